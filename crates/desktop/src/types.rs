@@ -1,0 +1,93 @@
+//! Platform-neutral records: points, rectangles, windows and apps.
+
+/// A position in pixels; the origin is the top-left corner of whatever it is relative to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    /// Pixels to the right of the origin.
+    pub x: i32,
+    /// Pixels below the origin.
+    pub y: i32,
+}
+
+/// A rectangle in pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rect {
+    /// Left edge.
+    pub x: i32,
+    /// Top edge.
+    pub y: i32,
+    /// Width, never negative.
+    pub width: u32,
+    /// Height, never negative.
+    pub height: u32,
+}
+
+impl Rect {
+    /// True when the point lies inside the rectangle.
+    pub fn contains(&self, point: Point) -> bool {
+        let right = i64::from(self.x) + i64::from(self.width);
+        let bottom = i64::from(self.y) + i64::from(self.height);
+        point.x >= self.x && i64::from(point.x) < right && point.y >= self.y && i64::from(point.y) < bottom
+    }
+}
+
+/// What a listed window is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowKind {
+    /// A window that the window manager manages.
+    Normal,
+    /// A managed dialog.
+    Dialog,
+    /// An override-redirect window: menu, combo list, tooltip.
+    Popup,
+}
+
+/// One top-level window of an application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The XID of the client window.
+    pub window_id: u32,
+    /// Process that owns the window; 0 when it cannot be known.
+    pub pid: u32,
+    /// Display name of the owning application.
+    pub app_name: String,
+    /// Title; empty when the window has none.
+    pub title: String,
+    /// The client window without decorations, in screen pixels.
+    pub bounds: Rect,
+    /// Position in the stack; higher is nearer the front.
+    pub z_index: u32,
+    /// True when the window is mapped and a part of it lies on the screen.
+    pub is_on_screen: bool,
+    /// True when the window belongs to the current workspace.
+    pub on_current_space: bool,
+    /// True when the window manager has iconified it.
+    pub is_minimized: bool,
+    /// What the window is.
+    pub kind: WindowKind,
+    /// For popups and dialogs the window they belong to.
+    pub owner_window_id: Option<u32>,
+    /// The child of the root window that contains it: its decoration frame, or the window itself.
+    pub frame_id: u32,
+    /// The frame in screen pixels, decorations included.
+    pub frame: Rect,
+}
+
+/// An application: an installed desktop entry, a running process with windows, or both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct App {
+    /// Desktop-file id without its suffix, or the program's name where no desktop file matches.
+    pub bundle_id: String,
+    /// Display name.
+    pub name: String,
+    /// True when a process of it is alive.
+    pub running: bool,
+    /// True when it owns the active window.
+    pub active: bool,
+    /// Process id; 0 when not running.
+    pub pid: u32,
+    /// Path of the desktop file, when there is one.
+    pub launch_path: Option<String>,
+    /// Modification time of the desktop file as RFC 3339, when it can be read.
+    pub last_used: Option<String>,
+}

@@ -1,0 +1,9 @@
+//! The Node-API surface of the core: converts and forwards, never decides.
+
+use napi_derive::napi;
+
+/// Version of the native core, the same as the packages'.
+#[napi(catch_unwind)]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}

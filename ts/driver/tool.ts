@@ -1,0 +1,39 @@
+/** What a tool is: a declaration and its handler, from which every edge reads what it needs. */
+import type { Static, TObject } from '@sinclair/typebox'
+import type { Call } from './call.ts'
+
+/** What a handler gives back; the envelope of MCP is made of it in one place. */
+export interface Outcome {
+  /** The summary, shown first. */
+  readonly text: string
+  /** `structuredContent` of the result. */
+  readonly structured: Readonly<Record<string, unknown>>
+  /** A picture, if the tool made one. */
+  readonly image?: { readonly bytes: Uint8Array; readonly mimeType: 'image/png' | 'image/jpeg' }
+}
+
+/** A tool of the driver. */
+export interface Tool<Arguments extends TObject = TObject> {
+  readonly name: string
+  /** One line, shown in lists. */
+  readonly title: string
+  /** When to use the tool and what it gives, for the agent. */
+  readonly description: string
+  readonly arguments: Arguments
+  readonly attributes: {
+    /** Changes nothing. */
+    readonly readOnly: boolean
+    /** May lose what somebody made. */
+    readonly destructive: boolean
+    /** A recording keeps its calls. */
+    readonly recorded: boolean
+    /** Ours, beyond the specification. */
+    readonly extension: boolean
+    /** What the platform must grant. */
+    readonly grants: readonly ('accessibility' | 'screen_recording')[]
+  }
+  run(call: Call, args: Static<Arguments>): Promise<Outcome>
+}
+
+/** Gives a declaration its types. */
+export const tool = <Arguments extends TObject>(declaration: Tool<Arguments>): Tool<Arguments> => declaration
