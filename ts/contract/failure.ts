@@ -16,7 +16,10 @@ export const failures = kind({
   tool_not_allowed: { when: '`--read-only` or `--allow` keeps this tool from being called.', exit: 1 },
   missing_argument: { when: 'A required argument is absent.', exit: 1 },
   unknown_argument: { when: 'The tool takes no argument of that name.', exit: 1 },
-  invalid_argument: { when: 'An argument has the wrong type, is out of range or is none of the accepted values.', exit: 1 },
+  invalid_argument: {
+    when: 'An argument has the wrong type, is out of range or is none of the accepted values.',
+    exit: 1,
+  },
   cancelled: { when: 'The caller cancelled the call.', exit: 1 },
   internal: { when: 'A defect in Backlot.', exit: 1 },
 })
