@@ -20,6 +20,7 @@ export const failures = kind({
     when: 'An argument has the wrong type, is out of range or is none of the accepted values.',
     exit: 1,
   },
+  invalid_environment: { when: 'An environment variable holds a value that cannot be used.', exit: 1 },
   cancelled: { when: 'The caller cancelled the call.', exit: 1 },
   internal: { when: 'A defect in Backlot.', exit: 1 },
 })
