@@ -1,0 +1,15 @@
+/** Every requirement of the three specifications. */
+import type { Requirement, Row } from './requirement.ts'
+import { vmhost } from './vmhost.ts'
+
+const files = [vmhost] as const
+
+type Ids<Files extends readonly unknown[]> = { [Index in keyof Files]: keyof Files[Index] }[number]
+
+/** The id of a requirement. */
+export type RequirementId = Extract<Ids<typeof files>, string>
+
+/** All requirements, in the order of the specifications; an id that stands twice is listed twice. */
+export const requirements: readonly Requirement[] = files.flatMap((rows) =>
+  Object.entries<Row>(rows).map(([id, row]) => (typeof row === 'string' ? { id, text: row } : { id, ...row })),
+)
