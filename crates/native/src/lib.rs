@@ -1,5 +1,7 @@
 //! The Node-API surface of the core: converts and forwards, never decides.
 
+mod failure;
+
 use napi_derive::napi;
 
 /// Version of the native core, the same as the packages'.
