@@ -1,8 +1,13 @@
 /** Every requirement of the three specifications. */
+import { driverActions } from './driver-actions.ts'
+import { driverBrowserRecording } from './driver-browser-recording.ts'
+import { driverInspection } from './driver-inspection.ts'
+import { driverRecords } from './driver-records.ts'
+import { driverServer } from './driver-server.ts'
 import type { Requirement, Row } from './requirement.ts'
 import { vmhost } from './vmhost.ts'
 
-const files = [vmhost] as const
+const files = [vmhost, driverServer, driverRecords, driverInspection, driverActions, driverBrowserRecording] as const
 
 type Ids<Files extends readonly unknown[]> = { [Index in keyof Files]: keyof Files[Index] }[number]
 

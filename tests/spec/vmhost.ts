@@ -1,7 +1,6 @@
 /** Requirements of the VM host's HTTP API; the sentences that only sum up the endpoint table stand there, row by row. */
+import { needsMac } from './reasons.ts'
 import type { Rows } from './requirement.ts'
-
-const needsMac = 'runs on macOS only; no Mac can be run where the project is tested'
 
 export const vmhost = {
   'vmhost.serve.command': '`serve` starts the service from the command line.',
