@@ -11,4 +11,50 @@ export const environment = {
   hostUrl: 'BACKLOT_HOST_URL',
   /** Key that the VM host asks of its callers, and that `backlot host` sends. */
   hostKey: 'BACKLOT_HOST_KEY',
+  /** File of the native core to load instead of the one of this platform. */
+  nativePath: 'BACKLOT_NATIVE_PATH',
+  /** `long` or `short`: how trees tag elements, whatever the configuration says. */
+  elementTags: 'BACKLOT_ELEMENT_TAGS',
+  /** `1`: `mcp` runs the tools in its own process, as with `--direct`. */
+  noRelaunch: 'DRIVER_MCP_NO_RELAUNCH',
 } as const
+
+/** Tree of one window: how much is walked, and for how long, when the call does not say. */
+export const tree = { maxElements: 10_000, maxDepth: 100, timeoutMs: 5_000 } as const
+
+/** Longest time in milliseconds that a call may ask for. */
+export const longestTimeoutMs = 60_000
+
+/** Milliseconds that one accessibility action or text insertion may take. */
+export const accessibleActionTimeoutMs = 2_000
+
+/** Milliseconds that an action is watched for its effect, at most, and between two looks when no event comes. */
+export const evidence = { ceilingMs: 250, lookEveryMs: 20 } as const
+
+/** Milliseconds between two characters that are typed as key events. */
+export const typingDelayMs = 30
+
+/** Characters that one call may type. */
+export const longestText = 100_000
+
+/** Milliseconds that a launched application has to show its first window. */
+export const launchTimeoutMs = 10_000
+
+/** The driver's daemon. */
+export const daemon = {
+  /** Seconds without a connection after which one that a client started ends. */
+  idleSeconds: 300,
+  /** Milliseconds that one may take from its start to its first answer. */
+  startTimeoutMs: 10_000,
+  /** Bytes of its log file, after which the older half goes. */
+  logBytes: 1_000_000,
+} as const
+
+/** Bytes of one line that an edge reads, without its end; longer ones are refused. */
+export const longestLineBytes = 16 * 1024 * 1024
+
+/** Calls of one connection that are under way at a time; further ones wait. */
+export const callsAtOnce = 64
+
+/** Pictures of shell calls that are kept in the cache folder. */
+export const shellPictures = 100
