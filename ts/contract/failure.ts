@@ -48,6 +48,20 @@ export const failures = kind({
   daemon_unavailable: { when: 'The daemon did not start or does not answer.', exit: 1 },
   daemon_mismatch: { when: 'The daemon has another version, display or session bus than the caller.', exit: 1 },
   daemon_lost: { when: 'The daemon ended in the middle of a call, whose outcome is unknown.', exit: 1 },
+  display_unavailable: { when: 'No display can be opened under that name.', exit: 1 },
+  display_lost: { when: 'The connection to the display is gone.', exit: 1 },
+  display_refused: { when: 'The X server refused a request.', exit: 1 },
+  process_not_found: { when: 'No process has that pid.', exit: 1 },
+  protected_process: {
+    when: 'The process keeps this desktop or the driver alive and is not ended.',
+    exit: 1,
+  },
+  process_not_killed: { when: 'The process may not be ended by this user, or it did not end.', exit: 1 },
+  app_not_found: { when: 'No application has that bundle_id or name.', exit: 1 },
+  app_not_named: { when: 'Neither bundle_id nor name says what to launch.', exit: 1 },
+  launch_failed: { when: 'The program could not be started, or ended at once with an error.', exit: 1 },
+  terminal_not_found: { when: 'The application wants a terminal and none is installed.', exit: 1 },
+  capture_failed: { when: 'The pixels of a window or of the screen cannot be read.', exit: 1 },
   internal: { when: 'A defect in Backlot.', exit: 1 },
 })
 
