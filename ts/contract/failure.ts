@@ -5,6 +5,8 @@ interface Kind {
   readonly when: string
   /** Exit code of the shell form. */
   readonly exit: number
+  /** Status on HTTP routes of our own, 400 when absent; operations of the VM host's specification answer 400 to all. */
+  readonly status?: number
 }
 
 const kind = <const Code extends string>(rows: Record<Code, Kind>): Record<Code, Kind> => rows
@@ -62,7 +64,23 @@ export const failures = kind({
   launch_failed: { when: 'The program could not be started, or ended at once with an error.', exit: 1 },
   terminal_not_found: { when: 'The application wants a terminal and none is installed.', exit: 1 },
   capture_failed: { when: 'The pixels of a window or of the screen cannot be read.', exit: 1 },
-  internal: { when: 'A defect in Backlot.', exit: 1 },
+  invalid_body: { when: 'The body of a request is absent, not JSON, too large, or a field of it is wrong.', exit: 1 },
+  unknown_operation: { when: 'No operation has that method and path.', exit: 1, status: 404 },
+  foreign_host: {
+    when: 'The `Host` of a request is not the address that the service listens on.',
+    exit: 1,
+    status: 403,
+  },
+  foreign_origin: { when: 'A web page that is not ours sent the request.', exit: 1, status: 403 },
+  unauthorized: { when: 'The service asks for a key, and the request carries none or another.', exit: 1, status: 401 },
+  key_required: { when: 'A service is to listen beyond this machine without asking for a key.', exit: 1 },
+  cannot_listen: { when: 'The address is taken, or is none of this machine.', exit: 1 },
+  host_unreachable: { when: 'No VM host answers at the address.', exit: 1 },
+  invalid_directory: { when: 'A folder cannot be used: relative, no folder, not to be made or not writable.', exit: 1 },
+  location_exists: { when: 'A storage location has that name or that folder already.', exit: 1 },
+  location_not_found: { when: 'No storage location has that name.', exit: 1 },
+  location_not_removable: { when: 'The location is the default or the home directory.', exit: 1 },
+  internal: { when: 'A defect in Backlot.', exit: 1, status: 500 },
 })
 
 /** A failure's code. */

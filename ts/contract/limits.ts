@@ -3,6 +3,12 @@
 /** Port of the VM host service. */
 export const vmHostPort = 7777
 
+/** Prefixes under which the VM host answers; clients of ours use the first. */
+export const vmHostPrefixes = ['/svc', '/lume'] as const
+
+/** Bytes of a request body that the VM host reads; longer ones are refused. */
+export const longestHostBodyBytes = 1024 * 1024
+
 /** Names of the environment variables that Backlot reads. */
 export const environment = {
   /** Folder under which configuration, data, cache, state and sockets stand instead of the XDG folders. */

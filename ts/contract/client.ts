@@ -1,0 +1,91 @@
+/** A typed client read off the declarations of an HTTP surface. */
+import { type Endpoint, type Endpoints, type Input, inputFields, type Result } from './endpoint.ts'
+import { Failure, type FailureCode, failures } from './failure.ts'
+
+/** One method for each operation; it throws the `Failure` that the service answers with. */
+export type Client<Declared extends Endpoints> = {
+  readonly [Name in keyof Declared]: (
+    // biome-ignore lint/complexity/noBannedTypes: asks whether every field may be left out.
+    ...input: {} extends Input<Declared[Name]> ? [input?: Input<Declared[Name]>] : [input: Input<Declared[Name]>]
+  ) => Promise<Result<Declared[Name]>>
+}
+
+/** How a client reaches its service. */
+export interface Reach {
+  /** Address with the prefix and without a slash at its end: `http://127.0.0.1:7777/svc`. */
+  readonly baseUrl: string
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  /** Sent as `Authorization: Bearer`. */
+  readonly key?: string | undefined
+}
+
+/** The client of a surface; a service that cannot be reached, or is another one, gives `host_unreachable`. */
+export const httpClient = <Declared extends Endpoints>(declared: Declared, reach: Reach): Client<Declared> =>
+  Object.fromEntries(
+    Object.entries(declared).map(([name, endpoint]) => [
+      name,
+      (input: Readonly<Record<string, unknown>> = {}) => call(endpoint, input, reach),
+    ]),
+  ) as Client<Declared>
+
+const call = async (endpoint: Endpoint, input: Readonly<Record<string, unknown>>, reach: Reach): Promise<unknown> => {
+  const { url, init } = request(endpoint, input, reach)
+  let response: Response
+  try {
+    response = await reach.fetch(url, init)
+  } catch (error) {
+    throw new Failure(
+      'host_unreachable',
+      `No VM host answers at "${reach.baseUrl}": ${Failure.from(error).message} Start one with \`backlot serve\`.`,
+      { baseUrl: reach.baseUrl },
+    )
+  }
+  const answer = await response.json().catch(() => undefined)
+  if (answer !== undefined && response.status === endpoint.success.status) return answer
+  throw refused(answer, response.status, reach)
+}
+
+const request = (
+  endpoint: Endpoint,
+  input: Readonly<Record<string, unknown>>,
+  reach: Reach,
+): { url: string; init: RequestInit } => {
+  const headers: Record<string, string> = {}
+  if (reach.key !== undefined) headers.Authorization = `Bearer ${reach.key}`
+  let path = endpoint.path
+  const query = new URLSearchParams()
+  const body: Record<string, unknown> = {}
+  for (const { name, from } of inputFields(endpoint)) {
+    const value = input[name]
+    if (value === undefined) continue
+    if (from === 'params' && /^\.{0,2}$/.test(String(value))) {
+      // A URL parser takes these for the folder itself or the one above, percent-encoded or not.
+      throw new Failure('invalid_argument', `"${name}" is "${value}", which cannot stand in a path; give a name.`, {
+        name,
+      })
+    }
+    if (from === 'params') path = path.replace(`{${name}}`, () => encodeURIComponent(String(value)))
+    else if (from === 'query') query.set(name, String(value))
+    else body[name] = value
+  }
+  const init: RequestInit = { method: endpoint.method, headers }
+  if (endpoint.body !== undefined) {
+    headers['Content-Type'] = 'application/json'
+    init.body = JSON.stringify(body)
+  }
+  return { url: `${reach.baseUrl}${path}${query.size > 0 ? `?${query}` : ''}`, init }
+}
+
+const refused = (answer: unknown, status: number, reach: Reach): Failure => {
+  const { code, message, ...data } = (answer ?? {}) as Record<string, unknown>
+  if (typeof code !== 'string' || typeof message !== 'string') {
+    return new Failure(
+      'host_unreachable',
+      `What answers at "${reach.baseUrl}" is no VM host (status ${status}); name the address of one.`,
+      { baseUrl: reach.baseUrl, status },
+    )
+  }
+  return Object.hasOwn(failures, code)
+    ? new Failure(code as FailureCode, message, data)
+    : new Failure('internal', message, { ...data, code })
+}

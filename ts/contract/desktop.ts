@@ -1,0 +1,50 @@
+/** Records of the desktop, spelled on every wire as the native core gives them. */
+
+/** A rectangle in pixels; the origin is the top-left corner of the screen. */
+export interface Rect {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+/** One top-level window of an application. */
+export interface Window {
+  window_id: number
+  /** Process that owns the window; 0 when it cannot be known. */
+  pid: number
+  app_name: string
+  /** Empty when the window has none. */
+  title: string
+  /** The window without decorations, in screen pixels. */
+  bounds: Rect
+  x: number
+  y: number
+  width: number
+  height: number
+  /** Position in the stack; higher is nearer the front. */
+  z_index: number
+  is_on_screen: boolean
+  on_current_space: boolean
+  is_minimized: boolean
+  /** `popup`: menu, combo list or tooltip, which no window manager manages. */
+  kind: 'normal' | 'dialog' | 'popup'
+  /** For popups and dialogs the window they belong to. */
+  owner_window_id: number | null
+}
+
+/** An application: installed, running with windows, or both. */
+export interface App {
+  bundle_id: string
+  name: string
+  running: boolean
+  /** True when it owns the active window. */
+  active: boolean
+  /** 0 when not running. */
+  pid: number
+  /** Path of the desktop file. */
+  launch_path: string | null
+  kind: 'desktop'
+  /** RFC 3339. */
+  last_used: string | null
+}

@@ -1,0 +1,63 @@
+/** What an HTTP operation is: a declaration off which routes, checks, document, client and command are read. */
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+
+/** An operation, under a prefix that stands elsewhere. A field name means the same thing in path, query and body. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Path below the prefix, with its parameters in braces: `/config/locations/{name}`. */
+  readonly path: string
+  /** One line, shown in lists. */
+  readonly summary: string
+  /** What the summary leaves open, in Markdown. */
+  readonly description: string
+  /** The parameters in the path: strings. */
+  readonly params?: TObject
+  readonly query?: TObject
+  /** The JSON body; where it stands, the body may not be left out. */
+  readonly body?: TObject
+  readonly success: { readonly status: 200 | 202; readonly description: string; readonly result: TSchema }
+  /** What status 400 means. */
+  readonly refusal: string
+  /** The command that does the same. */
+  readonly command: {
+    /** The words that name it, below the service's own: `['config', 'locations', 'add']`. */
+    readonly words: readonly string[]
+    /** The last word may be left out. */
+    readonly usual?: true
+    /** Fields that are given by position; the others are options. */
+    readonly positional: readonly string[]
+  }
+}
+
+/** Operations by name. */
+export type Endpoints = Readonly<Record<string, Endpoint>>
+
+/** Gives a declaration its types. */
+export const endpoint = <const Declared extends Endpoint>(declared: Declared): Declared => declared
+
+type Fields<Schema> = Schema extends TSchema ? Static<Schema> : unknown
+type Flat<Type> = { [Key in keyof Type]: Type[Key] }
+
+/** Everything that a caller gives: the fields of path, query and body side by side. */
+export type Input<Declared extends Endpoint> = Flat<
+  // biome-ignore lint/complexity/noBannedTypes: without fields the input is the empty object.
+  {} & Fields<Declared['params']> & Fields<Declared['query']> & Fields<Declared['body']>
+>
+
+/** What success gives back. */
+export type Result<Declared extends Endpoint> = Static<Declared['success']['result']>
+
+/** The input that takes each field, with the schema of that field. */
+export const inputFields = (
+  declared: Endpoint,
+): { name: string; from: 'params' | 'query' | 'body'; schema: TSchema; required: boolean }[] =>
+  (['params', 'query', 'body'] as const).flatMap((from) => {
+    const schema = declared[from]
+    const required: readonly string[] = schema?.required ?? []
+    return Object.entries(schema?.properties ?? {}).map(([name, field]) => ({
+      name,
+      from,
+      schema: field,
+      required: required.includes(name),
+    }))
+  })
