@@ -5,9 +5,24 @@ import { driverInspection } from './driver-inspection.ts'
 import { driverRecords } from './driver-records.ts'
 import { driverServer } from './driver-server.ts'
 import type { Requirement, Row } from './requirement.ts'
+import { sandboxImage } from './sandbox-image.ts'
+import { sandboxInterfaces } from './sandbox-interfaces.ts'
+import { sandboxLife } from './sandbox-life.ts'
+import { sandboxRuntimes } from './sandbox-runtimes.ts'
 import { vmhost } from './vmhost.ts'
 
-const files = [vmhost, driverServer, driverRecords, driverInspection, driverActions, driverBrowserRecording] as const
+const files = [
+  vmhost,
+  driverServer,
+  driverRecords,
+  driverInspection,
+  driverActions,
+  driverBrowserRecording,
+  sandboxLife,
+  sandboxImage,
+  sandboxInterfaces,
+  sandboxRuntimes,
+] as const
 
 type Ids<Files extends readonly unknown[]> = { [Index in keyof Files]: keyof Files[Index] }[number]
 

@@ -1,0 +1,72 @@
+/** Requirements of sandboxes: how they are had, listed, paused and ended, and the account functions beside them. */
+import type { Rows } from './requirement.ts'
+
+export const sandboxLife = {
+  'sandbox.package.python': {
+    text: 'The SDK is distributed as a Python package, labelled v0.1.0.',
+    deferred: 'decided: the SDK is a TypeScript package with the same classes, methods and defaults',
+  },
+  'sandbox.attributes': 'A sandbox has screen, mouse, keyboard, clipboard, shell, window, terminal, mobile, tunnel.',
+  'sandbox.never-host': 'A sandbox never controls the host.',
+  'sandbox.localhost': 'Localhost controls the host directly, without a sandbox.',
+  'sandbox.three-ways': 'A sandbox is had by create, connect or ephemeral.',
+
+  'sandbox.info.name': 'SandboxInfo has a name.',
+  'sandbox.info.status': 'SandboxInfo has a status.',
+  'sandbox.info.source': 'SandboxInfo has a source.',
+  'sandbox.info.os-type': 'SandboxInfo may have an os_type.',
+  'sandbox.info.host': 'SandboxInfo may have a host.',
+  'sandbox.info.vnc-url': 'SandboxInfo may have a vnc_url.',
+  'sandbox.info.api-url': 'SandboxInfo may have an api_url.',
+  'sandbox.info.created-at': 'SandboxInfo may have a created_at.',
+
+  'sandbox.state.listed': 'A listed sandbox is running or suspended.',
+  'sandbox.state.created': 'create gives a running, connected sandbox that outlives the program.',
+  'sandbox.state.ephemeral': 'ephemeral gives a running sandbox that is destroyed with its scope.',
+  'sandbox.state.disconnected': 'disconnect drops the transport and leaves the sandbox running.',
+  'sandbox.state.destroyed': 'destroy disconnects and deletes the VM or container for good.',
+  'sandbox.state.suspended.qemu': 'suspend of a local QEMU sandbox saves a snapshot and ends the process.',
+  'sandbox.state.suspended.container': 'suspend of a local container pauses it.',
+  'sandbox.state.suspended.vmhost': 'suspend on the local VM host stops the VM, whose state persists.',
+  'sandbox.state.suspended.cloud': 'suspend in the cloud posts to /v1/vms/{name}/stop.',
+  'sandbox.state.resumed': 'resume gives a running, connected sandbox.',
+  'sandbox.state.restarted': 'restart suspends and resumes, and gives a connected sandbox.',
+  'sandbox.state.deleted.local': 'delete of a local sandbox stops it and removes its state file.',
+  'sandbox.state.deleted.cloud': 'delete in the cloud sends DELETE /v1/vms/{name}.',
+
+  'sandbox.cloud.stop': 'POST /v1/vms/{name}/stop suspends a cloud VM.',
+  'sandbox.cloud.delete': 'DELETE /v1/vms/{name} deletes a cloud VM.',
+  'sandbox.cloud.base-url': 'The address of the cloud API is set with configure.',
+
+  'sandbox.login': 'login opens a browser flow and stores the API key in the configuration folder.',
+  'sandbox.whoami': 'whoami gives the user, id and email among it, from the cloud API.',
+  'sandbox.configure': 'configure sets the API key and the cloud address for all calls.',
+  'sandbox.deprecated.localhost': 'localhost() gives a Localhost and is deprecated.',
+  'sandbox.deprecated.sandbox': 'sandbox() takes its fourteen parameters and is deprecated.',
+
+  'sandbox.create': 'create provisions a persistent sandbox and gives it connected.',
+  'sandbox.connect': 'connect attaches to a sandbox by name.',
+  'sandbox.connect.scoped': 'connect is usable with await and with a scope, whose end only disconnects.',
+  'sandbox.ephemeral': 'ephemeral takes what create takes and destroys the sandbox at the end of its scope.',
+  'sandbox.list': 'list gives the running and suspended sandboxes of the cloud.',
+  'sandbox.list.local': 'list with local gives those of the VM host, the containers and the emulators.',
+  'sandbox.get-info': 'get_info gives the record of one sandbox.',
+  'sandbox.suspend': 'suspend takes name, local and api_key.',
+  'sandbox.resume': 'resume takes name, local and api_key and gives the sandbox.',
+  'sandbox.restart': 'restart takes name, local and api_key and gives the sandbox.',
+  'sandbox.delete': 'delete takes name, local and api_key.',
+  'sandbox.parameters.local': '`local` selects a local runtime, and `runtime` an explicit one.',
+  'sandbox.parameters.size': '`cpu`, `memory_mb` and `disk_gb` size the sandbox.',
+  'sandbox.parameters.region': '`region` is the cloud region, us-east-1 by default.',
+  'sandbox.parameters.url': '`ws_url` and `http_url` address a computer server elsewhere.',
+  'sandbox.parameters.container-name': '`container_name` goes with the key in cloud authorization over HTTP.',
+
+  'sandbox.auth.api-key': 'The cloud key is an argument of each call or set once.',
+  'sandbox.auth.login-stores': 'login obtains and stores a key; whoami validates it.',
+  'sandbox.auth.transports': 'The HTTP and WebSocket transports take an optional api_key.',
+  'sandbox.auth.local-needs-none': 'A local sandbox needs no cloud key.',
+
+  'sandbox.limits.region': 'The default cloud region is us-east-1.',
+  'sandbox.version.cloud-path': 'The cloud paths carry the segment /v1/.',
+  'sandbox.version.deprecated': 'localhost() and sandbox() are deprecated in favour of the class methods.',
+} as const satisfies Rows
