@@ -80,6 +80,10 @@ export const failures = kind({
   location_exists: { when: 'A storage location has that name or that folder already.', exit: 1 },
   location_not_found: { when: 'No storage location has that name.', exit: 1 },
   location_not_removable: { when: 'The location is the default or the home directory.', exit: 1 },
+  missing_program: { when: 'A program that Backlot starts is not installed.', exit: 1 },
+  desktop_not_started: { when: 'A part of a private desktop ended or kept silent before it was ready.', exit: 1 },
+  desktop_lost: { when: 'A part of a private desktop ended while it was in use.', exit: 1 },
+  user_without_name: { when: 'The user id has no entry in the user database, which D-Bus needs.', exit: 1 },
   internal: { when: 'A defect in Backlot.', exit: 1, status: 500 },
 })
 

@@ -23,6 +23,8 @@ export const environment = {
   elementTags: 'BACKLOT_ELEMENT_TAGS',
   /** `1`: `mcp` runs the tools in its own process, as with `--direct`. */
   noRelaunch: 'DRIVER_MCP_NO_RELAUNCH',
+  /** Name of the private desktop that a process belongs to; set by Backlot, not by the person. */
+  desktop: 'BACKLOT_DESKTOP',
 } as const
 
 /** Tree of one window: how much is walked, and for how long, when the call does not say. */
@@ -64,3 +66,14 @@ export const callsAtOnce = 64
 
 /** Pictures of shell calls that are kept in the cache folder. */
 export const shellPictures = 100
+
+/** A private desktop. */
+export const privateDesktop = {
+  /** Pixels of the screen when nothing else is asked for. */
+  size: { width: 1280, height: 800 },
+  /** Milliseconds until every part must be ready. */
+  startTimeoutMs: 20_000,
+} as const
+
+/** Longest path in bytes that a Unix socket can have on Linux (unix(7)). */
+export const longestSocketPath = 107
