@@ -1,0 +1,2 @@
+/** Backlot's version, from the workspace's manifest. */
+export { version } from '../../package.json'

@@ -1,0 +1,148 @@
+/** A client's connection to the daemon. Loads nothing but what it needs: the shell form pays for every module. */
+import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { longestLineBytes } from '@backlot/contract/limits'
+import type { Socket } from 'bun'
+import type { ToolResult } from '../call.ts'
+import { LineReader } from './lines.ts'
+import { Outbox } from './outbox.ts'
+import type { Greeting, Identity, Reply, Request } from './wire.ts'
+
+/** Bytes of the longest answer that is read: a large screen's picture several times over. */
+const longestAnswerBytes = 32 * longestLineBytes
+
+type Asked = Omit<Request, 'id'>
+
+/** An open, greeted connection. */
+export interface Connection {
+  readonly greeting: Greeting
+  /** Whether requests can still be sent. */
+  readonly isOpen: boolean
+  /** Sends a request; gives the result, or throws the failure of the reply, or `daemon_lost`. */
+  ask(request: Asked): Promise<unknown>
+  /** Calls a tool; a failed call is a result with `isError`. Aborting ends the call in the daemon. */
+  call(name: string, args: unknown, signal?: AbortSignal): Promise<ToolResult>
+  close(): void
+}
+
+/** Connects and greets. Throws `not_running` where nobody listens, `daemon_mismatch` where another one does. */
+export const connect = async (path: string, expect?: Identity): Promise<Connection> => {
+  const open = new Open()
+  try {
+    await Bun.connect({
+      unix: path,
+      socket: {
+        open: (socket) => open.opened(socket),
+        data: (_, bytes) => open.reader.push(bytes),
+        drain: () => open.outbox?.drain(),
+        close: () => open.closed(),
+        error: () => open.closed(),
+        connectError: () => undefined,
+      },
+    })
+  } catch (error) {
+    throw nobody(path, error)
+  }
+  const hello: Asked = expect === undefined ? { method: 'hello' } : { method: 'hello', expect }
+  let greeting: Greeting
+  try {
+    greeting = (await open.ask(hello)) as Greeting
+  } catch (error) {
+    open.close()
+    throw Failure.from(error).code === 'daemon_lost' ? nobody(path, error) : error
+  }
+  return {
+    greeting,
+    get isOpen() {
+      return open.isOpen
+    },
+    ask: (request) => open.ask(request),
+    call: (name, args, signal) => open.call(name, args, signal),
+    close: () => open.close(),
+  }
+}
+
+/** One open socket and the requests under way on it. */
+class Open {
+  readonly #waiting = new Map<number, (reply: Reply | Failure) => void>()
+  #socket: Socket | undefined
+  #lastId = 0
+  isOpen = true
+  outbox: Outbox | undefined
+  readonly reader = new LineReader(longestAnswerBytes, (line) => {
+    if ('text' in line) this.#answered(line.text)
+    else this.close()
+  })
+
+  opened(socket: Socket): void {
+    this.#socket = socket
+    this.outbox = new Outbox(socket)
+  }
+
+  close(): void {
+    this.#socket?.end()
+    this.closed()
+  }
+
+  closed(): void {
+    this.isOpen = false
+    this.outbox?.clear()
+    const waiting = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const settle of waiting) settle(lost())
+  }
+
+  async ask(request: Asked): Promise<unknown> {
+    const reply = await this.#send(request)
+    if (reply.ok) return reply.result
+    throw new Failure(reply.code in failures ? (reply.code as FailureCode) : 'internal', reply.error, reply.data)
+  }
+
+  async call(name: string, args: unknown, signal?: AbortSignal): Promise<ToolResult> {
+    const reply = await this.#send({ method: 'call', name, args }, signal)
+    if (reply.ok) return reply.result as ToolResult
+    return (
+      reply.result ?? {
+        content: [{ type: 'text', text: reply.error }],
+        structuredContent: { ...reply.data, code: reply.code, message: reply.error },
+        isError: true,
+      }
+    )
+  }
+
+  async #send(request: Asked, signal?: AbortSignal): Promise<Reply> {
+    if (!this.isOpen || this.outbox === undefined) throw lost()
+    this.#lastId += 1
+    const id = this.#lastId
+    const { promise, resolve } = Promise.withResolvers<Reply | Failure>()
+    this.#waiting.set(id, resolve)
+    this.outbox.send(`${JSON.stringify({ id, ...request })}\n`)
+    const cancel = () => this.outbox?.send(`${JSON.stringify({ method: 'cancel', cancel: id })}\n`)
+    if (signal?.aborted) cancel()
+    signal?.addEventListener('abort', cancel, { once: true })
+    const reply = await promise
+    signal?.removeEventListener('abort', cancel)
+    if (reply instanceof Failure) throw reply
+    return reply
+  }
+
+  #answered(text: string): void {
+    const reply = JSON.parse(text) as Reply
+    const id = reply.id as number
+    const settle = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    settle?.(reply)
+  }
+}
+
+const lost = (): Failure =>
+  new Failure(
+    'daemon_lost',
+    'The daemon ended before it answered, so the outcome of the call is unknown. Look at the window, then call again.',
+  )
+
+const nobody = (path: string, cause: unknown): Failure =>
+  new Failure(
+    'not_running',
+    `No daemon answers on "${path}" (${cause instanceof Error ? cause.message : String(cause)}). Start one with \`backlot-driver serve\`.`,
+    { socket: path },
+  )
