@@ -44,6 +44,7 @@ export const failures = kind({
   target_ambiguous: { when: 'An action names both an element and a point.', exit: 1 },
   stale_element: { when: 'The element index is not of the latest snapshot, or the element is gone.', exit: 1 },
   element_disabled: { when: 'The element does not take input now.', exit: 1 },
+  element_not_focusable: { when: 'Keys are meant for an element that does not take the focus.', exit: 1 },
   screenshot_not_written: { when: 'The picture cannot be written to the file that was named.', exit: 1 },
   config_unreadable: { when: 'The configuration file cannot be read or holds something else.', exit: 1 },
   config_not_written: { when: 'The configuration file cannot be written.', exit: 1 },
