@@ -26,7 +26,7 @@ export const httpClient = <Declared extends Endpoints>(declared: Declared, reach
       name,
       (input: Readonly<Record<string, unknown>> = {}) => call(endpoint, input, reach),
     ]),
-  ) as Client<Declared>
+  ) as unknown as Client<Declared>
 
 const call = async (endpoint: Endpoint, input: Readonly<Record<string, unknown>>, reach: Reach): Promise<unknown> => {
   const { url, init } = request(endpoint, input, reach)

@@ -40,7 +40,6 @@ type Flat<Type> = { [Key in keyof Type]: Type[Key] }
 
 /** Everything that a caller gives: the fields of path, query and body side by side. */
 export type Input<Declared extends Endpoint> = Flat<
-  // biome-ignore lint/complexity/noBannedTypes: without fields the input is the empty object.
   {} & Fields<Declared['params']> & Fields<Declared['query']> & Fields<Declared['body']>
 >
 

@@ -1,0 +1,21 @@
+/** One field of an operation's input: read from text, and checked. */
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+/** What a path, a query string or a command line gives as text, as the type that the schema asks for, if it can be. */
+export const fromText = (schema: TSchema, text: string): unknown => Value.Convert(schema, text)
+
+/** What is wrong with a value, as a sentence that names the field; undefined when it is as the schema asks. */
+export const fieldFault = (name: string, schema: TSchema, value: unknown): string | undefined => {
+  if (Value.Check(schema, value)) return undefined
+  const shown = show(value)
+  const meant = schema.description === undefined ? '' : ` ${schema.description}`
+  return typeof value === schema.type
+    ? `"${name}" cannot be ${shown}.${meant}`
+    : `"${name}" must be ${schema.type ?? 'another value'}, not ${shown}.${meant}`
+}
+
+const show = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+}

@@ -1,0 +1,61 @@
+/** The service without its socket: routes read off the declarations, one guard before them, one answer to failures. */
+import type { Endpoints, Input } from '@backlot/contract/endpoint'
+import { Failure, failures } from '@backlot/contract/failure'
+import { vmHostPrefixes } from '@backlot/contract/limits'
+import { version } from '@backlot/contract/version'
+import { vmHost } from '@backlot/contract/vmhost'
+import { Elysia } from 'elysia'
+import { admit, type Entry } from './guard.ts'
+import { handlers } from './handlers.ts'
+import type { Host } from './host.ts'
+import { readInput } from './input.ts'
+import { openApi } from './openapi.ts'
+
+/** Answers one request; never throws. */
+export type Answer = (request: Request) => Promise<Response>
+
+/** The service of `host` for those whom `entry` admits; `report` hears of defects. */
+export const createApp = (host: Host, entry: Entry, report: (defect: unknown) => void): Answer => {
+  const app = new Elysia()
+    .onRequest(({ request }) => admit(request.headers, entry))
+    .onError(({ error, code, request, set }) => {
+      const failure = code === 'NOT_FOUND' ? unknownOperation(request) : Failure.from(error)
+      if (failure.code === 'internal') report(error)
+      set.status = statusOf(failure, request)
+      return { code: failure.code, message: failure.message, ...failure.data }
+    })
+    .get('/openapi.json', () => openApi(vmHost, vmHostPrefixes[0], version))
+  for (const [name, declared] of Object.entries(vmHost satisfies Endpoints)) {
+    const handle = handlers[name as keyof typeof vmHost]
+    for (const prefix of vmHostPrefixes) {
+      app.route(
+        declared.method,
+        `${prefix}${declared.path.replace(/\{(\w+)\}/g, ':$1')}`,
+        async ({ request, params, set }) => {
+          const result = await handle((await readInput(declared, params, request)) as Input<never>, host)
+          set.status = declared.success.status
+          return result
+        },
+        // The framework would answer 415 or 422 where clients know 400 only, and read media types by their name.
+        { parse: 'none' },
+      )
+    }
+  }
+  return async (request) => app.fetch(request)
+}
+
+const unknownOperation = (request: Request): Failure => {
+  const operation = `${request.method} ${pathOf(request)}`
+  return new Failure('unknown_operation', `There is no operation "${operation}"; /openapi.json lists them.`, {
+    operation,
+  })
+}
+
+const pathOf = (request: Request): string => URL.parse(request.url)?.pathname ?? request.url
+
+/** Clients of the specified operations know no failure but 400; ours and what nobody specified answer as the web does. */
+const statusOf = (failure: Failure, request: Request): number => {
+  const { status = 400 } = failures[failure.code]
+  const isSpecified = vmHostPrefixes.some((prefix) => pathOf(request).startsWith(`${prefix}/`))
+  return isSpecified && status < 404 ? 400 : status
+}

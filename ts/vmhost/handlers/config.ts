@@ -1,0 +1,32 @@
+/** Reads and changes the configuration. */
+import { directoryPath, prepareDirectory } from '../directory.ts'
+import type { Handlers } from '../host.ts'
+import { locationsOf, refuseTakenFolder } from '../locations.ts'
+import type { Settings } from '../settings.ts'
+
+export const getConfig: Handlers['getConfig'] = async (_, host) => {
+  const settings = await host.settings.read()
+  return {
+    homeDirectory: settings.homeDirectory,
+    vmLocations: locationsOf(settings),
+    defaultLocationName: settings.defaultLocationName,
+    cacheDirectory: settings.cacheDirectory,
+    cachingEnabled: settings.cachingEnabled,
+  }
+}
+
+export const setConfig: Handlers['setConfig'] = async ({ homeDirectory, cacheDirectory, cachingEnabled }, host) => {
+  const decided: Partial<Settings> = {}
+  if (homeDirectory !== undefined) decided.homeDirectory = directoryPath(homeDirectory)
+  if (cacheDirectory !== undefined) decided.cacheDirectory = directoryPath(cacheDirectory)
+  if (cachingEnabled !== undefined) decided.cachingEnabled = cachingEnabled
+  await host.settings.change(async (settings) => {
+    for (const path of [decided.homeDirectory, decided.cacheDirectory]) {
+      if (path !== undefined) await prepareDirectory(path)
+    }
+    if (decided.homeDirectory !== undefined) await refuseTakenFolder(settings, 'home', decided.homeDirectory)
+    return decided
+  })
+  const names = Object.keys(decided)
+  return { message: names.length === 0 ? 'Nothing to change' : `Configuration updated: ${names.join(', ')}` }
+}

@@ -1,0 +1,50 @@
+/** Lists, adds and removes storage locations, and chooses the default one. */
+import { Failure } from '@backlot/contract/failure'
+import { directoryPath, prepareDirectory } from '../directory.ts'
+import type { Handlers } from '../host.ts'
+import { findLocation, locationsOf, refuseTakenFolder } from '../locations.ts'
+
+export const listLocations: Handlers['listLocations'] = async (_, host) => locationsOf(await host.settings.read())
+
+export const addLocation: Handlers['addLocation'] = async ({ name, path: named }, host) => {
+  const path = directoryPath(named)
+  await host.settings.change(async (settings) => {
+    if (locationsOf(settings).some((location) => location.name === name)) {
+      throw new Failure('location_exists', `Storage location already exists: "${name}". Choose another name.`, { name })
+    }
+    await prepareDirectory(path)
+    await refuseTakenFolder(settings, name, path)
+    return { locations: [...settings.locations, { name, path }] }
+  })
+  return { message: `Location added: ${name}`, name, path }
+}
+
+export const removeLocation: Handlers['removeLocation'] = async ({ name }, host) => {
+  await host.settings.change((settings) => {
+    findLocation(settings, name)
+    if (name === settings.defaultLocationName) {
+      throw new Failure(
+        'location_not_removable',
+        `Cannot remove the default location '${name}'. Set a new default location first.`,
+        { name },
+      )
+    }
+    if (name === 'home') {
+      throw new Failure(
+        'location_not_removable',
+        "Cannot remove the location 'home': it is the home directory. Set another homeDirectory instead.",
+        { name },
+      )
+    }
+    return { locations: settings.locations.filter((location) => location.name !== name) }
+  })
+  return { message: `Location removed: ${name}` }
+}
+
+export const setDefaultLocation: Handlers['setDefaultLocation'] = async ({ name }, host) => {
+  await host.settings.change((settings) => {
+    findLocation(settings, name)
+    return { defaultLocationName: name }
+  })
+  return { message: `Default location: ${name}` }
+}

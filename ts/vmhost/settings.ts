@@ -1,0 +1,118 @@
+/** What the person decided about this host, in one file: read afresh each time, changed whole or not at all. */
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { Location } from '@backlot/contract/vmhost'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+const Decided = Type.Object({
+  homeDirectory: Type.Optional(Type.String()),
+  cacheDirectory: Type.Optional(Type.String()),
+  cachingEnabled: Type.Optional(Type.Boolean()),
+  /** The locations beside `home`. */
+  locations: Type.Optional(Type.Array(Location)),
+  defaultLocationName: Type.Optional(Type.String()),
+})
+type Decided = Static<typeof Decided>
+
+/** The settings as they hold, whether decided or left as they were. */
+export type Settings = Required<Decided>
+
+/** What holds where nothing was decided. */
+export type UsualSettings = Pick<Settings, 'homeDirectory' | 'cacheDirectory'>
+
+/** The file. It need not exist; fields in it that this version does not know are kept. */
+export class SettingsFile {
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    readonly path: string,
+    readonly usual: UsualSettings,
+  ) {}
+
+  /** The settings as they hold now; throws `config_unreadable`. */
+  async read(): Promise<Settings> {
+    return this.#settings(await this.#decided())
+  }
+
+  /** Changes the fields that `change` gives back; changes wait for each other. Throws `config_not_written` too. */
+  change(change: (settings: Settings) => Partial<Settings> | Promise<Partial<Settings>>): Promise<void> {
+    const turn = this.#last.then(async () => {
+      const decided = await this.#decided()
+      const changed = await change(this.#settings(decided))
+      await this.#write({ ...decided, ...changed })
+    })
+    this.#last = turn.catch(() => undefined)
+    return turn
+  }
+
+  #settings(decided: Decided): Settings {
+    return { cachingEnabled: true, locations: [], defaultLocationName: 'home', ...this.usual, ...decided }
+  }
+
+  async #decided(): Promise<Decided> {
+    let text: string
+    try {
+      text = await readFile(this.path, 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+      throw this.#unreadable((error as Error).message)
+    }
+    let decided: unknown
+    try {
+      decided = JSON.parse(text)
+    } catch (error) {
+      throw this.#unreadable((error as Error).message)
+    }
+    const fault = Value.Errors(Decided, decided).First()
+    if (fault !== undefined) throw this.#unreadable(`${fault.path || 'it'}: ${fault.message}`)
+    const { locations = [], defaultLocationName = 'home' } = decided as Decided
+    if (defaultLocationName !== 'home' && !locations.some(({ name }) => name === defaultLocationName)) {
+      throw this.#unreadable(`/defaultLocationName: there is no location "${defaultLocationName}"`)
+    }
+    return decided as Decided
+  }
+
+  async #write(decided: Decided): Promise<void> {
+    const folder = dirname(this.path)
+    const next = join(folder, `.${crypto.randomUUID()}.tmp`)
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      try {
+        await writeSynced(next, `${JSON.stringify(decided, null, 2)}\n`)
+        await rename(next, this.path)
+      } catch (error) {
+        await rm(next, { force: true })
+        throw error
+      }
+      await syncFolder(folder)
+    } catch (error) {
+      throw new Failure(
+        'config_not_written',
+        `The settings file "${this.path}" cannot be written: ${(error as Error).message}. Make its folder writable.`,
+        { path: this.path },
+      )
+    }
+  }
+
+  #unreadable(why: string): Failure {
+    return new Failure(
+      'config_unreadable',
+      `The settings file "${this.path}" cannot be read: ${why}. Mend it, or remove it to start afresh.`,
+      { path: this.path },
+    )
+  }
+}
+
+const writeSynced = async (path: string, text: string): Promise<void> => {
+  await using file = await open(path, 'wx', 0o600)
+  await file.writeFile(text)
+  await file.sync()
+}
+
+/** Without this the rename itself may be lost with the power. */
+const syncFolder = async (path: string): Promise<void> => {
+  await using folder = await open(path, 'r')
+  await folder.sync()
+}
