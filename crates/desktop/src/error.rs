@@ -22,7 +22,9 @@ pub enum DesktopError {
         reason: String,
     },
     /// The X server refused a request that always succeeds on a healthy one.
-    #[error("The display \"{display}\" refused \"{request}\": {reason}. Check the X server with `backlot doctor`.")]
+    #[error(
+        "The display \"{display}\" refused \"{request}\": {reason}. Check the X server with `backlot doctor`."
+    )]
     DisplayRefused {
         /// The display's name.
         display: String,

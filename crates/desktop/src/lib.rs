@@ -1,6 +1,12 @@
 //! The display connection, its windows and the applications on it.
+
 mod error;
 mod types;
 
+#[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
+mod platform;
+
 pub use error::DesktopError;
-pub use types::{App, Point, Rect, Window, WindowKind};
+pub use platform::Desktop;
+pub use types::{App, Frame, Point, Probe, Rect, Screen, Window, WindowKind, WindowManager};

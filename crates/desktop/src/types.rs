@@ -23,12 +23,71 @@ pub struct Rect {
 }
 
 impl Rect {
+    /// The part that both rectangles cover, when there is one.
+    pub fn intersection(&self, other: &Rect) -> Option<Rect> {
+        let x = self.x.max(other.x);
+        let y = self.y.max(other.y);
+        let right =
+            (i64::from(self.x) + i64::from(self.width)).min(i64::from(other.x) + i64::from(other.width));
+        let bottom =
+            (i64::from(self.y) + i64::from(self.height)).min(i64::from(other.y) + i64::from(other.height));
+        let width = u32::try_from(right - i64::from(x)).ok().filter(|width| *width > 0)?;
+        let height = u32::try_from(bottom - i64::from(y)).ok().filter(|height| *height > 0)?;
+        Some(Rect { x, y, width, height })
+    }
+
     /// True when the point lies inside the rectangle.
     pub fn contains(&self, point: Point) -> bool {
         let right = i64::from(self.x) + i64::from(self.width);
         let bottom = i64::from(self.y) + i64::from(self.height);
         point.x >= self.x && i64::from(point.x) < right && point.y >= self.y && i64::from(point.y) < bottom
     }
+}
+
+/// The main display.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Screen {
+    /// Width in points; on X11 a point is a pixel.
+    pub width: u32,
+    /// Height in points.
+    pub height: u32,
+    /// Pixels per point; 1.0 on X11, whose coordinates are pixels whatever the toolkits scale by.
+    pub scale_factor: f64,
+}
+
+/// A mapped child of the root window, as the pointer meets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The XID of the root's child.
+    pub id: u32,
+    /// Its outer rectangle in screen pixels, border included.
+    pub rect: Rect,
+    /// Where it takes the pointer, in screen pixels: its input region within its bounding region.
+    pub input: Vec<Rect>,
+    /// True when it has no pixels of its own.
+    pub is_input_only: bool,
+}
+
+/// The window manager that runs on a display.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WindowManager {
+    /// Its `_NET_SUPPORTING_WM_CHECK` window.
+    pub check_window: u32,
+    /// The name it gives itself; empty when it gives none.
+    pub name: String,
+}
+
+/// What a display offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The X server's vendor string.
+    pub vendor: String,
+    /// Name of the window manager, when one runs.
+    pub window_manager: Option<String>,
+    /// True when a compositing manager runs.
+    pub compositor: bool,
+    /// Names of the server's extensions in lower case.
+    pub extensions: Vec<String>,
 }
 
 /// What a listed window is.

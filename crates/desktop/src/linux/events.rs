@@ -1,0 +1,200 @@
+//! The event thread: it notes which windows changed, and answers barriers.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use x11rb::connection::Connection;
+use x11rb::errors::ReplyError;
+use x11rb::protocol::Event;
+use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask};
+
+use super::link::{Link, lock};
+use crate::DesktopError;
+
+/// How long a healthy server may take to hand back a message of ours.
+const BARRIER_LIMIT: Duration = Duration::from_secs(10);
+
+/// What changed on one window since it was last read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Changed {
+    pub(crate) shape: bool,
+    pub(crate) properties: bool,
+}
+
+/// What changed since the mirror was last brought up to date.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) root: bool,
+    pub(crate) windows: HashMap<u32, Changed>,
+}
+
+#[derive(Default)]
+struct Notes {
+    changes: Changes,
+    /// Counts the events of interest, for those who wait for one.
+    count: u64,
+    barrier: u32,
+    ended: Option<String>,
+}
+
+/// What the event thread writes and everyone else reads.
+#[derive(Default)]
+pub(crate) struct Inbox {
+    notes: Mutex<Notes>,
+    news: Condvar,
+    ticket: AtomicU32,
+}
+
+impl Inbox {
+    /// Waits until every event of the server's past has been noted, then takes the notes.
+    pub(crate) fn take(&self, link: &Link) -> Result<Changes, DesktopError> {
+        let ticket = self.ticket.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        self.send(link, ticket).map_err(|error| self.why(link, &error))?;
+        let deadline = Instant::now() + BARRIER_LIMIT;
+        let mut notes = lock(&self.notes);
+        loop {
+            if let Some(reason) = &notes.ended {
+                return Err(lost(link, reason.clone()));
+            }
+            if notes.barrier.wrapping_sub(ticket) < u32::MAX / 2 {
+                return Ok(std::mem::take(&mut notes.changes));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(lost(link, format!("no answer within {} s", BARRIER_LIMIT.as_secs())));
+            }
+            notes = self.news.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Fails once the display is closed or lost.
+    pub(crate) fn check(&self, link: &Link) -> Result<(), DesktopError> {
+        match &lock(&self.notes).ended {
+            Some(reason) => Err(lost(link, reason.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of events of interest so far; take it before looking, then wait for the next.
+    pub(crate) fn count(&self) -> u64 {
+        lock(&self.notes).count
+    }
+
+    /// Waits for an event of interest after `since`; false when the deadline came first or the display is gone.
+    pub(crate) fn wait(&self, since: u64, deadline: Instant) -> bool {
+        let mut notes = lock(&self.notes);
+        while notes.count == since && notes.ended.is_none() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            notes = self.news.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        notes.count != since
+    }
+
+    /// Ends the event thread; everything afterwards fails with `display_lost`.
+    pub(crate) fn end(&self, link: &Link, reason: &str) {
+        lock(&self.notes).ended.get_or_insert_with(|| reason.to_owned());
+        self.news.notify_all();
+        // The thread sits in a blocking read; this message wakes it. Where sending fails the read has failed too.
+        let _ = self.send(link, 0);
+    }
+
+    fn send(&self, link: &Link, ticket: u32) -> Result<(), ReplyError> {
+        let message = ClientMessageEvent::new(32, link.own, link.atoms.BACKLOT_BARRIER, [ticket, 0, 0, 0, 0]);
+        link.conn.send_event(false, link.own, EventMask::NO_EVENT, message)?;
+        Ok(link.conn.flush()?)
+    }
+
+    fn why(&self, link: &Link, error: &ReplyError) -> DesktopError {
+        lost(link, lock(&self.notes).ended.clone().unwrap_or_else(|| error.to_string()))
+    }
+
+    /// Reads events until the display or the desktop is closed.
+    pub(crate) fn follow(self: Arc<Self>, link: &Link) {
+        loop {
+            let event = link.conn.wait_for_event();
+            let mut notes = lock(&self.notes);
+            let mut next = event;
+            loop {
+                match next {
+                    Ok(event) => notes.note(link, &event),
+                    Err(error) => {
+                        notes.ended.get_or_insert_with(|| error.to_string());
+                    }
+                }
+                if notes.ended.is_some() {
+                    self.news.notify_all();
+                    return;
+                }
+                match link.conn.poll_for_event() {
+                    Ok(Some(event)) => next = Ok(event),
+                    Ok(None) => break,
+                    Err(error) => next = Err(error),
+                }
+            }
+            drop(notes);
+            self.news.notify_all();
+        }
+    }
+}
+
+impl Notes {
+    fn note(&mut self, link: &Link, event: &Event) {
+        let (window, changed) = match event {
+            Event::ClientMessage(message) if message.window == link.own => {
+                self.barrier = message.data.as_data32()[0];
+                return;
+            }
+            Event::CreateNotify(event) => (event.window, shape()),
+            Event::DestroyNotify(event) => (event.window, shape()),
+            Event::MapNotify(event) => (event.window, shape()),
+            Event::UnmapNotify(event) => (event.window, shape()),
+            Event::ReparentNotify(event) => (event.window, shape()),
+            Event::ConfigureNotify(event) => (event.window, shape()),
+            Event::GravityNotify(event) => (event.window, shape()),
+            Event::CirculateNotify(event) => (event.window, shape()),
+            Event::PropertyNotify(event) if is_read(link, event.atom) => {
+                (event.window, Changed { shape: false, properties: true })
+            }
+            _ => return,
+        };
+        self.count += 1;
+        self.changes.root |= changed.shape || window == link.root;
+        let entry = self.changes.windows.entry(window).or_default();
+        entry.shape |= changed.shape;
+        entry.properties |= changed.properties;
+    }
+}
+
+fn shape() -> Changed {
+    Changed { shape: true, properties: false }
+}
+
+fn lost(link: &Link, reason: String) -> DesktopError {
+    DesktopError::DisplayLost { display: link.display.clone(), reason }
+}
+
+/// True for the properties that the mirror reads; others, such as the time of the last key, change all the time.
+fn is_read(link: &Link, atom: u32) -> bool {
+    let atoms = &link.atoms;
+    let predefined =
+        [AtomEnum::WM_NAME, AtomEnum::WM_CLASS, AtomEnum::WM_TRANSIENT_FOR, AtomEnum::WM_CLIENT_MACHINE];
+    predefined.iter().any(|known| u32::from(*known) == atom)
+        || [
+            atoms.WM_STATE,
+            atoms._NET_ACTIVE_WINDOW,
+            atoms._NET_CLIENT_LIST,
+            atoms._NET_CURRENT_DESKTOP,
+            atoms._NET_SUPPORTING_WM_CHECK,
+            atoms._NET_WM_DESKTOP,
+            atoms._NET_WM_NAME,
+            atoms._NET_WM_PID,
+            atoms._NET_WM_STATE,
+            atoms._NET_WM_WINDOW_TYPE,
+        ]
+        .contains(&atom)
+}

@@ -1,0 +1,114 @@
+//! The connection to the X server, its atoms, and what its failures mean.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
+use x11rb::protocol::res;
+use x11rb::protocol::xproto::{
+    ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+
+use crate::DesktopError;
+
+x11rb::atom_manager! {
+    /// The atoms that the mirror reads.
+    pub(crate) Atoms: AtomsCookie {
+        BACKLOT_BARRIER,
+        COMPOUND_TEXT,
+        UTF8_STRING,
+        WM_STATE,
+        _NET_ACTIVE_WINDOW,
+        _NET_CLIENT_LIST,
+        _NET_CURRENT_DESKTOP,
+        _NET_SUPPORTING_WM_CHECK,
+        _NET_WM_DESKTOP,
+        _NET_WM_NAME,
+        _NET_WM_PID,
+        _NET_WM_STATE,
+        _NET_WM_STATE_HIDDEN,
+        _NET_WM_STATE_SHADED,
+        _NET_WM_WINDOW_TYPE,
+        _NET_WM_WINDOW_TYPE_COMBO,
+        _NET_WM_WINDOW_TYPE_DESKTOP,
+        _NET_WM_WINDOW_TYPE_DIALOG,
+        _NET_WM_WINDOW_TYPE_DOCK,
+        _NET_WM_WINDOW_TYPE_DROPDOWN_MENU,
+        _NET_WM_WINDOW_TYPE_POPUP_MENU,
+        _NET_WM_WINDOW_TYPE_TOOLTIP,
+    }
+}
+
+/// One open connection.
+pub(crate) struct Link {
+    pub(crate) conn: RustConnection,
+    pub(crate) display: String,
+    pub(crate) root: Window,
+    /// An input-only window of ours that receives the barrier's messages.
+    pub(crate) own: Window,
+    pub(crate) atoms: Atoms,
+    /// True when the server can say which process opened a window.
+    pub(crate) names_processes: bool,
+}
+
+impl Link {
+    /// Connects and subscribes to what happens on the root window.
+    pub(crate) fn open(display: Option<&str>) -> Result<Self, DesktopError> {
+        let name = display.map_or_else(|| std::env::var("DISPLAY").unwrap_or_default(), str::to_owned);
+        let unavailable = |reason: String| DesktopError::DisplayUnavailable { display: name.clone(), reason };
+        if name.is_empty() {
+            return Err(unavailable("DISPLAY is not set".to_owned()));
+        }
+        let (conn, screen) = RustConnection::connect(Some(&name))
+            .map_err(|error: ConnectError| unavailable(error.to_string()))?;
+        let root = conn.setup().roots[screen].root;
+        let prepared = prepare(&conn, root).map_err(|error| unavailable(error.to_string()))?;
+        let (own, atoms, names_processes) = prepared;
+        Ok(Self { conn, display: name, root, own, atoms, names_processes })
+    }
+
+    /// What an X failure means to the caller: a lost connection, or a request the server refused.
+    pub(crate) fn failed(&self, request: &'static str, error: ReplyError) -> DesktopError {
+        let display = self.display.clone();
+        match error {
+            ReplyError::ConnectionError(error) => {
+                DesktopError::DisplayLost { display, reason: error.to_string() }
+            }
+            ReplyError::X11Error(error) => {
+                DesktopError::DisplayRefused { display, request, reason: format!("{:?}", error.error_kind) }
+            }
+        }
+    }
+
+    /// The part of a resource id that tells which client made it.
+    pub(crate) fn client_of(&self, id: u32) -> u32 {
+        id & !self.conn.setup().resource_id_mask
+    }
+}
+
+fn prepare(conn: &RustConnection, root: Window) -> Result<(Window, Atoms, bool), ReplyOrIdError> {
+    let atoms = Atoms::new(conn)?;
+    let own = conn.generate_id()?;
+    conn.create_window(0, own, root, 0, 0, 1, 1, 0, WindowClass::INPUT_ONLY, 0, &CreateWindowAux::new())?;
+    let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::STRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
+    conn.change_window_attributes(root, &ChangeWindowAttributesAux::new().event_mask(mask))?;
+    let names_processes = conn.extension_information(res::X11_EXTENSION_NAME)?.is_some()
+        && optional(res::query_version(conn, 1, 2)?.reply())?
+            .is_some_and(|version| (version.server_major, version.server_minor) >= (1, 2));
+    Ok((own, atoms.reply()?, names_processes))
+}
+
+/// An answer of the server, or nothing where it answered with an error: what was asked about is gone.
+pub(crate) fn optional<R>(answer: Result<R, ReplyError>) -> Result<Option<R>, ConnectionError> {
+    match answer {
+        Ok(reply) => Ok(Some(reply)),
+        Err(ReplyError::X11Error(_)) => Ok(None),
+        Err(ReplyError::ConnectionError(error)) => Err(error),
+    }
+}
+
+/// Locks whether or not another thread panicked while it held the lock.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

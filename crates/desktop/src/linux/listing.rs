@@ -1,0 +1,149 @@
+//! Which windows are listed, in what order, and whose they are.
+
+use std::collections::HashMap;
+
+use x11rb::protocol::xproto::Window as Xid;
+
+use super::link::Link;
+use super::mirror::{Mirror, Node};
+use super::properties::Properties;
+use crate::{Window, WindowKind};
+
+/// `_NET_WM_DESKTOP` of a window that is on every workspace (EWMH).
+const ALL_DESKTOPS: u32 = u32::MAX;
+
+/// All windows of applications, the frontmost last.
+pub(crate) fn windows(
+    mirror: &Mirror,
+    link: &Link,
+    mut name: impl FnMut(Xid, &Properties) -> String,
+) -> Vec<Window> {
+    let place: HashMap<Xid, usize> =
+        mirror.stacking.iter().enumerate().map(|(index, window)| (*window, index)).collect();
+    let mut found: Vec<(usize, Xid, &Node, &Properties)> = managed(mirror, link)
+        .chain(popups(mirror, link))
+        .map(|(window, node, properties)| {
+            (place.get(&node.frame).copied().unwrap_or(0), window, node, properties)
+        })
+        .collect();
+    found.sort_by_key(|(place, window, ..)| (*place, *window));
+    let mut listed: Vec<Window> = Vec::with_capacity(found.len());
+    for (z_index, (_, id, node, properties)) in (0u32..).zip(found) {
+        let app_name = name(id, properties);
+        listed.push(record(mirror, link, z_index, id, node, properties, app_name));
+    }
+    give_owners(mirror, &mut listed);
+    listed
+}
+
+fn managed<'m>(mirror: &'m Mirror, link: &'m Link) -> impl Iterator<Item = (Xid, &'m Node, &'m Properties)> {
+    let atoms = &link.atoms;
+    read(mirror, mirror.clients.iter().copied()).filter(|(_, _, properties)| {
+        let is = |kind| properties.types.first() == Some(&kind);
+        !is(atoms._NET_WM_WINDOW_TYPE_DESKTOP) && !is(atoms._NET_WM_WINDOW_TYPE_DOCK)
+    })
+}
+
+fn popups<'m>(mirror: &'m Mirror, link: &'m Link) -> impl Iterator<Item = (Xid, &'m Node, &'m Properties)> {
+    let frames = mirror.frames();
+    // The window manager's own windows are its decorations and menus, whoever they are drawn for.
+    let manager = mirror.manager.as_ref().map(|manager| link.client_of(manager.check_window));
+    let own = std::process::id();
+    let bare = mirror.stacking.iter().copied().filter(move |window| !frames.contains(window));
+    read(mirror, bare).filter(move |(window, node, properties)| {
+        let is = |kind| properties.types.first() == Some(&kind);
+        node.is_override
+            && node.is_viewable
+            && !node.is_input_only
+            && Some(link.client_of(*window)) != manager
+            && properties.pid != own
+            && mirror.screen.intersection(&node.rect).is_some()
+            && !is(link.atoms._NET_WM_WINDOW_TYPE_DESKTOP)
+            && !is(link.atoms._NET_WM_WINDOW_TYPE_DOCK)
+    })
+}
+
+fn read(
+    mirror: &Mirror,
+    windows: impl Iterator<Item = Xid>,
+) -> impl Iterator<Item = (Xid, &Node, &Properties)> {
+    windows.filter_map(|window| {
+        let node = mirror.nodes.get(&window)?;
+        Some((window, node, node.properties.as_ref()?))
+    })
+}
+
+fn record(
+    mirror: &Mirror,
+    link: &Link,
+    z_index: u32,
+    window_id: Xid,
+    node: &Node,
+    properties: &Properties,
+    app_name: String,
+) -> Window {
+    let on_current_space = match (properties.desktop, mirror.desktop) {
+        (Some(desktop), Some(current)) => desktop == current || desktop == ALL_DESKTOPS,
+        _ => true,
+    };
+    let has = |state| properties.states.contains(&state);
+    // A window on another workspace, or a shaded one, is "iconic" to some window managers as well.
+    let is_minimized = has(link.atoms._NET_WM_STATE_HIDDEN)
+        || (properties.is_iconic && on_current_space && !has(link.atoms._NET_WM_STATE_SHADED));
+    Window {
+        window_id,
+        pid: properties.pid,
+        app_name,
+        title: properties.title.clone(),
+        bounds: node.rect,
+        z_index,
+        is_on_screen: node.is_viewable && mirror.screen.intersection(&node.rect).is_some(),
+        on_current_space,
+        is_minimized,
+        kind: kind(link, node, properties),
+        owner_window_id: properties.transient_for,
+        frame_id: node.frame,
+        frame: mirror.nodes.get(&node.frame).unwrap_or(node).outer(),
+    }
+}
+
+fn kind(link: &Link, node: &Node, properties: &Properties) -> WindowKind {
+    let atoms = &link.atoms;
+    let first = properties.types.first().copied();
+    let menus = [
+        atoms._NET_WM_WINDOW_TYPE_COMBO,
+        atoms._NET_WM_WINDOW_TYPE_DROPDOWN_MENU,
+        atoms._NET_WM_WINDOW_TYPE_POPUP_MENU,
+        atoms._NET_WM_WINDOW_TYPE_TOOLTIP,
+    ];
+    if node.is_override || first.is_some_and(|kind| menus.contains(&kind)) {
+        WindowKind::Popup
+    } else if first == Some(atoms._NET_WM_WINDOW_TYPE_DIALOG)
+        || (first.is_none() && properties.transient_for.is_some())
+    {
+        WindowKind::Dialog
+    } else {
+        WindowKind::Normal
+    }
+}
+
+/// Keeps an owner that is itself listed; gives a popup without one the active, else the topmost window of its process.
+fn give_owners(mirror: &Mirror, listed: &mut [Window]) {
+    let known: HashMap<Xid, (u32, WindowKind)> =
+        listed.iter().map(|window| (window.window_id, (window.pid, window.kind))).collect();
+    let mut topmost: HashMap<u32, Xid> = HashMap::new();
+    for window in listed.iter().filter(|window| window.kind != WindowKind::Popup && window.pid != 0) {
+        topmost.insert(window.pid, window.window_id);
+    }
+    for window in listed {
+        let said = window.owner_window_id.filter(|owner| known.contains_key(owner));
+        let guessed = || {
+            let active = mirror.active.filter(|active| {
+                known.get(active).is_some_and(|(pid, kind)| *pid == window.pid && *kind != WindowKind::Popup)
+            });
+            active.or_else(|| topmost.get(&window.pid).copied())
+        };
+        let guess = if window.kind == WindowKind::Popup && window.pid != 0 { guessed() } else { None };
+        window.owner_window_id = said.or(guess).filter(|owner| *owner != window.window_id);
+    }
+}

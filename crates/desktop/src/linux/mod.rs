@@ -1,0 +1,156 @@
+//! Linux: the X server as the display, `/proc` as the processes.
+
+mod events;
+mod link;
+mod listing;
+mod mirror;
+mod process;
+mod properties;
+mod stacking;
+mod text;
+
+use std::sync::{Arc, Mutex};
+
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::errors::ReplyError;
+use x11rb::protocol::randr::{self, ConnectionExt as _};
+use x11rb::protocol::xproto::ConnectionExt as _;
+
+use crate::{DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
+use events::Inbox;
+use link::{Link, lock};
+use mirror::Mirror;
+
+/// An open display, its windows kept up to date by events; shared through its [`Arc`].
+///
+/// Every answer holds at least what was true when the question was asked.
+pub struct Desktop {
+    link: Arc<Link>,
+    inbox: Arc<Inbox>,
+    mirror: Mutex<Mirror>,
+}
+
+impl Desktop {
+    /// Connects to a display, by default to that of the environment.
+    pub fn open(display: Option<&str>) -> Result<Arc<Self>, DesktopError> {
+        let link = Arc::new(Link::open(display)?);
+        let inbox = Arc::new(Inbox::default());
+        let (reader, notes) = (Arc::clone(&link), Arc::clone(&inbox));
+        std::thread::Builder::new()
+            .name("x11-events".to_owned())
+            .spawn(move || notes.follow(&reader))
+            .map_err(|error| DesktopError::DisplayUnavailable {
+                display: link.display.clone(),
+                reason: error.to_string(),
+            })?;
+        Ok(Arc::new(Self { link, inbox, mirror: Mutex::default() }))
+    }
+
+    /// The name under which it was opened; others open connections of their own with it.
+    pub fn display_name(&self) -> &str {
+        &self.link.display
+    }
+
+    /// Size of the main display: the primary monitor, or the whole screen where no monitor is primary.
+    pub fn screen(&self) -> Result<Screen, DesktopError> {
+        self.ask("screen size", |link| {
+            let size = link.conn.get_geometry(link.root)?.reply()?;
+            let mut found = (u32::from(size.width), u32::from(size.height));
+            if link.conn.extension_information(randr::X11_EXTENSION_NAME)?.is_some() {
+                let version = link.conn.randr_query_version(1, 5)?.reply()?;
+                if (version.major_version, version.minor_version) >= (1, 5) {
+                    let monitors = link.conn.randr_get_monitors(link.root, true)?.reply()?.monitors;
+                    if let Some(monitor) = monitors.iter().find(|monitor| monitor.primary) {
+                        found = (monitor.width.into(), monitor.height.into());
+                    }
+                }
+            }
+            Ok(Screen { width: found.0, height: found.1, scale_factor: 1.0 })
+        })
+    }
+
+    /// Where the person's pointer is.
+    pub fn cursor_position(&self) -> Result<Point, DesktopError> {
+        self.ask("pointer position", |link| {
+            let pointer = link.conn.query_pointer(link.root)?.reply()?;
+            Ok(Point { x: pointer.root_x.into(), y: pointer.root_y.into() })
+        })
+    }
+
+    /// All windows of applications, minimised ones and popups included, the frontmost last.
+    pub fn windows(&self) -> Result<Vec<Window>, DesktopError> {
+        self.look(|mirror, link| listing::windows(mirror, link, |_, properties| properties.class.clone()))
+    }
+
+    /// One listed window.
+    pub fn window(&self, id: u32) -> Result<Option<Window>, DesktopError> {
+        Ok(self.windows()?.into_iter().find(|window| window.window_id == id))
+    }
+
+    /// The window that has the person's focus: what the window manager says, else the top-level window of the focus.
+    pub fn active_window(&self) -> Result<Option<u32>, DesktopError> {
+        let (is_managed, active) = self.look(|mirror, _| (mirror.manager.is_some(), mirror.active))?;
+        if is_managed { Ok(active) } else { self.ask("input focus", stacking::focused_top_level) }
+    }
+
+    /// All mapped children of the root window, bottom to top.
+    pub fn stacking(&self) -> Result<Vec<Frame>, DesktopError> {
+        let frames = self.look(|mirror, _| stacking::mapped(mirror))?;
+        self.ask("window shapes", |link| stacking::with_shapes(link, frames))
+    }
+
+    /// The window manager, when one runs.
+    pub fn window_manager(&self) -> Result<Option<WindowManager>, DesktopError> {
+        self.look(|mirror, _| mirror.manager.clone())
+    }
+
+    /// What the server and the session on it can do.
+    pub fn probe(&self) -> Result<Probe, DesktopError> {
+        let window_manager = self.window_manager()?.map(|manager| manager.name);
+        self.ask("extensions", |link| {
+            let compositor = link.conn.intern_atom(false, b"_NET_WM_CM_S0")?;
+            let names = link.conn.list_extensions()?;
+            let owner = link.conn.get_selection_owner(compositor.reply()?.atom)?.reply()?.owner;
+            let mut extensions: Vec<String> = names
+                .reply()?
+                .names
+                .iter()
+                .map(|name| String::from_utf8_lossy(&name.name).to_lowercase())
+                .collect();
+            extensions.sort();
+            let vendor = String::from_utf8_lossy(&link.conn.setup().vendor).into_owned();
+            Ok(Probe { vendor, window_manager, compositor: owner != 0, extensions })
+        })
+    }
+
+    /// Ends the event thread; later calls fail with `display_lost`. Closing twice is fine.
+    pub fn close(&self) {
+        self.inbox.end(&self.link, "it was closed");
+    }
+
+    fn ask<T>(
+        &self,
+        request: &'static str,
+        question: impl FnOnce(&Link) -> Result<T, ReplyError>,
+    ) -> Result<T, DesktopError> {
+        self.inbox.check(&self.link)?;
+        question(&self.link).map_err(|error| self.link.failed(request, error))
+    }
+
+    fn look<T>(&self, answer: impl FnOnce(&Mirror, &Link) -> T) -> Result<T, DesktopError> {
+        let mut mirror = lock(&self.mirror);
+        let changes = self.inbox.take(&self.link)?;
+        if let Err(error) = mirror.refresh(&self.link, &changes) {
+            // What was noted but not read would otherwise be forgotten.
+            *mirror = Mirror::default();
+            return Err(self.link.failed("windows", error));
+        }
+        Ok(answer(&mirror, &self.link))
+    }
+}
+
+impl Drop for Desktop {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

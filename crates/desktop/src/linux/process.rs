@@ -1,0 +1,114 @@
+//! Processes, as `/proc` tells of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The process behind a window: what the window says where that is true, else whom the server knows.
+///
+/// 0 for a window of another machine and where nobody knows.
+pub(crate) fn of_window(said: Option<u32>, known: Option<u32>, machine: Option<&str>) -> u32 {
+    if machine.is_some_and(|machine| !is_here(machine)) {
+        return 0;
+    }
+    // In another PID namespace a program says a number that means nobody here, or somebody else.
+    said.filter(|pid| *pid > 0 && exists(*pid)).or(known).unwrap_or(0)
+}
+
+/// True while the process lives; a zombie does not.
+pub(crate) fn exists(pid: u32) -> bool {
+    stat_field(pid, 0).is_some_and(|state| state != "Z" && state != "X")
+}
+
+/// The parent of a process.
+pub(crate) fn parent(pid: u32) -> Option<u32> {
+    stat_field(pid, 1)?.parse().ok()
+}
+
+/// When a process started, in ticks since boot: with the pid it names a process for ever.
+pub(crate) fn started(pid: u32) -> Option<u64> {
+    stat_field(pid, 19)?.parse().ok()
+}
+
+/// The file a process runs.
+pub(crate) fn executable(pid: u32) -> Option<PathBuf> {
+    let path = fs::read_link(proc(pid, "exe")).ok()?;
+    // The kernel marks a file that was replaced since by its package manager.
+    let text = path.to_str().and_then(|text| text.strip_suffix(" (deleted)"));
+    Some(text.map_or_else(|| path.clone(), PathBuf::from))
+}
+
+/// The arguments of a process, the program's name first.
+pub(crate) fn arguments(pid: u32) -> Vec<String> {
+    strings(&proc(pid, "cmdline"))
+}
+
+/// The value of a variable in a process's environment at its start; none where it may not be read.
+pub(crate) fn variable(pid: u32, name: &str) -> Option<String> {
+    let prefix = format!("{name}=");
+    strings(&proc(pid, "environ")).iter().find_map(|pair| pair.strip_prefix(&prefix).map(str::to_owned))
+}
+
+/// All processes, lowest id first.
+pub(crate) fn all() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    pids.sort_unstable();
+    pids
+}
+
+fn is_here(machine: &str) -> bool {
+    let uname = rustix::system::uname();
+    let here = uname.nodename().to_string_lossy().into_owned();
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    machine.is_empty() || machine.eq_ignore_ascii_case("localhost") || short(machine) == short(&here)
+}
+
+fn proc(pid: u32, file: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/{file}"))
+}
+
+/// A field of `/proc/PID/stat`, counted from the state: the name before it may contain anything.
+fn stat_field(pid: u32, index: usize) -> Option<String> {
+    let text = fs::read(proc(pid, "stat")).ok()?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    text.rsplit_once(')')?.1.split_ascii_whitespace().nth(index).map(str::to_owned)
+}
+
+fn strings(path: &Path) -> Vec<String> {
+    let bytes = fs::read(path).unwrap_or_default();
+    let parts = bytes.split(|byte| *byte == 0).map(|part| String::from_utf8_lossy(part).into_owned());
+    let mut parts: Vec<String> = parts.collect();
+    if parts.last().is_some_and(String::is_empty) {
+        parts.pop();
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_of_another_machine_has_no_process_here() {
+        let me = std::process::id();
+        assert_eq!(of_window(Some(me), Some(me), Some("elsewhere.example")), 0);
+        assert_eq!(of_window(Some(me), None, Some("localhost")), me);
+        assert_eq!(of_window(Some(me), None, None), me);
+    }
+
+    #[test]
+    fn a_number_that_means_nobody_gives_way_to_what_the_server_knows() {
+        let me = std::process::id();
+        assert_eq!(of_window(Some(u32::MAX - 1), Some(me), None), me);
+        assert_eq!(of_window(None, None, None), 0);
+    }
+
+    #[test]
+    fn a_process_is_described_by_proc() {
+        let me = std::process::id();
+        assert!(exists(me));
+        assert!(started(me).is_some());
+        assert_eq!(parent(me), Some(std::os::unix::process::parent_id()));
+        assert_eq!(executable(me), std::env::current_exe().ok());
+    }
+}

@@ -1,0 +1,66 @@
+//! The root's children as the pointer meets them, and the one that holds the focus.
+
+use x11rb::errors::ReplyError;
+use x11rb::protocol::shape::{ConnectionExt as _, SK};
+use x11rb::protocol::xproto::{ConnectionExt as _, Rectangle};
+
+use super::link::{Link, optional};
+use super::mirror::Mirror;
+use crate::{Frame, Rect};
+
+/// Mapped root children, bottom to top, their shapes not yet asked for.
+pub(crate) fn mapped(mirror: &Mirror) -> Vec<Frame> {
+    mirror
+        .stacking
+        .iter()
+        .filter_map(|id| {
+            let node = mirror.nodes.get(id).filter(|node| node.is_viewable)?;
+            Some(Frame { id: *id, rect: node.outer(), input: Vec::new(), is_input_only: node.is_input_only })
+        })
+        .collect()
+}
+
+/// The same frames with their input regions, asked for in one batch; frames that vanished are left out.
+pub(crate) fn with_shapes(link: &Link, frames: Vec<Frame>) -> Result<Vec<Frame>, ReplyError> {
+    let mut sent = Vec::with_capacity(frames.len());
+    for frame in frames {
+        let bounding = link.conn.shape_get_rectangles(frame.id, SK::BOUNDING)?;
+        let input = link.conn.shape_get_rectangles(frame.id, SK::INPUT)?;
+        let inside = link.conn.translate_coordinates(frame.id, link.root, 0, 0)?;
+        sent.push((frame, bounding, input, inside));
+    }
+    let mut shaped = Vec::with_capacity(sent.len());
+    for (mut frame, bounding, input, inside) in sent {
+        let (bounding, input) = (optional(bounding.reply())?, optional(input.reply())?);
+        let (Some(bounding), Some(input), Some(inside)) = (bounding, input, optional(inside.reply())?) else {
+            continue;
+        };
+        let on_screen = |part: &Rectangle| Rect {
+            x: i32::from(inside.dst_x) + i32::from(part.x),
+            y: i32::from(inside.dst_y) + i32::from(part.y),
+            width: part.width.into(),
+            height: part.height.into(),
+        };
+        let bounding: Vec<Rect> = bounding.rectangles.iter().map(on_screen).collect();
+        let parts = input.rectangles.iter().map(on_screen);
+        frame.input = parts
+            .flat_map(|part| bounding.iter().filter_map(move |bound| part.intersection(bound)))
+            .collect();
+        shaped.push(frame);
+    }
+    Ok(shaped)
+}
+
+/// The root's child that holds the input focus.
+pub(crate) fn focused_top_level(link: &Link) -> Result<Option<u32>, ReplyError> {
+    let mut window = link.conn.get_input_focus()?.reply()?.focus;
+    // 0 is no focus and 1 is the pointer's window (core protocol, SetInputFocus).
+    while window > 1 && window != link.root {
+        let Some(tree) = optional(link.conn.query_tree(window)?.reply())? else { return Ok(None) };
+        if tree.parent == link.root {
+            return Ok(Some(window));
+        }
+        window = tree.parent;
+    }
+    Ok(None)
+}

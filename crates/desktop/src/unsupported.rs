@@ -1,0 +1,67 @@
+//! Platforms without an implementation: the same public items, each refusing with `unsupported_platform`.
+
+use std::sync::Arc;
+
+use crate::{DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
+
+/// A display that cannot be opened here.
+pub struct Desktop {
+    never: std::convert::Infallible,
+}
+
+impl Desktop {
+    /// Always fails with `unsupported_platform`.
+    pub fn open(_display: Option<&str>) -> Result<Arc<Self>, DesktopError> {
+        Err(DesktopError::UnsupportedPlatform { what: "desktop" })
+    }
+
+    /// The name under which it was opened.
+    pub fn display_name(&self) -> &str {
+        match self.never {}
+    }
+
+    /// Size of the main display.
+    pub fn screen(&self) -> Result<Screen, DesktopError> {
+        match self.never {}
+    }
+
+    /// Where the person's pointer is.
+    pub fn cursor_position(&self) -> Result<Point, DesktopError> {
+        match self.never {}
+    }
+
+    /// All windows of applications.
+    pub fn windows(&self) -> Result<Vec<Window>, DesktopError> {
+        match self.never {}
+    }
+
+    /// One listed window.
+    pub fn window(&self, _id: u32) -> Result<Option<Window>, DesktopError> {
+        match self.never {}
+    }
+
+    /// The window that has the person's focus.
+    pub fn active_window(&self) -> Result<Option<u32>, DesktopError> {
+        match self.never {}
+    }
+
+    /// All mapped children of the root window.
+    pub fn stacking(&self) -> Result<Vec<Frame>, DesktopError> {
+        match self.never {}
+    }
+
+    /// The window manager, when one runs.
+    pub fn window_manager(&self) -> Result<Option<WindowManager>, DesktopError> {
+        match self.never {}
+    }
+
+    /// What the display and the session on it can do.
+    pub fn probe(&self) -> Result<Probe, DesktopError> {
+        match self.never {}
+    }
+
+    /// Closes the display.
+    pub fn close(&self) {
+        match self.never {}
+    }
+}
