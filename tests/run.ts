@@ -1,0 +1,90 @@
+/**
+ * Runs the tests and sums up: `bun tests/run.ts [FILTER] [--soak | --soak-group N] [--record]`.
+ *
+ * FILTER is a part of a test file's path, the name of a crate, or else a part of test names. `--soak` adds the groups
+ * of tests/soak (a file is a group), `--soak-group N` one of them, N modulo their number. `--record` keeps what is
+ * proved. The last lines are the tally of requirements and `N passed, N failed, N skipped`.
+ */
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { keepProved, summary, tallyOfRun } from './spec/tally.ts'
+import { type Counts, countsOfBun, countsOfCargo, plan } from './support/plan.ts'
+
+const root = join(import.meta.dir, '..')
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { soak: { type: 'boolean' }, 'soak-group': { type: 'string' }, record: { type: 'boolean' } },
+})
+const filter = positionals[0]
+
+// The folder that stays when a file runs in namespaces with a throw-away root.
+const results = join(root, 'target', 'test-results')
+rmSync(results, { recursive: true, force: true })
+mkdirSync(results, { recursive: true })
+const proofs = join(results, 'proofs.txt')
+const env = { ...process.env, BACKLOT_BIN: join(root, 'dist', 'backlot'), BACKLOT_PROOFS: proofs, FORCE_COLOR: '0' }
+
+const total = { passed: 0, failed: 0, skipped: 0 }
+
+/** Runs a command, shows what it prints and adds its counts; a runner that fails without a failed test is a failure. */
+async function run(label: string, command: string[], counts: (output: string) => Counts, limitMinutes = 10) {
+  console.log(`== ${label}`)
+  const child = Bun.spawn(command, { cwd: root, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  const watch = setTimeout(() => child.kill('SIGKILL'), limitMinutes * 60_000)
+  let output = ''
+  const forward = async (stream: ReadableStream<Uint8Array>, out: NodeJS.WriteStream) => {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) {
+      const text = decoder.decode(chunk, { stream: true })
+      output += text
+      out.write(text)
+    }
+  }
+  await Promise.all([forward(child.stdout, process.stdout), forward(child.stderr, process.stderr), child.exited])
+  clearTimeout(watch)
+  const found = counts(output)
+  if (child.exitCode !== 0 && found.failed === 0 && !output.includes('matched 0 tests')) {
+    found.failed = 1
+    console.log(`${label} ended with ${child.signalCode ?? child.exitCode} and no failed test`)
+  }
+  for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += found[key]
+}
+
+const group = values['soak-group'] === undefined ? undefined : Number(values['soak-group'])
+const steps = plan({
+  files: [...new Bun.Glob('{ts,tests}/**/*.test.ts').scanSync(root)].filter((file) => !file.includes('node_modules/')),
+  crates: readdirSync(join(root, 'crates')),
+  filter,
+  soak: group ?? values.soak === true,
+})
+
+const apart = join(root, 'tests', 'support', 'apart')
+const probe = steps.bun.some((step) => step.apart) ? Bun.spawnSync([apart, '--probe']) : undefined
+const noNamespaces = probe?.exitCode ? probe.stderr.toString().trim() : undefined
+
+if (steps.cargo)
+  await run('cargo test', ['cargo', 'test', '--quiet', '--no-fail-fast', '--tests', ...steps.cargo], countsOfCargo, 30)
+for (const { label, files, name, apart: away, minutes } of steps.bun) {
+  if (away && noNamespaces !== undefined) {
+    console.log(`== ${label}\n(skip) all of it: ${noNamespaces}`)
+    total.skipped += 1
+    continue
+  }
+  const test = [
+    process.execPath,
+    'test',
+    '--timeout',
+    '60000',
+    ...(name ? ['-t', name] : []),
+    ...files.map((f) => `./${f}`),
+  ]
+  await run(label, away ? [apart, results, ...test] : test, countsOfBun, minutes)
+}
+
+const tally = tallyOfRun(proofs, filter === undefined)
+for (const error of tally.errors) console.log(error)
+if (values.record && filter === undefined && total.failed === 0) keepProved(tally)
+console.log(summary(tally))
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`)
+if (total.failed > 0 || total.passed === 0 || (tally.errors.length > 0 && !values.record)) process.exit(1)
