@@ -1,0 +1,129 @@
+/** A private desktop: an X server, a window manager, a session bus and an accessibility bus that nobody else sees. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { environment, longestSocketPath, privateDesktop } from '@backlot/contract/limits'
+import { placesOf } from '@backlot/contract/places'
+import { withoutSession } from './environment.ts'
+import { markOf, startGuardian, sweep } from './guardian.ts'
+import { deadDesktops, folderName, thisProcess } from './owner.ts'
+import type { PartName } from './part.ts'
+import { firstToEnd, startParts } from './parts.ts'
+import { findPrograms } from './programs.ts'
+
+/** What a desktop can be asked to be. */
+export interface DesktopOptions {
+  /** Pixels of the screen; 1280 by 800 when absent. */
+  readonly size?: { readonly width: number; readonly height: number }
+  /** Whether the X server offers OpenGL, at the price of 45 MB; false when absent. */
+  readonly glx?: boolean
+  /** Variables from which places and the programs' environment are taken; those of this process when absent. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
+  /** Ends a start that is under way. */
+  readonly signal?: AbortSignal
+  /** Milliseconds until every part must be ready; 20,000 when absent. */
+  readonly timeoutMs?: number
+}
+
+/** Why a desktop is over. */
+export interface DesktopEnd {
+  /** The part that ended by itself, or null where the desktop was disposed of. */
+  readonly part: PartName | null
+  /** How it ended: `status 1` or `signal SIGKILL`; empty where the desktop was disposed of. */
+  readonly how: string
+}
+
+/** A running desktop; disposing of it ends every process on it, and nothing of it stays. */
+export interface PrivateDesktop extends AsyncDisposable {
+  /** Such as `:5`. */
+  readonly display: string
+  /** The variables that lead a program to this desktop, without those of the surrounding environment. */
+  readonly variables: Readonly<Record<string, string>>
+  /** The whole environment for a program on this desktop; what has it ends with the desktop. */
+  readonly env: Readonly<Record<string, string>>
+  /** Folder of mode 0700 with the desktop's sockets, configuration and logs; goes with it. */
+  readonly folder: string
+  readonly pids: Readonly<Record<PartName, number>>
+  /** Settles when the desktop is over and everything of it has been ended; the end of any part is the end of all. */
+  readonly exited: Promise<DesktopEnd>
+}
+
+let count = 0
+
+const makeFolder = (runtime: string): string => {
+  count += 1
+  const folder = join(runtime, folderName(thisProcess(), count))
+  const longest = join(folder, 'run', 'at-spi', 'bus_1000')
+  if (Buffer.byteLength(longest) > longestSocketPath) {
+    throw new Failure(
+      'invalid_environment',
+      `The folder "${runtime}" is too long for the sockets of a desktop, whose paths take at most ${longestSocketPath} bytes; set ${environment.home} to a shorter folder.`,
+      { folder: runtime },
+    )
+  }
+  mkdirSync(join(folder, 'run'), { recursive: true, mode: 0o700 })
+  return folder
+}
+
+/** Settles as `work` does, or throws when the time is over or the caller has had enough. */
+const within = <T>(work: Promise<T>, timeoutMs: number, signal: AbortSignal | undefined): Promise<T> => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const giveUp = () =>
+    reject(
+      new Failure(
+        'desktop_not_started',
+        `The private desktop was not ready after ${timeoutMs} ms; try again when the machine is less busy.`,
+        { timeout_ms: timeoutMs },
+      ),
+    )
+  const cancel = () =>
+    reject(new Failure('cancelled', 'The start of the private desktop was cancelled; start it again.'))
+  const timer = setTimeout(giveUp, timeoutMs)
+  signal?.addEventListener('abort', cancel, { once: true })
+  if (signal?.aborted) cancel()
+  return Promise.race([work, promise]).finally(() => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', cancel)
+  })
+}
+
+/**
+ * Starts a private desktop and settles when all its parts are ready.
+ * Throws `missing_program`, `desktop_not_started`, `user_without_name`, `invalid_environment` or `cancelled`, and then
+ * leaves nothing behind. Desktops of dead owners are ended on the way.
+ */
+export const startDesktop = async (options: DesktopOptions = {}): Promise<PrivateDesktop> => {
+  const inherited = options.environment ?? process.env
+  const timeoutMs = options.timeoutMs ?? privateDesktop.startTimeoutMs
+  const programs = findPrograms(inherited.PATH ?? '/usr/local/bin:/usr/bin:/bin')
+  const { runtime } = placesOf(inherited)
+  const swept = Promise.all(deadDesktops(runtime).map(sweep))
+  const folder = makeFolder(runtime)
+  const guardian = startGuardian(folder)
+  const env = { ...withoutSession(inherited), [environment.desktop]: markOf(folder) }
+  const size = options.size ?? privateDesktop.size
+  const starting = startParts({ programs, folder, env, size, glx: options.glx ?? false, timeoutMs })
+  const { parts, variables } = await within(starting, timeoutMs, options.signal).catch(async (error: unknown) => {
+    await guardian.end()
+    throw error
+  })
+  await swept
+
+  let over: Promise<DesktopEnd> | null = null
+  const finish = (end: DesktopEnd): Promise<DesktopEnd> => {
+    over ??= guardian.end().then(() => end)
+    return over
+  }
+  return {
+    display: variables.DISPLAY,
+    variables,
+    env: { ...env, ...variables },
+    folder,
+    pids: Object.fromEntries(parts.map((part) => [part.name, part.pid])) as Record<PartName, number>,
+    exited: firstToEnd(parts).then(finish),
+    async [Symbol.asyncDispose]() {
+      await finish({ part: null, how: '' })
+      await Promise.all(parts.map((part) => part.exited))
+    },
+  }
+}

@@ -1,0 +1,4 @@
+/** Private desktops: started, watched, ended. */
+export { type DesktopEnd, type DesktopOptions, type PrivateDesktop, startDesktop } from './desktop.ts'
+export { foreignVariables } from './environment.ts'
+export type { PartName } from './part.ts'

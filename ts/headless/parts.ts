@@ -1,0 +1,97 @@
+/** The four parts of a desktop, in the order in which they need each other. */
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import {
+  accessibilityBusCommand,
+  accessibilityBusVariables,
+  accessibilityReadyCommand,
+  sessionBusCommand,
+} from './buses.ts'
+import { desktopVariables } from './environment.ts'
+import { startTicksOf } from './owner.ts'
+import { type Part, type PartName, startPart } from './part.ts'
+import type { Programs } from './programs.ts'
+import { windowManagerCommand, windowManagerReady, windowManagerVariables } from './window-manager.ts'
+import { xAuthority } from './x-cookie.ts'
+import { xServerCommand } from './x-server.ts'
+
+/** What the parts are started with. */
+export interface PartsOptions {
+  readonly programs: Programs
+  /** The desktop's folder, made already; `run` in it becomes the programs' `XDG_RUNTIME_DIR`. */
+  readonly folder: string
+  /** What every part inherits, the desktop's mark among it. */
+  readonly env: Readonly<Record<string, string>>
+  readonly size: { readonly width: number; readonly height: number }
+  readonly glx: boolean
+  readonly timeoutMs: number
+}
+
+/** Says that the user has no name where that is why the session bus ended: its own words speak of memory. */
+const explainBus = (error: unknown): unknown => {
+  const name = Bun.spawnSync(['id', '-un'], { stdout: 'ignore', stderr: 'ignore' })
+  if (name.exitCode === 0) return error
+  const uid = process.getuid?.()
+  return new Failure(
+    'user_without_name',
+    `The user id ${uid} has no entry in the user database, without which the session bus ends; add one as root: echo "agent:x:${uid}:${process.getgid?.()}::/tmp:/bin/sh" >> /etc/passwd`,
+    { uid },
+  )
+}
+
+/**
+ * Starts the parts and settles with them and the desktop's variables when all are ready.
+ * Throws `desktop_not_started` or `user_without_name`, leaving what was started to the guardian.
+ */
+export const startParts = async ({ programs, folder, env, size, glx, timeoutMs }: PartsOptions) => {
+  const start = (name: PartName, command: [string, ...string[]], variables: Record<string, string> = {}): Part =>
+    startPart({ name, command, env: { ...env, ...variables }, folder })
+
+  const authority = join(folder, 'x-authority')
+  writeFileSync(authority, xAuthority(randomBytes(16)), { mode: 0o600 })
+  const server = start('x_server', xServerCommand(programs.xServer, { ...size, glx, authority }))
+  writeFileSync(join(folder, 'x-server.pid'), `${server.pid}\n`)
+  const number = await server.line(/^\d+$/)
+  writeFileSync(join(folder, 'display'), `${number}\n`)
+  const variables = desktopVariables({ display: `:${number}`, authority, runtime: join(folder, 'run') })
+
+  const manager = start('window_manager', windowManagerCommand(programs.windowManager, folder), {
+    ...variables,
+    ...windowManagerVariables(folder),
+  })
+  const session = start('session_bus', sessionBusCommand(programs.sessionBus, folder), variables)
+  const startAccessibility = async () => {
+    const bus = await session.line(/^unix:/).catch((error: unknown) => {
+      throw explainBus(error)
+    })
+    const complete = { ...variables, DBUS_SESSION_BUS_ADDRESS: bus }
+    const accessibility = start('accessibility_bus', accessibilityBusCommand(programs.accessibilityBus), {
+      ...complete,
+      ...accessibilityBusVariables,
+    })
+    const ready = Bun.spawn(accessibilityReadyCommand(programs.busClient, Math.ceil(timeoutMs / 1000)), {
+      cwd: '/',
+      env: { ...env, ...complete },
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
+    const failure = await Promise.race([ready.exited, accessibility.failed])
+    if (failure !== 0) throw failure instanceof Failure ? failure : await accessibility.failed
+    return { accessibility, complete }
+  }
+  const [{ accessibility, complete }] = await Promise.all([startAccessibility(), manager.line(windowManagerReady)])
+  return { parts: [server, session, manager, accessibility] as const, variables: complete }
+}
+
+/**
+ * Settles when the first of the parts has ended by itself, with the one that the others followed: parts are looked at
+ * in the order in which they need each other, because the end of one ends those behind it.
+ */
+export const firstToEnd = async (parts: readonly Part[]): Promise<{ part: PartName; how: string }> => {
+  const noticed = await Promise.race(parts.map((part) => part.exited.then(() => part)))
+  const cause = parts.find((part) => startTicksOf(part.pid) === null) ?? noticed
+  return { part: cause.name, how: await cause.exited }
+}
