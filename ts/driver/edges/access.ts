@@ -24,7 +24,11 @@ export const permitted = (access: Access, tool: Pick<Tool, 'name' | 'attributes'
 export const both = (one: Access, other: Access): Access => ({
   readOnly: one.readOnly || other.readOnly,
   allow:
-    one.allow === null ? other.allow : other.allow === null ? one.allow : one.allow.filter((name) => other.allow?.includes(name)),
+    one.allow === null
+      ? other.allow
+      : other.allow === null
+        ? one.allow
+        : one.allow.filter((name) => other.allow?.includes(name)),
 })
 
 /** The failure of a call that is kept back: `tool_not_allowed`. */
@@ -33,9 +37,13 @@ export const refusal = (access: Access, name: string): Failure => {
     access.allow !== null && !access.allow.includes(name)
       ? `\`--allow\` permits only: ${access.allow.join(', ') || '(none)'}`
       : '`--read-only` permits only tools that change nothing'
-  return new Failure('tool_not_allowed', `The tool "${name}" may not be called here: ${reason}. Use a tool of the list.`, {
-    tool: name,
-    read_only: access.readOnly,
-    allow: access.allow,
-  })
+  return new Failure(
+    'tool_not_allowed',
+    `The tool "${name}" may not be called here: ${reason}. Use a tool of the list.`,
+    {
+      tool: name,
+      read_only: access.readOnly,
+      allow: access.allow,
+    },
+  )
 }

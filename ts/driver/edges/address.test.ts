@@ -2,7 +2,12 @@ import { expect, test } from 'bun:test'
 import { busName, defaultSocket, displayName, socketPath } from './address.ts'
 
 test('two spellings of a display are one daemon', () => {
-  expect([':1', ':1.0', 'unix:1', 'unix:1.2'].map((DISPLAY) => displayName({ DISPLAY }))).toEqual([':1', ':1', ':1', ':1'])
+  expect([':1', ':1.0', 'unix:1', 'unix:1.2'].map((DISPLAY) => displayName({ DISPLAY }))).toEqual([
+    ':1',
+    ':1',
+    ':1',
+    ':1',
+  ])
   expect(displayName({ DISPLAY: 'far:1.0' })).toBe('far:1')
   expect(displayName({})).toBe('')
 })

@@ -14,7 +14,8 @@ export const displayName = (env: Environment): string =>
   (env.DISPLAY ?? '').replace(/^(?:unix|localhost\/unix)(?=:)/, '').replace(/(:\d+)\.\d+$/, '$1')
 
 /** Address of the session bus without its guid; empty when the environment names none. */
-export const busName = (env: Environment): string => (env.DBUS_SESSION_BUS_ADDRESS ?? '').replace(/,guid=[0-9a-f]+/g, '')
+export const busName = (env: Environment): string =>
+  (env.DBUS_SESSION_BUS_ADDRESS ?? '').replace(/,guid=[0-9a-f]+/g, '')
 
 /** What a client in this environment expects of its daemon. */
 export const identityOf = (env: Environment): Identity => ({ version, display: displayName(env), bus: busName(env) })

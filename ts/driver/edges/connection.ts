@@ -2,7 +2,7 @@
 import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
 import { longestLineBytes } from '@backlot/contract/limits'
 import type { Socket } from 'bun'
-import type { ToolResult } from '../call.ts'
+import type { ToolResult } from '../result.ts'
 import { LineReader } from './lines.ts'
 import { Outbox } from './outbox.ts'
 import type { Greeting, Identity, Reply, Request } from './wire.ts'

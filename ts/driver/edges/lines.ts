@@ -46,14 +46,16 @@ export class LineReader {
     const bytes = tooLong || this.#held.length === 0 ? tail : Buffer.concat([...this.#held, tail])
     this.#forget()
     this.#skipping = false
-    if (tooLong) return this.onLine({ problem: 'too_long' })
-    let text: string
+    this.onLine(tooLong ? { problem: 'too_long' } : this.#decode(bytes))
+  }
+
+  #decode(bytes: Uint8Array): Line {
     try {
-      text = this.#decoder.decode(bytes)
+      const text = this.#decoder.decode(bytes)
+      return { text: text.endsWith('\r') ? text.slice(0, -1) : text }
     } catch {
-      return this.onLine({ problem: 'not_utf8' })
+      return { problem: 'not_utf8' }
     }
-    this.onLine({ text: text.endsWith('\r') ? text.slice(0, -1) : text })
   }
 
   #forget(): void {

@@ -25,7 +25,10 @@ export class Outbox {
   drain(): void {
     for (let bytes = this.#waiting[0]; bytes !== undefined; bytes = this.#waiting[0]) {
       const written = this.socket.write(bytes)
-      if (written < 0) return this.clear()
+      if (written < 0) {
+        this.clear()
+        return
+      }
       this.#waitingBytes -= written
       if (written < bytes.length) {
         this.#waiting[0] = bytes.subarray(written)

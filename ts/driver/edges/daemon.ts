@@ -1,0 +1,224 @@
+/** The daemon of a display: holds the driver, and serves its socket until it is told to end or nobody needs it. */
+import { chmodSync, lstatSync, rmSync } from 'node:fs'
+import { Failure } from '@backlot/contract/failure'
+import type { Socket } from 'bun'
+import { openDriver } from '../driver.ts'
+import type { Access } from './access.ts'
+import { connect } from './connection.ts'
+import { checkSocket, makeSocketFolder } from './folder.ts'
+import { alreadyRunning, lockSocket } from './lock.ts'
+import { log } from './log.ts'
+import { callPermitted, describeNamed, listTools } from './offer.ts'
+import { type Service, SocketEdge } from './socket.ts'
+import type { Greeting, Identity, Status } from './wire.ts'
+
+/** How a daemon is started. */
+export interface DaemonOptions {
+  readonly socket: string
+  /** Whether the folder is Backlot's own and not one that the person named. */
+  readonly isDefaultSocket: boolean
+  readonly identity: Identity
+  readonly access: Access
+  /** Seconds without a connection after which it ends; 0 for never, as when a person started it. */
+  readonly idleTimeoutSeconds: number
+}
+
+/** Milliseconds that calls have to end once they are told to. */
+const lastWordsMs = 2_000
+
+/**
+ * Serves until SIGTERM, SIGINT, `shutdown` or the idle time, then leaves nothing behind.
+ * `onListening` is told when clients can connect. Throws `already_running` and `socket_refused`.
+ */
+export const serveDaemon = async (options: DaemonOptions, onListening: () => void): Promise<void> => {
+  makeSocketFolder(options.socket, options.isDefaultSocket)
+  const lock = lockSocket(options.socket)
+  try {
+    await removeStale(options.socket)
+    await new Daemon(options).run(onListening)
+  } finally {
+    lock.release()
+  }
+}
+
+/** Removes a socket on which nobody answers; throws `already_running` where somebody does. */
+const removeStale = async (path: string): Promise<void> => {
+  checkSocket(path)
+  const answers = await connect(path).then(
+    (connection) => {
+      connection.close()
+      return true
+    },
+    (error: unknown) => Failure.from(error).code !== 'not_running',
+  )
+  if (answers) throw alreadyRunning(path)
+  rmSync(path, { force: true })
+}
+
+type Peer = Socket<SocketEdge>
+
+class Daemon implements Service {
+  readonly #driver = openDriver()
+  readonly #peers = new Set<Peer>()
+  readonly #startedAt = new Date()
+  readonly #end = Promise.withResolvers<string>()
+  #idle: ReturnType<typeof setTimeout> | undefined
+  #lastClient = 0
+  #calls = 0
+
+  constructor(private readonly options: DaemonOptions) {}
+
+  async run(onListening: () => void): Promise<void> {
+    const { socket } = this.options
+    const listener = this.#listen()
+    const { ino } = lstatSync(socket)
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => this.#end.resolve(signal))
+    log(`listens on ${socket} (version ${this.options.identity.version}, pid ${process.pid})`)
+    onListening()
+    this.#watchIdle()
+    this.#sweep()
+    const reason = await this.#end.promise
+    log(`ends: ${reason}`)
+    clearTimeout(this.#idle)
+    listener.stop()
+    if (isSame(socket, ino)) rmSync(socket, { force: true })
+    await this.#dismiss()
+    await (await this.#driver)[Symbol.asyncDispose]()
+  }
+
+  async call(name: string, args: unknown, client: string, signal: AbortSignal) {
+    this.#calls += 1
+    const result = await callPermitted(this.options.access, await this.#driver, name, args, { client, signal })
+    if (result.structuredContent?.code === 'internal') log(`defect in ${name}: ${result.structuredContent.message}`)
+    return result
+  }
+
+  async list() {
+    return listTools(this.options.access)
+  }
+
+  async describe(name: string) {
+    return describeNamed(this.options.access, name)
+  }
+
+  greet(expect: Identity | undefined): Greeting {
+    const { identity, access, socket, idleTimeoutSeconds } = this.options
+    const differs = expect === undefined ? [] : differences(identity, expect)
+    if (differs.length > 0) {
+      const isIdle = this.#peers.size <= 1 && this.#pending() === 0
+      throw new Failure(
+        'daemon_mismatch',
+        `The daemon on "${socket}" does not match: ${differs.join('; ')}. End it with \`backlot-driver stop\`, name another with \`--socket\`, or run with \`--direct\`.`,
+        { daemon: identity, caller: expect, replaceable: isIdle && idleTimeoutSeconds > 0 },
+      )
+    }
+    return { ...identity, pid: process.pid, access }
+  }
+
+  status(): Status {
+    const { identity, access, socket, idleTimeoutSeconds } = this.options
+    return {
+      running: true,
+      ...identity,
+      pid: process.pid,
+      socket,
+      started_at: this.#startedAt.toISOString(),
+      idle_timeout_s: idleTimeoutSeconds,
+      connections: this.#peers.size,
+      calls: this.#calls,
+      read_only: access.readOnly,
+      allow: access.allow,
+    }
+  }
+
+  shutdown(): void {
+    this.#end.resolve('a client asked for it')
+  }
+
+  #listen() {
+    // Made with the right mode: between making and changing it, others could connect.
+    const mask = process.umask(0o177)
+    try {
+      const listener = Bun.listen<SocketEdge>({
+        unix: this.options.socket,
+        allowHalfOpen: true,
+        socket: {
+          open: (peer) => this.#open(peer),
+          data: (peer, bytes) => peer.data.data(bytes),
+          drain: (peer) => peer.data.drain(),
+          end: (peer) => peer.data.end(),
+          close: (peer) => this.#closed(peer),
+          error: (peer) => this.#closed(peer),
+        },
+      })
+      chmodSync(this.options.socket, 0o600)
+      return listener
+    } finally {
+      process.umask(mask)
+    }
+  }
+
+  #open(peer: Peer): void {
+    this.#lastClient += 1
+    peer.data = new SocketEdge(peer, this, `client-${this.#lastClient}`)
+    this.#peers.add(peer)
+    clearTimeout(this.#idle)
+  }
+
+  #closed(peer: Peer): void {
+    peer.data.close()
+    this.#peers.delete(peer)
+    this.#watchIdle()
+  }
+
+  #pending(): number {
+    let pending = 0
+    for (const peer of this.#peers) pending += peer.data.pending
+    return pending
+  }
+
+  #watchIdle(): void {
+    clearTimeout(this.#idle)
+    const { idleTimeoutSeconds } = this.options
+    if (idleTimeoutSeconds === 0 || this.#peers.size > 0) return
+    this.#idle = setTimeout(
+      () => this.#end.resolve(`no connection for ${idleTimeoutSeconds} s`),
+      idleTimeoutSeconds * 1000,
+    )
+  }
+
+  /** Takes away what daemons left that were killed; a display without XInput, or none at all, has nothing to sweep. */
+  async #sweep(): Promise<void> {
+    const { display } = this.options.identity
+    if (display === '') return
+    try {
+      const { sweepAgents } = await (await this.#driver).native()
+      const swept = await sweepAgents(display)
+      if (swept.length > 0) log(`swept what dead drivers left: ${swept.join(', ')}`)
+    } catch (error) {
+      log(`nothing swept: ${Failure.from(error).message}`)
+    }
+  }
+
+  /** Ends all calls, lets their answers leave, and hangs up. */
+  async #dismiss(): Promise<void> {
+    const deadline = performance.now() + lastWordsMs
+    for (const peer of this.#peers) peer.data.dismiss()
+    while (this.#peers.size > 0 && performance.now() < deadline) await Bun.sleep(5)
+    for (const peer of this.#peers) peer.terminate()
+  }
+}
+
+const differences = (own: Identity, expected: Identity): string[] =>
+  (['version', 'display', 'bus'] as const)
+    // A caller without a display or a bus of its own takes the daemon's.
+    .filter((key) => expected[key] !== '' && expected[key] !== own[key])
+    .map((key) => `its ${key} is "${own[key]}" and yours is "${expected[key]}"`)
+
+const isSame = (path: string, ino: number): boolean => {
+  try {
+    return lstatSync(path).ino === ino
+  } catch {
+    return false
+  }
+}

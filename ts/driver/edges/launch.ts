@@ -1,0 +1,91 @@
+/** A client's way to its daemon: the one that listens, or a new one. */
+import { Failure } from '@backlot/contract/failure'
+import { daemon } from '@backlot/contract/limits'
+import { type Connection, connect } from './connection.ts'
+import { checkSocket } from './folder.ts'
+import type { Identity } from './wire.ts'
+
+/** How this very executable is started again. */
+export interface Program {
+  readonly command: readonly [string, ...string[]]
+  /** The name under which it is started. */
+  readonly argv0: string
+}
+
+/** Which daemon, and how to start it. */
+export interface Reach {
+  readonly socket: string
+  readonly expect: Identity
+  /** `backlot-driver`. */
+  readonly program: Program
+}
+
+/** Milliseconds between two looks whether a daemon that is being started listens. */
+const lookEveryMs = 5
+
+/** Connects to the daemon that listens; throws `not_running` where none does. */
+export const reachRunning = async ({ socket, expect }: Reach): Promise<Connection> => {
+  checkSocket(socket)
+  return connect(socket, expect)
+}
+
+/**
+ * Connects to the daemon, starting it where none listens and replacing an idle one that does not match.
+ * Throws `daemon_mismatch` for one that is in use or was started by hand, `daemon_unavailable` where none comes up.
+ */
+export const reachDaemon = async (reach: Reach): Promise<Connection> => {
+  try {
+    return await reachRunning(reach)
+  } catch (error) {
+    const { code, data } = Failure.from(error)
+    if (code === 'daemon_mismatch' && data.replaceable === true) await retire(reach.socket)
+    else if (code !== 'not_running') throw error
+  }
+  return start(reach)
+}
+
+const retire = async (socket: string): Promise<void> => {
+  try {
+    const connection = await connect(socket)
+    await connection.ask({ method: 'shutdown' }).catch(() => undefined)
+    connection.close()
+  } catch (error) {
+    if (Failure.from(error).code !== 'not_running') throw error
+  }
+}
+
+const start = async (reach: Reach): Promise<Connection> => {
+  const { openLog } = await import('./log.ts')
+  const log = openLog(reach.expect.display)
+  const { command, argv0 } = reach.program
+  const child = Bun.spawn({
+    cmd: [...command, 'serve', '--socket', reach.socket, '--idle-timeout-s', String(daemon.idleSeconds)],
+    argv0,
+    cwd: '/',
+    detached: true,
+    stdin: 'ignore',
+    stdout: log.descriptor,
+    stderr: log.descriptor,
+  })
+  child.unref()
+  log.close()
+  const deadline = performance.now() + daemon.startTimeoutMs
+  let last: unknown
+  while (performance.now() < deadline) {
+    try {
+      return await reachRunning(reach)
+    } catch (error) {
+      if (Failure.from(error).code !== 'not_running') throw error
+      last = error
+    }
+    // Another client's daemon may have won, in which case ours ends and the other is about to listen.
+    if (child.exitCode !== null && child.exitCode !== 0 && !log.saysAlreadyRunning()) break
+    await Bun.sleep(lookEveryMs)
+  }
+  const ended = child.exitCode === null ? '' : ` It ended with status ${child.exitCode}.`
+  throw new Failure(
+    'daemon_unavailable',
+    `The daemon for the socket "${reach.socket}" did not come up.${ended} Read its log "${log.path}", or run with \`--direct\`.`,
+    { socket: reach.socket, log: log.path, exit_status: child.exitCode, last: Failure.from(last).message },
+  )
+}
