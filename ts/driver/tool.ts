@@ -12,6 +12,23 @@ export interface Outcome {
   readonly image?: { readonly bytes: Uint8Array; readonly mimeType: 'image/png' | 'image/jpeg' }
 }
 
+/** What the platform must grant for a tool to work. */
+export type Grant = 'accessibility' | 'screen_recording'
+
+/** What edges, permissions and recordings read off a tool. */
+export interface Attributes {
+  /** Changes nothing. */
+  readonly readOnly: boolean
+  /** May lose what somebody made. */
+  readonly destructive: boolean
+  /** A recording keeps its calls. */
+  readonly recorded: boolean
+  /** Ours, beyond the specification. */
+  readonly extension: boolean
+  /** What the platform must grant. */
+  readonly grants: readonly Grant[]
+}
+
 /** A tool of the driver. */
 export interface Tool<Arguments extends TObject = TObject> {
   readonly name: string
@@ -20,20 +37,27 @@ export interface Tool<Arguments extends TObject = TObject> {
   /** When to use the tool and what it gives, for the agent. */
   readonly description: string
   readonly arguments: Arguments
-  readonly attributes: {
-    /** Changes nothing. */
-    readonly readOnly: boolean
-    /** May lose what somebody made. */
-    readonly destructive: boolean
-    /** A recording keeps its calls. */
-    readonly recorded: boolean
-    /** Ours, beyond the specification. */
-    readonly extension: boolean
-    /** What the platform must grant. */
-    readonly grants: readonly ('accessibility' | 'screen_recording')[]
-  }
+  readonly attributes: Attributes
   run(call: Call, args: Static<Arguments>): Promise<Outcome>
 }
 
 /** Gives a declaration its types. */
 export const tool = <Arguments extends TObject>(declaration: Tool<Arguments>): Tool<Arguments> => declaration
+
+/** Attributes of a tool that only looks. */
+export const reads = (...grants: Grant[]): Attributes => ({
+  readOnly: true,
+  destructive: false,
+  recorded: false,
+  extension: false,
+  grants,
+})
+
+/** Attributes of a tool that acts in a window as the person could. */
+export const acts = (...grants: Grant[]): Attributes => ({
+  readOnly: false,
+  destructive: true,
+  recorded: true,
+  extension: false,
+  grants,
+})

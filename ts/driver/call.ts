@@ -1,0 +1,64 @@
+/** The one path of every call, whatever edge it came through: find, fill defaults, check, run, envelope. */
+import { Failure } from '@backlot/contract/failure'
+import { checkArguments, nearest } from './check.ts'
+import type { Driver } from './driver.ts'
+import { findTool, tools } from './registry.ts'
+import { failed, succeeded, type ToolResult } from './result.ts'
+
+export type { ToolResult }
+
+/** Who calls, and until when. */
+export interface CallContext {
+  /** Id of the connection. */
+  readonly client: string
+  /** Ends the call when it aborts. */
+  readonly signal: AbortSignal
+}
+
+/** What a tool's handler is given beside its arguments. */
+export interface Call extends CallContext {
+  readonly driver: Driver
+}
+
+/** Calls the tool `name`; never throws: whatever goes wrong is a result with `isError`. */
+export const callTool = async (
+  driver: Driver,
+  name: string,
+  args: unknown,
+  context: CallContext,
+): Promise<ToolResult> => {
+  try {
+    const tool = findTool(name)
+    if (tool === undefined) throw unknownTool(name)
+    const checked = checkArguments(tool, args)
+    return succeeded(await untilAborted(() => tool.run({ driver, ...context }, checked), context.signal))
+  } catch (error) {
+    const failure = Failure.from(error)
+    driver.heed(failure)
+    return failed(failure)
+  }
+}
+
+/** The failure `unknown_tool`, with the nearest name. */
+export const unknownTool = (name: string): Failure => {
+  const names = tools.map((tool) => tool.name)
+  const near = nearest(name, names)
+  return new Failure(
+    'unknown_tool',
+    `There is no tool "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`} Tools: ${names.join(', ')}.`,
+    { nearest: near ?? null },
+  )
+}
+
+const untilAborted = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+  const cancelled = () => new Failure('cancelled', 'The caller cancelled the call. What was sent before stays done.')
+  if (signal.aborted) throw cancelled()
+  const { promise, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(cancelled())
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work(), promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

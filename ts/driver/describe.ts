@@ -1,0 +1,34 @@
+/** What a tool tells its callers: the form of MCP's `tools/list` (protocol revision 2025-06-18). */
+import type { Tool } from './tool.ts'
+
+/** One entry of `tools/list`. */
+export interface ToolDescription {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly inputSchema: {
+    readonly type: 'object'
+    readonly properties: Readonly<Record<string, object>>
+    readonly required?: readonly string[]
+  }
+  readonly annotations: {
+    readonly readOnlyHint: boolean
+    readonly destructiveHint?: boolean
+  }
+}
+
+/** Reads a tool's entry off its declaration. */
+export const describeTool = ({ name, title, description, arguments: schema, attributes }: Tool): ToolDescription => ({
+  name,
+  title,
+  description,
+  inputSchema: {
+    type: 'object',
+    properties: schema.properties,
+    ...(schema.required?.length ? { required: schema.required } : {}),
+  },
+  annotations: {
+    readOnlyHint: attributes.readOnly,
+    ...(attributes.readOnly ? {} : { destructiveHint: attributes.destructive }),
+  },
+})

@@ -1,0 +1,92 @@
+/** A driver: the connections to one desktop, each opened when first needed, and what was last seen there. */
+import type { Failure } from '@backlot/contract/failure'
+import type { Accessibility, Agent, Capturer, Desktop } from '@backlot/native'
+import { ConfigFile, configFileAt } from './config.ts'
+import { SeenWindows } from './elements.ts'
+
+/** Which desktop; what is absent comes from the environment. */
+export interface DriverOptions {
+  /** The X display, `:N`; otherwise `$DISPLAY`. */
+  readonly display?: string
+  /** Address of the session bus; otherwise the environment's. */
+  readonly busAddress?: string
+  /** The configuration file; otherwise the one of the configuration folder. */
+  readonly configFile?: string
+}
+
+/** Everything the tools act through. */
+export interface Driver extends AsyncDisposable {
+  readonly config: ConfigFile
+  readonly seen: SeenWindows
+  desktop(): Promise<Desktop>
+  capturer(): Promise<Capturer>
+  accessibility(): Promise<Accessibility>
+  /** The agent's own pointer and keyboard. */
+  agent(): Promise<Agent>
+  /** The native core's functions that need no desktop. */
+  native(): Promise<typeof import('@backlot/native')>
+  /** Lets go of what a failure says is lost, so that the next call opens it again. */
+  heed(failure: Failure): void
+}
+
+/** Opens a driver; nothing is connected before the first call that needs it. */
+export const openDriver = async (options: DriverOptions = {}): Promise<Driver> => {
+  // Loaded at the first call: listing tools needs no binding.
+  const native = () => import('@backlot/native')
+  const desktop = shared(async () => {
+    const { Desktop, sweepAgents } = await native()
+    const opened = await Desktop.open(options.display ?? null)
+    // A display without XInput has no agents to sweep, and windows can be listed all the same.
+    await sweepAgents(opened.display).catch(() => [])
+    return opened
+  })
+  const capturer = shared(async () => (await native()).Capturer.open(await desktop.get()))
+  const agent = shared(async () => (await native()).Agent.open(await desktop.get(), 'backlot'))
+  const accessibility = shared(async () => (await native()).Accessibility.open(options.busAddress ?? null))
+  const onDisplay = [agent, capturer, desktop]
+  const seen = new SeenWindows()
+  return {
+    config: new ConfigFile(options.configFile ?? configFileAt(process.env)),
+    seen,
+    native,
+    desktop: desktop.get,
+    capturer: capturer.get,
+    accessibility: accessibility.get,
+    agent: agent.get,
+    heed(failure) {
+      if (failure.code !== 'display_lost') return
+      seen.clear()
+      for (const connection of onDisplay) connection.close().catch(() => undefined)
+    },
+    async [Symbol.asyncDispose]() {
+      seen.clear()
+      for (const connection of [...onDisplay, accessibility]) await connection.close()
+    },
+  }
+}
+
+interface Closable {
+  close(): unknown
+}
+
+/** Opens once for all callers; a failed opening is tried again by the next, a closed one opened again. */
+const shared = <Connection extends Closable>(open: () => Promise<Connection>) => {
+  let opened: Promise<Connection> | undefined
+  const get = (): Promise<Connection> => {
+    if (opened === undefined) {
+      const opening = open()
+      opening.catch(() => {
+        if (opened === opening) opened = undefined
+      })
+      opened = opening
+    }
+    return opened
+  }
+  const close = async (): Promise<void> => {
+    const closing = opened
+    opened = undefined
+    const connection = await closing?.catch(() => undefined)
+    await connection?.close()
+  }
+  return { get, close }
+}

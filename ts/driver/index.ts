@@ -1,0 +1,7 @@
+/** The desktop driver: its tools and the one way to call them. */
+export { type CallContext, callTool, type ToolResult } from './call.ts'
+export { type Config, ConfigFile, configFileAt } from './config.ts'
+export { describeTool, type ToolDescription } from './describe.ts'
+export { type Driver, type DriverOptions, openDriver } from './driver.ts'
+export { findTool, tools } from './registry.ts'
+export type { Outcome, Tool } from './tool.ts'

@@ -1,0 +1,34 @@
+/** All tools, in the specification's order; a new tool is one line here. */
+import type { Tool } from './tool.ts'
+import { killApp, launchApp, listApps } from './tools/apps.ts'
+import { click } from './tools/click.ts'
+import { getConfig, setConfig } from './tools/config.ts'
+import { pressKey } from './tools/keyboard.ts'
+import { checkPermissions } from './tools/permissions.ts'
+import { getCursorPosition, getScreenSize } from './tools/screen.ts'
+import { getWindowState } from './tools/state.ts'
+import { typeText } from './tools/text.ts'
+import { getAccessibilityTree, listWindows } from './tools/windows.ts'
+
+/** Every tool that can be called. */
+export const tools: readonly Tool[] = [
+  listApps,
+  listWindows,
+  getWindowState,
+  getAccessibilityTree,
+  getScreenSize,
+  getCursorPosition,
+  getConfig,
+  launchApp,
+  killApp,
+  click,
+  typeText,
+  pressKey,
+  setConfig,
+  checkPermissions,
+]
+
+const byName = new Map(tools.map((tool) => [tool.name, tool]))
+
+/** The tool of that name. */
+export const findTool = (name: string): Tool | undefined => byName.get(name)

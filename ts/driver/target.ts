@@ -1,0 +1,121 @@
+/** Which window, element or point an action means; whatever cannot be meant is refused before anything is sent. */
+import { Failure } from '@backlot/contract/failure'
+import type { Rect, Window } from '@backlot/native'
+import type { Call } from './call.ts'
+import { type SeenElement, staleElement } from './elements.ts'
+
+/** A position in window pixels, from the window's top-left corner. */
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+/** The window, or throws `window_not_found` or `window_not_of_process`. */
+export const windowOf = async (call: Call, pid: number, window_id: number): Promise<Window> => {
+  const windows = await (await call.driver.desktop()).windows()
+  const window = windows.find((each) => each.window_id === window_id)
+  if (window === undefined) {
+    throw new Failure(
+      'window_not_found',
+      `Window ${window_id} does not exist or is closed. Call list_windows for the windows that are there.`,
+      { window_id },
+    )
+  }
+  if (window.pid !== pid) {
+    throw new Failure(
+      'window_not_of_process',
+      `Window ${window_id} "${window.title}" belongs to pid ${window.pid} ("${window.app_name}"), not to pid ${pid}. Use pid ${window.pid}, or call list_windows.`,
+      { window_id, pid, owner_pid: window.pid, owner_name: window.app_name },
+    )
+  }
+  return window
+}
+
+/** The window named, else the frontmost of the process, else `process_has_no_window`. */
+export const windowOrFrontmost = async (call: Call, pid: number, window_id: number | undefined): Promise<Window> => {
+  if (window_id !== undefined) return windowOf(call, pid, window_id)
+  const windows = (await (await call.driver.desktop()).windows()).filter((window) => window.pid === pid)
+  const rank = (window: Window) => [window.is_on_screen ? 1 : 0, window.kind === 'popup' ? 0 : 1, window.z_index]
+  const [frontmost] = windows.sort((a, b) => compare(rank(b), rank(a)))
+  if (frontmost === undefined) {
+    throw new Failure(
+      'process_has_no_window',
+      `Process ${pid} has no window. Call list_windows for the windows that are there, or launch_app.`,
+      { pid },
+    )
+  }
+  return frontmost
+}
+
+const compare = (a: readonly number[], b: readonly number[]): number =>
+  a.map((value, at) => value - (b[at] ?? 0)).find((difference) => difference !== 0) ?? 0
+
+/** The element of an action's arguments with its window, read again; `undefined` when no index was given. */
+export const elementOf = async (
+  call: Call,
+  { pid, window_id, element_index }: { pid: number; window_id?: number; element_index?: number },
+): Promise<{ window: Window; target: SeenElement } | undefined> => {
+  if (element_index === undefined) return undefined
+  if (window_id === undefined) {
+    throw new Failure('missing_argument', 'window_id is required when element_index is used.', {
+      argument: 'window_id',
+    })
+  }
+  const window = await windowOf(call, pid, window_id)
+  const seen = call.driver.seen.element(pid, window_id, element_index)
+  const element = await seen.snapshot.read(element_index).catch((error) => {
+    throw Failure.from(error).code === 'stale_element' ? staleElement(pid, window_id, element_index) : error
+  })
+  return { window, target: { ...seen, element } }
+}
+
+/** How messages name an element. */
+export const nameOf = ({ index, element }: SeenElement): string =>
+  `Element ${index} (${element.role}${element.label === '' ? '' : ` "${element.label}"`})`
+
+/** Refuses an element that takes no input with `element_disabled`. */
+export const refuseDisabled = (target: SeenElement): void => {
+  if (target.element.enabled) return
+  throw new Failure(
+    'element_disabled',
+    `${nameOf(target)} is disabled. Make the application enable it first, then call get_window_state again.`,
+    { element_index: target.index },
+  )
+}
+
+/** Picture pixels to window pixels; throws `point_outside_window` for what no pixel of the window shows. */
+export const pointIn = (call: Call, window: Window, x: number, y: number): Point => {
+  const scale = call.driver.seen.scale(window.pid, window.window_id)
+  const point = { x: Math.floor(x / scale), y: Math.floor(y / scale) }
+  if (contains(window, point)) return point
+  const width = Math.round(window.width * scale)
+  const height = Math.round(window.height * scale)
+  throw new Failure(
+    'point_outside_window',
+    `(${x}, ${y}) lies outside window ${window.window_id}, whose picture is ${width}x${height}. Pass x from 0 to ${width - 1} and y from 0 to ${height - 1}.`,
+    { window_id: window.window_id, x, y, width, height, scale },
+  )
+}
+
+export const contains = (window: Window, { x, y }: Point): boolean =>
+  x >= 0 && y >= 0 && x < window.width && y < window.height
+
+/** The middle of an element, in window pixels. */
+export const centreOf = ({ element: { frame } }: SeenElement): Point => ({
+  x: Math.floor(frame.x + frame.w / 2),
+  y: Math.floor(frame.y + frame.h / 2),
+})
+
+/** Refuses a window that shows no pixel with `window_not_visible`. */
+export const refuseInvisible = (window: Window): void => {
+  if (window.is_on_screen && !window.is_minimized) return
+  const why = window.is_minimized ? 'is minimised' : 'shows no part on the screen'
+  throw new Failure(
+    'window_not_visible',
+    `Window ${window.window_id} "${window.title}" ${why}, and a pixel action needs it there. Use an element_index of get_window_state, or make the window visible.`,
+    { window_id: window.window_id, is_minimized: window.is_minimized },
+  )
+}
+
+/** The square around a point in which a click's effect shows, in window pixels. */
+export const around = ({ x, y }: Point): Rect => ({ x: x - 24, y: y - 24, width: 48, height: 48 })

@@ -1,0 +1,106 @@
+/** Applications: which there are, starting one in the background, ending one. */
+import { homedir } from 'node:os'
+import { isAbsolute } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { launchTimeoutMs } from '@backlot/contract/limits'
+import type { App, Window } from '@backlot/native'
+import { Type } from '@sinclair/typebox'
+import { pid } from '../arguments.ts'
+import { acted, type Evidence } from '../evidence.ts'
+import { expandHome } from '../paths.ts'
+import { reads, tool } from '../tool.ts'
+import { windowLine } from './windows.ts'
+
+const appLine = (app: App): string =>
+  `- ${app.name}${app.running ? ` (pid ${app.pid})${app.active ? ' [active]' : ''}` : ''} bundle_id=${app.bundle_id}`
+
+export const listApps = tool({
+  name: 'list_apps',
+  title: 'List apps',
+  description: 'Running and installed apps with bundle_id, pid and launch_path. Use bundle_id with launch_app.',
+  arguments: Type.Object({}),
+  attributes: reads(),
+  async run({ driver }) {
+    const apps = await (await driver.desktop()).apps()
+    const running = apps.filter((app) => app.running).length
+    return {
+      text: [
+        `✅ Found ${apps.length} app(s): ${running} running, ${apps.length - running} installed-not-running.`,
+        ...apps.toSorted((a, b) => Number(b.running) - Number(a.running)).map(appLine),
+      ].join('\n'),
+      structured: { apps },
+    }
+  },
+})
+
+const port = (description: string) => Type.Integer({ minimum: 1, maximum: 65_535, description })
+
+export const launchApp = tool({
+  name: 'launch_app',
+  title: 'Launch an app',
+  description:
+    'Starts an app in the background, accessibility on, and returns its pid and windows. Give bundle_id or name.',
+  arguments: Type.Object({
+    bundle_id: Type.Optional(Type.String({ minLength: 1, description: 'From list_apps; wins over name.' })),
+    name: Type.Optional(Type.String({ minLength: 1, description: 'App name, program on PATH, or absolute path.' })),
+    urls: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description: 'Files or URLs to open.' })),
+    electron_debugging_port: Type.Optional(port('Opens a Chrome DevTools server there.')),
+    webkit_inspector_port: Type.Optional(port('Opens a WebKit inspector there.')),
+    creates_new_application_instance: Type.Optional(
+      Type.Boolean({ default: false, description: 'Start another instance even when one runs.' }),
+    ),
+    additional_arguments: Type.Optional(Type.Array(Type.String(), { description: 'Appended to the command line.' })),
+  }),
+  attributes: { readOnly: false, destructive: false, recorded: true, extension: false, grants: [] },
+  async run({ driver }, args) {
+    if (args.bundle_id === undefined && args.name === undefined) {
+      throw new Failure(
+        'missing_argument',
+        'Missing required string field: bundle_id (or name). Call list_apps for the apps that are there.',
+        { argument: 'bundle_id' },
+      )
+    }
+    const urls = args.urls?.map(openable)
+    const desktop = await driver.desktop()
+    const before = new Set((await desktop.windows()).map(({ window_id }) => window_id))
+    const launched = await desktop.launch({ ...args, ...(urls && { urls }), timeout_ms: launchTimeoutMs })
+    const { name, windows, self_activation_suppressed, prior_window_restored, ...facts } = launched
+    const opened = (window: Window): Evidence[] =>
+      before.has(window.window_id)
+        ? []
+        : [{ kind: 'window_opened', detail: `window ${window.window_id} "${window.title}" opened` }]
+    const outcome = acted(`Launched ${name} (pid ${launched.pid}) in background.`, windows.flatMap(opened), {
+      ...facts,
+      name,
+      windows,
+      ...(self_activation_suppressed === null ? {} : { self_activation_suppressed }),
+      prior_window_restored,
+    })
+    const notes = prior_window_restored ? ['It took the foreground; the window before it was restored.'] : []
+    return { ...outcome, text: [outcome.text, ...notes, ...windows.map(windowLine)].join('\n') }
+  },
+})
+
+/** A URL, or a file's absolute path: a relative one would mean another file in each process that reads it. */
+const openable = (url: string): string => {
+  const path = expandHome(url, homedir())
+  if (isAbsolute(path) || /^[a-z][a-z0-9+.-]*:/i.test(path)) return path
+  throw new Failure('invalid_argument', `Argument "urls" holds "${url}". Give a URL or an absolute path.`, {
+    argument: 'urls',
+  })
+}
+
+export const killApp = tool({
+  name: 'kill_app',
+  title: 'Kill an app',
+  description: 'Ends a process by force; unsaved work is lost. Try closing it through its own menu first.',
+  arguments: Type.Object({ pid }),
+  attributes: { readOnly: false, destructive: true, recorded: false, extension: false, grants: [] },
+  async run({ driver }, args) {
+    const desktop = await driver.desktop()
+    const name = (await desktop.windows()).find((window) => window.pid === args.pid)?.app_name
+    await desktop.kill(args.pid)
+    const gone: Evidence = { kind: 'process_gone', detail: `process ${args.pid} is gone` }
+    return acted(`✅ Killed ${name === undefined ? 'process' : name} (pid ${args.pid}).`, [gone], { pid: args.pid })
+  },
+})

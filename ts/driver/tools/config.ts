@@ -1,0 +1,49 @@
+/** The driver's configuration. */
+import { type TSchema, Type } from '@sinclair/typebox'
+import { type Config, configSchema } from '../config.ts'
+import { reads, tool } from '../tool.ts'
+
+const asText = (config: Config): string =>
+  Object.entries(config)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(' ')
+
+export const getConfig = tool({
+  name: 'get_config',
+  title: 'Read configuration',
+  description: 'The current configuration of the driver.',
+  arguments: Type.Object({}),
+  attributes: reads(),
+  async run({ driver }) {
+    const config = await driver.config.read()
+    return { text: `✅ ${asText(config)}`, structured: { ...config, config_file: driver.config.path } }
+  },
+})
+
+const withoutDefault = ({ default: _, ...schema }: TSchema): TSchema => schema as TSchema
+
+/** The keys as arguments: all optional, and what is not named stays as it is. */
+const { capture_mode, element_tags, experimental_pip, experimental_pip_geometry, max_image_dimension } =
+  configSchema.properties
+
+const keys = Type.Object({
+  capture_mode: Type.Optional(withoutDefault(capture_mode) as typeof capture_mode),
+  element_tags: Type.Optional(withoutDefault(element_tags) as typeof element_tags),
+  experimental_pip: Type.Optional(withoutDefault(experimental_pip) as typeof experimental_pip),
+  experimental_pip_geometry: Type.Optional(
+    withoutDefault(experimental_pip_geometry) as typeof experimental_pip_geometry,
+  ),
+  max_image_dimension: Type.Optional(withoutDefault(max_image_dimension) as typeof max_image_dimension),
+})
+
+export const setConfig = tool({
+  name: 'set_config',
+  title: 'Change configuration',
+  description: 'Changes the keys given and stores them for all later calls; the others stay.',
+  arguments: keys,
+  attributes: { readOnly: false, destructive: false, recorded: false, extension: false, grants: [] },
+  async run({ driver }, args) {
+    const config = await driver.config.write(args)
+    return { text: `✅ ${asText(config)}`, structured: { ...config, config_file: driver.config.path } }
+  },
+})

@@ -1,0 +1,169 @@
+/** One window: its accessibility tree and its picture. */
+import { choice } from '@backlot/contract/choice'
+import { Failure } from '@backlot/contract/failure'
+import { environment, longestTimeoutMs, tree as treeLimits } from '@backlot/contract/limits'
+import type { AxSnapshot, Picture, Window } from '@backlot/native'
+import { Type } from '@sinclair/typebox'
+import { pid, windowId } from '../arguments.ts'
+import type { Call } from '../call.ts'
+import { type Config, captureModes } from '../config.ts'
+import { absolutePath, writePicture } from '../paths.ts'
+import { windowOf } from '../target.ts'
+import { type Outcome, reads, tool } from '../tool.ts'
+
+export const getWindowState = tool({
+  name: 'get_window_state',
+  title: 'Read a window',
+  description:
+    "A window's elements as a Markdown tree tagged [element_index N], and its screenshot. Call once per turn before acting on elements; earlier indexes are void.",
+  arguments: Type.Object({
+    pid,
+    window_id: windowId,
+    capture_mode: Type.Optional(
+      choice(captureModes, { description: 'som: tree and screenshot (default); vision: screenshot; ax: tree.' }),
+    ),
+    query: Type.Optional(Type.String({ description: 'Keep only lines holding this text, and their ancestors.' })),
+    screenshot_out_file: Type.Optional(
+      Type.String({ minLength: 1, description: 'Write the PNG to this path instead of returning it.' }),
+    ),
+    max_elements: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, default: treeLimits.maxElements })),
+    max_depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: treeLimits.maxDepth })),
+    include_screenshot: Type.Optional(Type.Boolean({ description: 'Overrides capture_mode.' })),
+    timeout_ms: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: longestTimeoutMs,
+        default: treeLimits.timeoutMs,
+        description: 'For the tree.',
+      }),
+    ),
+  }),
+  attributes: reads('accessibility', 'screen_recording'),
+  async run(call, args) {
+    const path = args.screenshot_out_file && absolutePath('screenshot_out_file', args.screenshot_out_file)
+    const config = await call.driver.config.read()
+    const mode = args.capture_mode ?? config.capture_mode
+    const wants = { tree: mode !== 'vision', picture: args.include_screenshot ?? (mode !== 'ax' || path !== undefined) }
+    if (!wants.tree && !wants.picture) {
+      throw new Failure(
+        'invalid_argument',
+        'capture_mode "vision" with include_screenshot false asks for nothing. Leave one of them out.',
+        { argument: 'include_screenshot' },
+      )
+    }
+    const window = await windowOf(call, args.pid, args.window_id)
+    const [tree, picture] = await Promise.all([
+      part(wants.tree, () => snapshotOf(call, window, args)),
+      part(wants.picture, async () =>
+        (await call.driver.capturer()).window(window.window_id, config.max_image_dimension),
+      ),
+    ])
+    const [failure] = [tree, picture].flatMap((each) => (each instanceof Failure ? [each] : []))
+    if (failure !== undefined && !isThere(tree) && !isThere(picture)) throw failure
+    const snapshot = describeTree(call, window, tree, args.query, config)
+    const shown = await describePicture(call, window, picture, path)
+    return {
+      text: [
+        `window_id=${window.window_id} pid=${window.pid} size=${window.width}x${window.height} elements=${snapshot.elements}`,
+        ...shown.notes,
+        ...snapshot.lines,
+      ].join('\n'),
+      structured: {
+        window_id: window.window_id,
+        pid: window.pid,
+        element_count: snapshot.elements,
+        ...snapshot.structured,
+        ...shown.structured,
+      },
+      ...(shown.image && { image: shown.image }),
+    }
+  },
+})
+
+type Part<T> = T | Failure | undefined
+
+const isThere = <T>(part: Part<T>): part is T => part !== undefined && !(part instanceof Failure)
+
+/** One half of the state, or why it is not to be had: the other half is worth having without it. */
+const part = async <T>(wanted: boolean, make: () => Promise<T>): Promise<Part<T>> => {
+  if (!wanted) return undefined
+  try {
+    return await make()
+  } catch (error) {
+    const failure = Failure.from(error)
+    if (failure.code === 'display_lost' || failure.code === 'internal') throw failure
+    return failure
+  }
+}
+
+const snapshotOf = async (
+  call: Call,
+  { pid, window_id, title, bounds }: Window,
+  limits: { max_elements?: number; max_depth?: number; timeout_ms?: number },
+): Promise<AxSnapshot> =>
+  (await call.driver.accessibility()).snapshot({
+    pid,
+    window_id,
+    title,
+    bounds,
+    max_elements: limits.max_elements ?? treeLimits.maxElements,
+    max_depth: limits.max_depth ?? treeLimits.maxDepth,
+    timeout_ms: limits.timeout_ms ?? treeLimits.timeoutMs,
+  })
+
+const describeTree = (
+  call: Call,
+  window: Window,
+  tree: Part<AxSnapshot>,
+  query: string | undefined,
+  config: Config,
+) => {
+  if (tree === undefined) return { elements: 0, lines: [], structured: {} }
+  if (tree instanceof Failure) {
+    const reason = tree.message
+    return { elements: 0, lines: [`accessibility: ${reason}`], structured: { accessibility: reason } }
+  }
+  const tags = process.env[environment.elementTags] ?? config.element_tags
+  const markdown = tree.markdown(query ?? null, tags === 'short')
+  const empty = query === undefined ? 'The tree is empty.' : `No line holds "${query}".`
+  return {
+    elements: tree.element_count,
+    lines: [...(tree.partial === null ? [] : [`partial: ${tree.partial}`]), '', markdown === '' ? empty : markdown],
+    structured: {
+      tree_markdown: markdown,
+      snapshot_id: call.driver.seen.keepSnapshot(window.pid, window.window_id, tree),
+      partial: tree.partial,
+      elements: JSON.parse(tree.elements(query ?? null)),
+    },
+  }
+}
+
+const describePicture = async (
+  call: Call,
+  window: Window,
+  picture: Part<Picture>,
+  path: string | undefined,
+): Promise<{ notes: string[]; structured: Record<string, unknown>; image?: NonNullable<Outcome['image']> }> => {
+  if (picture === undefined) return { notes: [], structured: {} }
+  if (picture instanceof Failure) {
+    const reason = picture.message
+    return { notes: [`screenshot: ${reason}`], structured: { screenshot: reason } }
+  }
+  const { png, width, height, scale, stale } = picture
+  if (path !== undefined) await writePicture(path, png)
+  call.driver.seen.keepScale(window.pid, window.window_id, scale)
+  const file = path === undefined ? '' : ` in ${path}`
+  const old = stale ? ', as it looked before it was minimised' : ''
+  return {
+    notes: [`screenshot: ${width}x${height} scale ${scale}${file}${old}`],
+    structured: {
+      screenshot_width: width,
+      screenshot_height: height,
+      screenshot_mime_type: 'image/png',
+      ...(path !== undefined && { screenshot_file_path: path }),
+      screenshot_stale: stale,
+      scale,
+    },
+    ...(path === undefined && { image: { bytes: png, mimeType: 'image/png' as const } }),
+  }
+}

@@ -1,0 +1,102 @@
+/** Text: inserted through the toolkit, else typed on the agent's own keyboard. */
+import { Failure } from '@backlot/contract/failure'
+import { accessibleActionTimeoutMs, longestText, typingDelayMs } from '@backlot/contract/limits'
+import type { Window } from '@backlot/native'
+import { Type } from '@sinclair/typebox'
+import { elementIndex, pid, windowId } from '../arguments.ts'
+import type { Call } from '../call.ts'
+import type { SeenElement } from '../elements.ts'
+import { acted, type Evidence, personAfter, watch } from '../evidence.ts'
+import { focusedElement, focusForKeys } from '../focus.ts'
+import { elementOf, nameOf, refuseDisabled, refuseInvisible, windowOrFrontmost } from '../target.ts'
+import { acts, type Outcome, tool } from '../tool.ts'
+
+export const typeText = tool({
+  name: 'type_text',
+  title: 'Type text',
+  description:
+    'Inserts text at the caret of an element (element_index with window_id) or of what has the focus, in the background. For keys like return use press_key.',
+  arguments: Type.Object({
+    pid,
+    text: Type.String({ minLength: 1, maxLength: longestText }),
+    element_index: Type.Optional(elementIndex),
+    window_id: Type.Optional(windowId),
+    delay_ms: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000,
+        default: typingDelayMs,
+        description: 'Between characters, where they are typed as keys.',
+      }),
+    ),
+  }),
+  attributes: acts('accessibility'),
+  async run(call, args) {
+    const delay_ms = args.delay_ms ?? typingDelayMs
+    const found = await elementOf(call, args)
+    if (found !== undefined) {
+      refuseDisabled(found.target)
+      return (await insert(call, found, args.text)) ?? typeKeys(call, found, args.text, delay_ms)
+    }
+    const window = await windowOrFrontmost(call, args.pid, args.window_id)
+    const target = await focusedElement(call, window)
+    const inserted = target?.element.editable ? await insert(call, { window, target }, args.text) : undefined
+    return inserted ?? typeKeys(call, { window, target }, args.text, delay_ms)
+  },
+})
+
+/** Inserts through the toolkit; `undefined` where the element has no text interface to insert through. */
+const insert = async (
+  call: Call,
+  scene: { readonly window: Window; readonly target: SeenElement },
+  text: string,
+): Promise<Outcome | undefined> => {
+  const { window, target } = scene
+  let route = ''
+  try {
+    const evidence = await watch(call, { ...scene, text }, async (): Promise<Evidence[]> => {
+      const inserted = await target.snapshot.insertText(target.index, text, accessibleActionTimeoutMs)
+      route = inserted.route
+      return inserted.confirmed
+        ? [{ kind: 'value_read_back', detail: 'the text was read back from the element' }]
+        : [{ kind: 'ax_action', detail: `the toolkit accepted the text through "${route}"` }]
+    })
+    return acted(`✅ Inserted ${characters(text)} into ${nameOf(target)}.`, evidence, {
+      pid: window.pid,
+      window_id: window.window_id,
+      element_index: target.index,
+      route,
+    })
+  } catch (error) {
+    if (Failure.from(error).code !== 'text_not_supported') throw error
+    return undefined
+  }
+}
+
+const typeKeys = async (
+  call: Call,
+  scene: { readonly window: Window; readonly target: SeenElement | undefined },
+  text: string,
+  delay_ms: number,
+): Promise<Outcome> => {
+  const { window, target } = scene
+  refuseInvisible(window)
+  const { window_id } = window
+  const agent = await call.driver.agent()
+  const focus = target && (await focusForKeys(call, { window, target }))
+  const evidence = await watch(call, { ...scene, text }, async () => [
+    personAfter(await agent.typeText({ window_id, text, delay_ms, at: focus?.at ?? null })),
+  ])
+  const where = target === undefined ? `window ${window_id}` : nameOf(target)
+  return acted(`✅ Typed ${characters(text)} into ${where}.`, [...(focus?.evidence ?? []), ...evidence], {
+    pid: window.pid,
+    window_id,
+    ...(target && { element_index: target.index }),
+    route: 'agent_keyboard',
+  })
+}
+
+const characters = (text: string): string => {
+  const count = [...text].length
+  return `${count} character${count === 1 ? '' : 's'}`
+}

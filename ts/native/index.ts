@@ -1,0 +1,40 @@
+/** The native core: finds the binding of this platform, loads it, and gives its exports their types. */
+
+import { Failure } from '@backlot/contract/failure'
+import { environment } from '@backlot/contract/limits'
+import type * as Binding from './binding.d.ts'
+
+/** One row a platform; each path is a literal so that `bun build --compile` embeds the file. */
+const bindings: Readonly<Record<string, () => typeof Binding>> = {
+  'linux-x64': () => require('./backlot.linux-x64-gnu.node'),
+}
+
+const load = (): typeof Binding => {
+  const platform = `${process.platform}-${process.arch}`
+  const chosen = process.env[environment.nativePath]
+  const binding = chosen ? () => require(chosen) : bindings[platform]
+  const wayOut = `Known platforms: ${Object.keys(bindings).join(', ')}; ${environment.nativePath} names a file to load instead.`
+  const data = { platform, path: chosen ?? null }
+  if (binding === undefined) {
+    throw new Failure('unsupported_platform', `There is no native core for "${platform}". ${wayOut}`, data)
+  }
+  try {
+    return binding()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Failure(
+      'unsupported_platform',
+      `The native core${chosen ? ` "${chosen}"` : ''} cannot be loaded on "${platform}": ${reason}. ${wayOut}`,
+      data,
+    )
+  }
+}
+
+export const { Accessibility, Agent, Capturer, Desktop, checkKey, checkModifiers, sweepAgents, version } = load()
+
+export type Accessibility = Binding.Accessibility
+export type Agent = Binding.Agent
+export type AxSnapshot = Binding.AxSnapshot
+export type Capturer = Binding.Capturer
+export type Desktop = Binding.Desktop
+export type { App, AxElement, Delivery, Launched, Picture, Rect, Window } from './binding.d.ts'
