@@ -16,7 +16,7 @@ export const directoryPath = (named: string): string => {
       ? 'it holds half a surrogate pair'
       : !isAbsolute(path)
         ? 'it is not an absolute path'
-        : path.split('/').includes('..')
+        : named.split('/').includes('..')
           ? 'it climbs with ".."'
           : undefined
   if (fault !== undefined) throw unusable(named, fault)

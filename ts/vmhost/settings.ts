@@ -68,7 +68,10 @@ export class SettingsFile {
     const fault = Value.Errors(Decided, decided).First()
     if (fault !== undefined) throw this.#unreadable(`${fault.path || 'it'}: ${fault.message}`)
     const { locations = [], defaultLocationName = 'home' } = decided as Decided
-    if (defaultLocationName !== 'home' && !locations.some(({ name }) => name === defaultLocationName)) {
+    const names = ['home', ...locations.map(({ name }) => name)]
+    const twice = names.find((name, index) => names.indexOf(name) !== index)
+    if (twice !== undefined) throw this.#unreadable(`/locations: there are two locations "${twice}"`)
+    if (!names.includes(defaultLocationName)) {
       throw this.#unreadable(`/defaultLocationName: there is no location "${defaultLocationName}"`)
     }
     return decided as Decided

@@ -20,6 +20,8 @@ export const setConfig: Handlers['setConfig'] = async ({ homeDirectory, cacheDir
   if (homeDirectory !== undefined) decided.homeDirectory = directoryPath(homeDirectory)
   if (cacheDirectory !== undefined) decided.cacheDirectory = directoryPath(cacheDirectory)
   if (cachingEnabled !== undefined) decided.cachingEnabled = cachingEnabled
+  const names = Object.keys(decided)
+  if (names.length === 0) return { message: 'Nothing to change' }
   await host.settings.change(async (settings) => {
     for (const path of [decided.homeDirectory, decided.cacheDirectory]) {
       if (path !== undefined) await prepareDirectory(path)
@@ -27,6 +29,5 @@ export const setConfig: Handlers['setConfig'] = async ({ homeDirectory, cacheDir
     if (decided.homeDirectory !== undefined) await refuseTakenFolder(settings, 'home', decided.homeDirectory)
     return decided
   })
-  const names = Object.keys(decided)
-  return { message: names.length === 0 ? 'Nothing to change' : `Configuration updated: ${names.join(', ')}` }
+  return { message: `Configuration updated: ${names.join(', ')}` }
 }
