@@ -170,13 +170,14 @@ const openEyes = async (call: Call, { window, target, place }: Scene) => {
   ])
   const isAccessible = accessibility !== undefined && (await hasApplication(accessibility, pid))
   const digest = (region: Rect | null) => capturer?.digest(window_id, region).catch(() => undefined)
+  const region = place && clip(place, window)
   return {
     async look(): Promise<Look> {
       const events = isAccessible ? accessibility.generation(pid) : undefined
       const [element, windows, at, whole] = await Promise.all([
         target?.snapshot.read(target.index).catch(goneOrUnseen),
         desktop.windows(),
-        place && digest(place),
+        region && digest(region),
         digest(null),
       ])
       return { element, windows: windows.filter((each) => each.pid === pid), place: at, whole, events }
@@ -186,6 +187,13 @@ const openEyes = async (call: Call, { window, target, place }: Scene) => {
       else await accessibility.waitForEvent(pid, since, Math.ceil(timeoutMs))
     },
   }
+}
+
+/** The part of a place that lies in the window; `undefined` when none does. */
+const clip = (place: Rect, { width, height }: Window): Rect | undefined => {
+  const [x, y] = [Math.max(0, place.x), Math.max(0, place.y)]
+  const [right, bottom] = [Math.min(width, place.x + place.width), Math.min(height, place.y + place.height)]
+  return right > x && bottom > y ? { x, y, width: right - x, height: bottom - y } : undefined
 }
 
 const hasApplication = async (accessibility: Accessibility, pid: number): Promise<boolean> =>

@@ -5,7 +5,7 @@ import type { Window } from '@backlot/native'
 import type { Call } from './call.ts'
 import type { SeenElement } from './elements.ts'
 import { type Evidence, personAfter } from './evidence.ts'
-import { centreOf, contains, nameOf, type Point } from './target.ts'
+import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
 
 /**
  * Gives an element its window's inner focus: through the toolkit, else by a click on its middle where it takes text (a
@@ -18,7 +18,7 @@ export const focusForKeys = async (
   const point = centreOf(target)
   const at = contains(window, point) ? point : null
   if (target.element.states.includes('focused')) return { at, evidence: [] }
-  if (await target.snapshot.focus(target.index)) {
+  if (await unlessGone(window, target.index, target.snapshot.focus(target.index))) {
     return { at, evidence: [{ kind: 'ax_action', detail: 'the toolkit accepted the focus' }] }
   }
   if (!target.element.editable || at === null) {

@@ -13,6 +13,7 @@ export interface Point {
 /** The window, or throws `window_not_found` or `window_not_of_process`. */
 export const windowOf = async (call: Call, pid: number, window_id: number): Promise<Window> => {
   const windows = await (await call.driver.desktop()).windows()
+  call.driver.seen.keepOnly(new Set(windows.map((each) => each.window_id)))
   const window = windows.find((each) => each.window_id === window_id)
   if (window === undefined) {
     throw new Failure(
@@ -63,10 +64,19 @@ export const elementOf = async (
   }
   const window = await windowOf(call, pid, window_id)
   const seen = call.driver.seen.element(pid, window_id, element_index)
-  const element = await seen.snapshot.read(element_index).catch((error) => {
-    throw Failure.from(error).code === 'stale_element' ? staleElement(pid, window_id, element_index) : error
-  })
+  const element = await unlessGone(window, element_index, seen.snapshot.read(element_index))
   return { window, target: { ...seen, element } }
+}
+
+/** What was asked of an element; a failure that says it is gone becomes the one that names its index. */
+export const unlessGone = async <T>(window: Window, element_index: number, asked: Promise<T>): Promise<T> => {
+  try {
+    return await asked
+  } catch (error) {
+    throw Failure.from(error).code === 'stale_element'
+      ? staleElement(window.pid, window.window_id, element_index)
+      : error
+  }
 }
 
 /** How messages name an element. */

@@ -18,6 +18,7 @@ import {
   pointIn,
   refuseDisabled,
   refuseInvisible,
+  unlessGone,
   windowOrFrontmost,
 } from '../target.ts'
 import { acts, type Outcome, tool } from '../tool.ts'
@@ -92,7 +93,8 @@ const operate = async (call: Call, found: Found, action: keyof typeof clicksFor)
   let done = ''
   try {
     const evidence = await watch(call, { ...found, place: frameOf(target) }, async () => {
-      done = await target.snapshot.perform(target.index, action, accessibleActionTimeoutMs)
+      const asked = target.snapshot.perform(target.index, action, accessibleActionTimeoutMs)
+      done = await unlessGone(window, target.index, asked)
       return [{ kind: 'ax_action', detail: `the toolkit accepted "${done}"` }]
     })
     return acted(`✅ ${nameOf(target)}: did "${done}".`, evidence, {

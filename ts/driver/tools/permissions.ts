@@ -14,18 +14,18 @@ export const checkPermissions = tool({
   }),
   attributes: reads(),
   async run({ driver }) {
-    const [desktop, tree, picture] = await Promise.all([
-      driver.desktop(),
+    const [tree, picture, windows] = await Promise.all([
       tried(async () => (await driver.accessibility()).applications()),
       tried(async () => (await driver.capturer()).screen(64)),
+      tried(async () => (await driver.desktop()).windows()),
     ])
-    const windows = await desktop.windows()
     const reached = new Set(tree.value?.map(({ pid }) => pid))
-    const mute = tree.value === undefined ? [] : windows.filter(({ pid }) => pid !== 0 && !reached.has(pid))
+    const mute =
+      tree.value === undefined ? [] : (windows.value ?? []).filter(({ pid }) => pid !== 0 && !reached.has(pid))
     const inaccessible = [...new Map(mute.map(({ pid, app_name }) => [pid, { pid, app_name }])).values()]
     const probed = [
       `accessibility: ${tree.failure?.message ?? `the accessibility bus lists ${reached.size} application(s)`}`,
-      `screen_recording: ${picture.failure?.message ?? `a picture of the display "${desktop.display}" was taken`}`,
+      `screen_recording: ${picture.failure?.message ?? 'a picture of the display was taken'}`,
     ]
     const [accessibility, screen_recording] = [tree.failure === undefined, picture.failure === undefined]
     const mark = (granted: boolean) => (granted ? '✅' : '❌')

@@ -8,7 +8,7 @@ import type { Call } from '../call.ts'
 import type { SeenElement } from '../elements.ts'
 import { acted, type Evidence, personAfter, watch } from '../evidence.ts'
 import { focusedElement, focusForKeys } from '../focus.ts'
-import { elementOf, nameOf, refuseDisabled, refuseInvisible, windowOrFrontmost } from '../target.ts'
+import { elementOf, nameOf, refuseDisabled, refuseInvisible, unlessGone, windowOrFrontmost } from '../target.ts'
 import { acts, type Outcome, tool } from '../tool.ts'
 
 export const typeText = tool({
@@ -55,7 +55,8 @@ const insert = async (
   let route = ''
   try {
     const evidence = await watch(call, { ...scene, text }, async (): Promise<Evidence[]> => {
-      const inserted = await target.snapshot.insertText(target.index, text, accessibleActionTimeoutMs)
+      const asked = target.snapshot.insertText(target.index, text, accessibleActionTimeoutMs)
+      const inserted = await unlessGone(window, target.index, asked)
       route = inserted.route
       return inserted.confirmed
         ? [{ kind: 'value_read_back', detail: 'the text was read back from the element' }]
