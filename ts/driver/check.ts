@@ -78,7 +78,9 @@ const expectation = (schema: TSchema): string => {
     integer: `an integer${range(schema)}`,
     number: `a number${range(schema)}`,
     boolean: 'true or false',
-    string: `a string${count(schema.minLength, schema.maxLength, 'character')}`,
+    string: schema.pattern
+      ? `a string of the form ${schema.description?.replace(/\.$/, '')}`
+      : `a string${count(schema.minLength, schema.maxLength, 'character')}`,
     array: `an array${count(schema.minItems, schema.maxItems, 'item')}, each ${schema.items ? expectation(schema.items) : 'a value'}`,
   }
   return words[kindOf(schema)] ?? `a ${kindOf(schema)}`

@@ -2,51 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { evidence as limits } from '@backlot/contract/limits'
-import type { Accessibility, AxElement, Delivery, Rect, Window } from '@backlot/native'
+import type { Accessibility, Delivery, Rect, Window } from '@backlot/native'
 import type { Call } from './call.ts'
-import type { SeenElement } from './elements.ts'
 import type { Outcome } from './tool.ts'
-
-/** Every kind of evidence; only what was seen after the action confirms it. */
-const confirms = {
-  ax_action: false,
-  state_changed: true,
-  value_read_back: true,
-  text_found: true,
-  focus_moved: true,
-  window_opened: true,
-  window_closed: true,
-  pixels_changed: true,
-  process_gone: true,
-  person_undisturbed: false,
-  person_disturbed: false,
-} as const
-
-/** One observed fact. */
-export interface Evidence {
-  readonly kind: keyof typeof confirms
-  readonly detail: string
-}
-
-/** Where an action's effect may show. */
-export interface Scene {
-  readonly window: Window
-  /** The element acted on, as read before the action. */
-  readonly target?: SeenElement | undefined
-  /** Text that should appear in the element's value. */
-  readonly text?: string
-  /** Where in the window to look for changed pixels, in window pixels. */
-  readonly place?: Rect
-}
-
-interface Look {
-  readonly element: AxElement | 'gone' | undefined
-  readonly windows: readonly Window[]
-  readonly place: string | undefined
-  readonly whole: string | undefined
-  /** Events that the application has sent so far; `undefined` when it is not accessible. */
-  readonly events: number | undefined
-}
+import { compareLooks, type Evidence, isConfirming, type Look, type Scene } from './witnesses.ts'
 
 /** Runs an action between two looks at its scene; what the action itself found out stands first in the evidence. */
 export const watch = async (call: Call, scene: Scene, act: () => Promise<readonly Evidence[]>): Promise<Evidence[]> => {
@@ -57,14 +16,12 @@ export const watch = async (call: Call, scene: Scene, act: () => Promise<readonl
   const deadline = performance.now() + limits.ceilingMs
   for (;;) {
     const after = await eyes.look()
-    const seen = witnesses.flatMap((witness) => witness(before, after, scene) ?? [])
+    const seen = compareLooks(before, after, scene)
     const remaining = deadline - performance.now()
     if (seen.length > 0 || remaining <= 0 || call.signal.aborted) return [...told, ...seen]
     await eyes.nextEvent(after.events, Math.min(remaining, limits.lookEveryMs))
   }
 }
-
-const isConfirming = ({ kind }: Evidence): boolean => confirms[kind]
 
 /** The result of an action: its summary, whether its effect was seen, and by what. */
 export const acted = (
@@ -94,71 +51,6 @@ export const personAfter = (delivery: Delivery): Evidence => {
     ? { kind: 'person_undisturbed', detail: "the person's pointer, focus, active window and stacking stayed" }
     : { kind: 'person_disturbed', detail: `the person's ${changed.join(', ')} changed` }
 }
-
-type Witness = (before: Look, after: Look, scene: Scene) => Evidence | Evidence[] | undefined
-
-const witnesses: readonly Witness[] = [
-  (before, after, { text }) => {
-    const [was, is] = [before.element, after.element]
-    if (was === undefined || is === undefined || was === 'gone') return undefined
-    if (is === 'gone') return { kind: 'state_changed', detail: 'the element is gone' }
-    if (text !== undefined && occurrences(is.value, text) > occurrences(was.value, text)) {
-      return { kind: 'text_found', detail: 'the text stands in the element' }
-    }
-    return elementChanges(was, is)
-  },
-  (before, after) => {
-    const [was, is] = [idsOf(before.windows), idsOf(after.windows)]
-    const opened = after.windows.filter(({ window_id }) => !was.has(window_id))
-    const closed = before.windows.filter(({ window_id }) => !is.has(window_id))
-    return [
-      ...opened.map((window): Evidence => ({ kind: 'window_opened', detail: `${windowName(window)} opened` })),
-      ...closed.map((window): Evidence => ({ kind: 'window_closed', detail: `${windowName(window)} closed` })),
-    ]
-  },
-  (before, after) =>
-    differs(before.place, after.place)
-      ? { kind: 'pixels_changed', detail: 'the pixels at the place changed' }
-      : undefined,
-  // Elsewhere in the window something may blink by itself; an event of the application ties the change to it.
-  (before, after) =>
-    differs(before.whole, after.whole) && (before.events === undefined || before.events !== after.events)
-      ? { kind: 'pixels_changed', detail: 'the pixels of the window changed' }
-      : undefined,
-]
-
-const differs = (was: string | undefined, is: string | undefined): boolean =>
-  was !== undefined && is !== undefined && was !== is
-
-const idsOf = (windows: readonly Window[]): ReadonlySet<number> => new Set(windows.map(({ window_id }) => window_id))
-
-const windowName = ({ kind, window_id, title }: Window): string =>
-  `${kind === 'normal' ? 'window' : kind} ${window_id}${title === '' ? '' : ` "${title}"`}`
-
-const occurrences = (value: string | null | undefined, text: string): number => (value ?? '').split(text).length - 1
-
-const elementChanges = (was: AxElement, is: AxElement): Evidence[] => {
-  const appeared = is.states.filter((state) => !was.states.includes(state))
-  const vanished = was.states.filter((state) => !is.states.includes(state))
-  const states = [...appeared.map((state) => `is ${state}`), ...vanished.map((state) => `is not ${state}`)]
-  const focus = appeared.includes('focused')
-  return [
-    ...(focus ? [{ kind: 'focus_moved', detail: 'the element took the focus' } as const] : []),
-    ...(states.length > (focus ? 1 : 0)
-      ? [
-          {
-            kind: 'state_changed',
-            detail: `the element now ${states.filter((state) => state !== 'is focused').join(', ')}`,
-          } as const,
-        ]
-      : []),
-    ...(was.value !== is.value || was.label !== is.label
-      ? [{ kind: 'state_changed', detail: `the element now reads "${short(is.value ?? is.label)}"` } as const]
-      : []),
-  ]
-}
-
-const short = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text)
 
 /** What can be looked at: whatever is not to be had sees nothing. */
 const openEyes = async (call: Call, { window, target, place }: Scene) => {

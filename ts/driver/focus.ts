@@ -4,8 +4,9 @@ import { tree } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import type { Call } from './call.ts'
 import type { SeenElement } from './elements.ts'
-import { type Evidence, personAfter } from './evidence.ts'
+import { personAfter } from './evidence.ts'
 import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
+import type { Evidence } from './witnesses.ts'
 
 /**
  * Gives an element its window's inner focus: through the toolkit, else by a click on its middle where it takes text (a

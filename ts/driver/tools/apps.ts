@@ -6,9 +6,10 @@ import { launchTimeoutMs } from '@backlot/contract/limits'
 import type { App, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { pid } from '../arguments.ts'
-import { acted, type Evidence } from '../evidence.ts'
+import { acted } from '../evidence.ts'
 import { expandHome } from '../paths.ts'
 import { reads, tool } from '../tool.ts'
+import type { Evidence } from '../witnesses.ts'
 import { windowLine } from './windows.ts'
 
 const appLine = (app: App): string =>

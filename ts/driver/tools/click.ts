@@ -7,7 +7,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { coordinate, elementIndex, modifiers, pid, windowId } from '../arguments.ts'
 import type { Call } from '../call.ts'
 import type { SeenElement } from '../elements.ts'
-import { acted, type Evidence, personAfter, watch } from '../evidence.ts'
+import { acted, personAfter, watch } from '../evidence.ts'
 import {
   around,
   centreOf,
@@ -22,6 +22,7 @@ import {
   windowOrFrontmost,
 } from '../target.ts'
 import { acts, type Outcome, tool } from '../tool.ts'
+import type { Evidence } from '../witnesses.ts'
 
 /** The actions of elements, and how many clicks on its middle stand for one that the element lacks. */
 const clicksFor = { press: 1, show_menu: 0, pick: 1, confirm: 0, cancel: 0, open: 2 } as const

@@ -6,10 +6,11 @@ import { Type } from '@sinclair/typebox'
 import { elementIndex, pid, windowId } from '../arguments.ts'
 import type { Call } from '../call.ts'
 import type { SeenElement } from '../elements.ts'
-import { acted, type Evidence, personAfter, watch } from '../evidence.ts'
+import { acted, personAfter, watch } from '../evidence.ts'
 import { focusedElement, focusForKeys } from '../focus.ts'
 import { elementOf, nameOf, refuseDisabled, refuseInvisible, unlessGone, windowOrFrontmost } from '../target.ts'
 import { acts, type Outcome, tool } from '../tool.ts'
+import type { Evidence } from '../witnesses.ts'
 
 export const typeText = tool({
   name: 'type_text',

@@ -1,0 +1,93 @@
+import { expect, test } from 'bun:test'
+import type { AxElement, Window } from '@backlot/native'
+import { compareLooks, isConfirming, type Look, type Scene } from './witnesses.ts'
+
+const window: Window = {
+  window_id: 7,
+  pid: 1,
+  app_name: 'Editor',
+  title: 'Untitled',
+  bounds: { x: 0, y: 0, width: 10, height: 10 },
+  x: 0,
+  y: 0,
+  width: 10,
+  height: 10,
+  z_index: 0,
+  is_on_screen: true,
+  on_current_space: true,
+  is_minimized: false,
+  kind: 'normal',
+  owner_window_id: null,
+}
+
+const element: AxElement = {
+  element_index: 3,
+  role: 'check box',
+  label: 'Bold',
+  value: null,
+  actions: ['click'],
+  states: ['enabled', 'showing'],
+  enabled: true,
+  selected: false,
+  frame: { x: 0, y: 0, w: 5, h: 5 },
+  editable: false,
+  focusable: true,
+}
+
+const still: Look = { element, windows: [window], place: 'a', whole: 'b', events: 4 }
+
+const evidence = (after: Partial<Look>, scene: Partial<Scene> = {}, before: Partial<Look> = {}): string[] =>
+  compareLooks({ ...still, ...before }, { ...still, ...after }, { window, ...scene }).map(
+    ({ kind, detail }) => `${kind}: ${detail}`,
+  )
+
+test('two equal looks are no evidence', () => {
+  expect(evidence({})).toEqual([])
+})
+
+test('a changed element tells which states and values it has now', () => {
+  expect(evidence({ element: { ...element, states: ['enabled', 'showing', 'checked'] } })).toEqual([
+    'state_changed: the element now is checked',
+  ])
+  expect(evidence({ element: { ...element, states: ['showing', 'focused'], value: 'on' } })).toEqual([
+    'focus_moved: the element took the focus',
+    'state_changed: the element now is not enabled, reads "on"',
+  ])
+  expect(evidence({ element: 'gone' })).toEqual(['state_changed: the element is gone'])
+})
+
+test('text is found when it stands in the element once more than before', () => {
+  expect(
+    evidence({ element: { ...element, value: 'ab ab' } }, { text: 'ab' }, { element: { ...element, value: 'ab' } }),
+  ).toEqual(['text_found: the text stands in the element'])
+  expect(
+    evidence({ element: { ...element, value: 'ab' } }, { text: 'ab' }, { element: { ...element, value: 'ab' } }),
+  ).toEqual([])
+})
+
+test('windows that opened and closed are named', () => {
+  const menu: Window = { ...window, window_id: 8, kind: 'popup', title: '' }
+  expect(evidence({ windows: [menu] })).toEqual([
+    'window_opened: popup 8 opened',
+    'window_closed: window 7 "Untitled" closed',
+  ])
+})
+
+test('pixels elsewhere in the window count only with an event of the application, where it sends any', () => {
+  expect(evidence({ place: 'x' })).toEqual(['pixels_changed: the pixels at the place changed'])
+  expect(evidence({ whole: 'x' })).toEqual([])
+  expect(evidence({ whole: 'x', events: 5 })).toEqual(['pixels_changed: the pixels of the window changed'])
+  expect(evidence({ whole: 'x', events: undefined }, {}, { events: undefined })).toEqual([
+    'pixels_changed: the pixels of the window changed',
+  ])
+})
+
+test('what could not be looked at is no evidence', () => {
+  expect(evidence({ element: undefined, place: undefined, whole: undefined })).toEqual([])
+})
+
+test('what a toolkit accepted does not confirm', () => {
+  expect(isConfirming({ kind: 'ax_action', detail: '' })).toBe(false)
+  expect(isConfirming({ kind: 'person_undisturbed', detail: '' })).toBe(false)
+  expect(isConfirming({ kind: 'value_read_back', detail: '' })).toBe(true)
+})

@@ -1,0 +1,113 @@
+/** What counts as evidence of an action: each witness compares one aspect of two looks at the same scene. */
+import type { AxElement, Rect, Window } from '@backlot/native'
+import type { SeenElement } from './elements.ts'
+
+/** Every kind of evidence; only what was seen after the action confirms it. */
+const confirms = {
+  ax_action: false,
+  state_changed: true,
+  value_read_back: true,
+  text_found: true,
+  focus_moved: true,
+  window_opened: true,
+  window_closed: true,
+  pixels_changed: true,
+  process_gone: true,
+  person_undisturbed: false,
+  person_disturbed: false,
+} as const
+
+/** One observed fact. */
+export interface Evidence {
+  readonly kind: keyof typeof confirms
+  readonly detail: string
+}
+
+/** Where an action's effect may show. */
+export interface Scene {
+  readonly window: Window
+  /** The element acted on, as read before the action. */
+  readonly target?: SeenElement | undefined
+  /** Text that should appear in the element's value. */
+  readonly text?: string
+  /** Where in the window to look for changed pixels, in window pixels. */
+  readonly place?: Rect
+}
+
+/** What one look at a scene sees; `undefined` where there is nothing to be seen. */
+export interface Look {
+  readonly element: AxElement | 'gone' | undefined
+  /** The windows of the process. */
+  readonly windows: readonly Window[]
+  /** Digest of the pixels at the scene's place, and of the whole window. */
+  readonly place: string | undefined
+  readonly whole: string | undefined
+  /** Events that the application has sent so far; `undefined` when it is not accessible. */
+  readonly events: number | undefined
+}
+
+/** True for evidence that was seen after the action, and so confirms it. */
+export const isConfirming = ({ kind }: Evidence): boolean => confirms[kind]
+
+/** What the second look shows that the first did not. */
+export const compareLooks = (before: Look, after: Look, scene: Scene): Evidence[] =>
+  witnesses.flatMap((witness) => witness(before, after, scene) ?? [])
+
+/** Facts that two looks at a scene differ in; several, one, or none. */
+type Witness = (before: Look, after: Look, scene: Scene) => Evidence | Evidence[] | undefined
+
+const witnesses: readonly Witness[] = [
+  (before, after, { text }) => {
+    const [was, is] = [before.element, after.element]
+    if (was === undefined || is === undefined || was === 'gone') return undefined
+    if (is === 'gone') return { kind: 'state_changed', detail: 'the element is gone' }
+    if (text !== undefined && occurrences(is.value, text) > occurrences(was.value, text)) {
+      return { kind: 'text_found', detail: 'the text stands in the element' }
+    }
+    return elementChanges(was, is)
+  },
+  (before, after) => {
+    const [was, is] = [idsOf(before.windows), idsOf(after.windows)]
+    const opened = after.windows.filter(({ window_id }) => !was.has(window_id))
+    const closed = before.windows.filter(({ window_id }) => !is.has(window_id))
+    return [
+      ...opened.map((window): Evidence => ({ kind: 'window_opened', detail: `${windowName(window)} opened` })),
+      ...closed.map((window): Evidence => ({ kind: 'window_closed', detail: `${windowName(window)} closed` })),
+    ]
+  },
+  (before, after) =>
+    differs(before.place, after.place)
+      ? { kind: 'pixels_changed', detail: 'the pixels at the place changed' }
+      : undefined,
+  // Elsewhere in the window something may blink by itself; an event of the application ties the change to it.
+  (before, after) =>
+    differs(before.whole, after.whole) && (before.events === undefined || before.events !== after.events)
+      ? { kind: 'pixels_changed', detail: 'the pixels of the window changed' }
+      : undefined,
+]
+
+const differs = (was: string | undefined, is: string | undefined): boolean =>
+  was !== undefined && is !== undefined && was !== is
+
+const idsOf = (windows: readonly Window[]): ReadonlySet<number> => new Set(windows.map(({ window_id }) => window_id))
+
+const windowName = ({ kind, window_id, title }: Window): string =>
+  `${kind === 'normal' ? 'window' : kind} ${window_id}${title === '' ? '' : ` "${title}"`}`
+
+const occurrences = (value: string | null | undefined, text: string): number => (value ?? '').split(text).length - 1
+
+const elementChanges = (was: AxElement, is: AxElement): Evidence[] => {
+  const appeared = is.states.filter((state) => !was.states.includes(state))
+  const vanished = was.states.filter((state) => !is.states.includes(state))
+  const states = [
+    ...appeared.filter((state) => state !== 'focused').map((state) => `is ${state}`),
+    ...vanished.map((state) => `is not ${state}`),
+  ]
+  if (was.value !== is.value || was.label !== is.label) states.push(`reads "${short(is.value ?? is.label)}"`)
+  const facts: Evidence[] = []
+  if (appeared.includes('focused')) facts.push({ kind: 'focus_moved', detail: 'the element took the focus' })
+  if (states.length > 0) facts.push({ kind: 'state_changed', detail: `the element now ${states.join(', ')}` })
+  return facts
+}
+
+const short = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text)
