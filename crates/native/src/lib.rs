@@ -1,5 +1,6 @@
 //! The Node-API surface of the core: converts and forwards, never decides.
 
+mod desktop;
 mod failure;
 
 use napi_derive::napi;

@@ -1,0 +1,109 @@
+//! A private X display for the tests of the other crates: a server, a window manager, real programs.
+
+use std::io::{BufRead, BufReader, Error};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a condition may take on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A running display; everything on it ends when it is dropped.
+pub struct Stage {
+    display: String,
+    programs: Vec<Child>,
+    server: Child,
+}
+
+impl Stage {
+    /// Starts a bare Xvfb of 1280x800 on a display number of its own choice.
+    pub fn bare() -> Result<Self, Error> {
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut number = String::new();
+        if let Some(stdout) = server.stdout.take() {
+            BufReader::new(stdout).read_line(&mut number)?;
+        }
+        if number.trim().is_empty() {
+            let _ = server.kill();
+            return Err(Error::other("Xvfb named no display; is it installed?"));
+        }
+        Ok(Self { display: format!(":{}", number.trim()), programs: Vec::new(), server })
+    }
+
+    /// Starts a display with openbox on it; wait for `_NET_SUPPORTING_WM_CHECK` before relying on it.
+    pub fn managed() -> Result<Self, Error> {
+        let mut stage = Self::bare()?;
+        stage.run("openbox", &["--sm-disable"])?;
+        Ok(stage)
+    }
+
+    /// The display's name, such as `:7`.
+    pub fn display(&self) -> &str {
+        &self.display
+    }
+
+    /// The X server's process id.
+    pub fn server_pid(&self) -> u32 {
+        self.server.id()
+    }
+
+    /// Runs a program on the display until the stage is dropped; answers its process id.
+    pub fn run(&mut self, program: &str, arguments: &[&str]) -> Result<u32, Error> {
+        let child = Command::new(program)
+            .args(arguments)
+            .env("DISPLAY", &self.display)
+            .env_remove("WAYLAND_DISPLAY")
+            .env("GDK_BACKEND", "x11")
+            .env("LC_ALL", "C.UTF-8")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let pid = child.id();
+        self.programs.push(child);
+        Ok(pid)
+    }
+
+    /// Ends one program that [`Stage::run`] started and waits until it is gone.
+    pub fn end(&mut self, pid: u32) {
+        for child in self.programs.iter_mut().filter(|child| child.id() == pid) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        self.programs.retain(|child| child.id() != pid);
+    }
+
+    /// Ends the server, as a crash of it would.
+    pub fn end_server(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        for child in &mut self.programs {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        self.end_server();
+    }
+}
+
+/// Asks until the answer is there; none when it did not come in half a minute.
+pub fn wait_for<T>(mut question: impl FnMut() -> Option<T>) -> Option<T> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(answer) = question() {
+            return Some(answer);
+        }
+        if Instant::now() > deadline {
+            return None;
+        }
+        std::thread::yield_now();
+    }
+}
