@@ -1,0 +1,2 @@
+/** The executable under its second name, for a run from the sources. */
+import './main.ts'

@@ -1,0 +1,18 @@
+/** `backlot describe`: one tool. */
+import { Failure } from '@backlot/contract/failure'
+import { fullAccess } from '@backlot/driver/edges/access'
+import { describeNamed } from '@backlot/driver/edges/offer'
+import type { Command } from '../command.ts'
+import { printJson } from '../output.ts'
+
+export const command: Command = {
+  summary: 'Print a tool with the schema of its arguments, as MCP lists it.',
+  usage: 'backlot describe TOOL',
+  async run([name, ...rest]) {
+    if (name === undefined || name.startsWith('-') || rest.length > 0) {
+      throw new Failure('usage', 'Call it as `backlot describe TOOL`. `backlot list-tools` names the tools.')
+    }
+    await printJson(describeNamed(fullAccess, name))
+    return 0
+  },
+}

@@ -1,0 +1,34 @@
+/** `backlot-driver status`: whether a daemon runs, and which. */
+import { Failure } from '@backlot/contract/failure'
+import { connect } from '@backlot/driver/edges/connection'
+import { checkSocket } from '@backlot/driver/edges/folder'
+import type { Command } from '../command.ts'
+import { readFlags } from '../flags.ts'
+import { printJson, say } from '../output.ts'
+import { reachOf } from '../tool-call.ts'
+
+export const command: Command = {
+  summary: 'Print the state of the daemon of this display.',
+  usage: `backlot-driver status [--socket PATH]
+
+  --socket PATH  Ask the daemon on that socket.
+
+Prints JSON; exit status 1 and {"running":false} when no daemon listens.`,
+  async run(args) {
+    const { values } = readFlags('status', { args: [...args], options: { socket: { type: 'string' } } })
+    const { socket } = reachOf(values.socket)
+    checkSocket(socket)
+    try {
+      const connection = await connect(socket)
+      await printJson(await connection.ask({ method: 'status' }))
+      connection.close()
+      return 0
+    } catch (error) {
+      const failure = Failure.from(error)
+      if (failure.code !== 'not_running') throw error
+      await printJson({ running: false, socket })
+      await say(`error: ${failure.message}`)
+      return 1
+    }
+  },
+}

@@ -1,0 +1,44 @@
+/** `backlot-driver stop`: ends the daemon. */
+import { Failure } from '@backlot/contract/failure'
+import { type Connection, connect } from '@backlot/driver/edges/connection'
+import { checkSocket } from '@backlot/driver/edges/folder'
+import type { Command } from '../command.ts'
+import { readFlags } from '../flags.ts'
+import { say } from '../output.ts'
+import { reachOf } from '../tool-call.ts'
+
+export const command: Command = {
+  summary: 'End the daemon of this display.',
+  usage: `backlot-driver stop [--socket PATH]
+
+  --socket PATH  End the daemon on that socket.
+
+Returns when its process is gone; one that does not run is stopped already.`,
+  async run(args) {
+    const { values } = readFlags('stop', { args: [...args], options: { socket: { type: 'string' } } })
+    const { socket } = reachOf(values.socket)
+    checkSocket(socket)
+    let connection: Connection
+    try {
+      connection = await connect(socket)
+    } catch (error) {
+      if (Failure.from(error).code !== 'not_running') throw error
+      await say(`No daemon listens on ${socket}.`)
+      return 0
+    }
+    await connection.ask({ method: 'shutdown' })
+    const { pid } = connection.greeting
+    while (isAlive(pid)) await Bun.sleep(10)
+    await say(`The daemon with pid ${pid} has ended.`)
+    return 0
+  },
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

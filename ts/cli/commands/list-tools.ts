@@ -1,0 +1,22 @@
+/** `backlot list-tools`: what can be called. */
+import { describeTool, tools } from '@backlot/driver'
+import type { Command } from '../command.ts'
+import { readFlags } from '../flags.ts'
+import { print, printJson } from '../output.ts'
+
+export const command: Command = {
+  summary: 'List the tools.',
+  usage: `backlot list-tools [--json]
+
+  --json  Print each with its description and the schema of its arguments, as MCP lists them.`,
+  async run(args) {
+    const { values } = readFlags('list-tools', { args: [...args], options: { json: { type: 'boolean' } } })
+    if (values.json) {
+      await printJson(tools.map(describeTool))
+    } else {
+      const width = Math.max(...tools.map(({ name }) => name.length))
+      await print(tools.map(({ name, title }) => `${name.padEnd(width)}  ${title}`).join('\n'))
+    }
+    return 0
+  },
+}

@@ -1,0 +1,48 @@
+/** Tools run by the daemon, which is started at the first call and again when it died. */
+import { Failure } from '@backlot/contract/failure'
+import { failed, type ToolResult } from '../result.ts'
+import { type Access, both, isFull } from './access.ts'
+import type { Caller } from './caller.ts'
+import type { Connection } from './connection.ts'
+import { type Reach, reachDaemon, reachRunning } from './launch.ts'
+
+/** Calls through one connection to the daemon; its own access comes on top of the daemon's. */
+export const daemonCaller = (reach: Reach, access: Access): Caller => {
+  let connecting: Promise<Connection> | undefined
+  const connection = async (): Promise<Connection> => {
+    const before = connecting
+    const current = await before?.catch(() => undefined)
+    if (current?.isOpen) return current
+    // Of several calls that find the connection lost, the first makes the new one.
+    if (connecting === before || connecting === undefined) connecting = reachDaemon(reach)
+    return connecting
+  }
+  return {
+    async call(name, args, signal) {
+      const refused = await keptBack(access, name)
+      if (refused !== undefined) return refused
+      try {
+        return await (await connection()).call(name, args, signal)
+      } catch (error) {
+        return failed(Failure.from(error))
+      }
+    },
+    async access() {
+      try {
+        const running = reachRunning(reach)
+        connecting ??= running
+        return both(access, (await running).greeting.access)
+      } catch {
+        return access
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      const current = await connecting?.catch(() => undefined)
+      current?.close()
+    },
+  }
+}
+
+/** Loads the registry only where something is kept back. */
+const keptBack = async (access: Access, name: string): Promise<ToolResult | undefined> =>
+  isFull(access) ? undefined : (await import('./offer.ts')).kept(access, name)
