@@ -1,0 +1,109 @@
+/** Real applications for the tests, each of which journals what happens to it and is ready when its start settles. */
+import { join } from 'node:path'
+import type { TestDesktop } from './desktop.ts'
+import { type Entry, Journal } from './journal.ts'
+
+const fixtures = join(import.meta.dir, 'fixtures')
+
+/** Debian's Python: the toolkit bindings belong to it and to no other. */
+export const python = '/usr/bin/python3'
+
+/** A running application. */
+export interface Application {
+  readonly pid: number
+  /** XID of its window. */
+  readonly windowId: number
+  readonly title: string
+  readonly journal: Journal
+}
+
+const started = async (title: string, journal: Journal): Promise<Application> => {
+  const ready = await journal.waitFor(`"${title}" to be ready`, (entry) => entry.type === 'ready')
+  return { pid: Number(ready.pid), windowId: Number(ready.window_id), title, journal }
+}
+
+/** `WxH+X+Y`. */
+export type Geometry = `${number}x${number}+${number}+${number}`
+
+/** Starts the GTK 3 application: `controls` has one of each common control, `person` one focused text field. */
+export const startGtk3 = (
+  on: TestDesktop,
+  kind: 'controls' | 'person',
+  options: { readonly title?: string; readonly geometry?: Geometry } = {},
+): Promise<Application> => {
+  const title = options.title ?? `Backlot ${kind}`
+  const file = on.path(`${kind}.jsonl`)
+  on.start([python, join(fixtures, 'gtk3.py'), file, title, options.geometry ?? '420x480+100+100', kind])
+  return started(title, Journal.inFile(file))
+}
+
+/** Starts an xterm whose program journals the bytes it reads as entries `{ type: 'input', bytes }`, in hexadecimal. */
+export const startXterm = (on: TestDesktop, options: { readonly title?: string } = {}): Promise<Application> => {
+  const title = options.title ?? 'Backlot terminal'
+  const file = on.path('terminal.jsonl')
+  on.start(['xterm', '-T', title, '-geometry', '60x12+60+60', '-e', python, join(fixtures, 'terminal.py'), file])
+  return started(title, Journal.inFile(file))
+}
+
+/** The bytes that a terminal's program has read after `since`. */
+export const typedInto = (application: Application, since = 0): Buffer =>
+  Buffer.concat(
+    application.journal
+      .entries(since)
+      .filter((entry) => entry.type === 'input')
+      .map((entry) => Buffer.from(String(entry.bytes), 'hex')),
+  )
+
+/** A running browser on the journalling page; it ends with the desktop, its server when disposed of. */
+export interface Browser extends AsyncDisposable {
+  readonly pid: number
+  readonly title: string
+  readonly journal: Journal
+}
+
+/** Flags that a Chromium for tests needs; as root it has no sandbox. */
+const chromiumFlags = (profile: string): string[] => [
+  ...(process.getuid?.() === 0 ? ['--no-sandbox', '--test-type'] : []),
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--password-store=basic',
+  '--force-renderer-accessibility',
+  `--user-data-dir=${profile}`,
+]
+
+/** Starts Chromium on a page with common controls, served to it alone, which journals each event with `isTrusted`. */
+export const startChromium = async (on: TestDesktop): Promise<Browser> => {
+  const entries: Entry[] = []
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request, serving) {
+      if (new URL(request.url).pathname === '/journal' && serving.upgrade(request)) return undefined
+      return new Response(Bun.file(join(fixtures, 'page.html')))
+    },
+    websocket: {
+      message(_, text) {
+        entries.push(JSON.parse(String(text)) as Entry)
+      },
+    },
+  })
+  const journal = new Journal(() => entries)
+  const flags = chromiumFlags(on.path('chromium-profile'))
+  const child = on.start(['chromium', ...flags, '--window-size=900,700', '--window-position=60,40', `${server.url}`])
+  await journal.waitFor('the page in Chromium', (entry) => entry.type === 'ready')
+  return {
+    pid: child.pid,
+    title: 'Backlot page',
+    journal,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await child.exited
+      await server.stop(true)
+    },
+  }
+}

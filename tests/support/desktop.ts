@@ -1,0 +1,96 @@
+/** A private desktop for one test file, and the executable under test on it. */
+import { afterAll, beforeAll } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type DesktopOptions, type PrivateDesktop, startDesktop } from '@backlot/headless'
+
+/** The words that start the executable under test: the one in `BACKLOT_BIN`, or the sources. */
+export const backlotCommand = (...words: string[]): [string, ...string[]] => {
+  const built = process.env.BACKLOT_BIN
+  return built === undefined || built === ''
+    ? [process.execPath, join(import.meta.dir, '../../ts/cli/main.ts'), ...words]
+    : [built, ...words]
+}
+
+/** What a finished program said. */
+export interface Finished {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A desktop in use by tests. */
+export class TestDesktop {
+  #files = 0
+
+  constructor(readonly desktop: PrivateDesktop) {
+    mkdirSync(this.home, { recursive: true })
+  }
+
+  /** Home folder of everything on the desktop; goes with it. */
+  get home(): string {
+    return join(this.desktop.folder, 'home')
+  }
+
+  /** Environment of everything on the desktop: configuration, data and sockets are its own too. */
+  get env(): Record<string, string> {
+    const { BACKLOT_HOME: _, XDG_CONFIG_HOME: __, XDG_DATA_HOME: ___, XDG_STATE_HOME: ____, ...env } = this.desktop.env
+    return { ...env, HOME: this.home, XDG_CACHE_HOME: join(this.home, '.cache') }
+  }
+
+  /** A path in the desktop's folder that nothing uses yet. */
+  path(name: string): string {
+    this.#files += 1
+    return join(this.home, `${this.#files}-${name}`)
+  }
+
+  /** Starts a program on the desktop, whose output nobody reads; the desktop's end is its end. */
+  start(command: readonly [string, ...string[]], env: Record<string, string> = {}): Bun.Subprocess {
+    return Bun.spawn([...command], {
+      cwd: this.home,
+      env: { ...this.env, ...env },
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: Bun.file(this.path('stderr.log')),
+    })
+  }
+
+  /** Runs a program on the desktop to its end. */
+  async run(
+    command: readonly [string, ...string[]],
+    options: { readonly input?: string; readonly env?: Record<string, string> } = {},
+  ): Promise<Finished> {
+    const child = Bun.spawn([...command], {
+      cwd: this.home,
+      env: { ...this.env, ...options.env },
+      stdin: new Blob([options.input ?? '']),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+    return { status, stdout, stderr }
+  }
+
+  /** Runs the executable under test on the desktop. */
+  backlot(words: readonly string[], options: { readonly input?: string; readonly env?: Record<string, string> } = {}) {
+    return this.run(backlotCommand(...words), options)
+  }
+}
+
+/**
+ * A desktop of the test file's own: started before its first test, ended after its last and when the test runner dies.
+ * What is returned gives the desktop once the tests run.
+ */
+export const privateDesktop = (options: DesktopOptions = {}): (() => TestDesktop) => {
+  let running: TestDesktop | undefined
+  beforeAll(async () => {
+    running = new TestDesktop(await startDesktop(options))
+  }, 60_000)
+  afterAll(async () => {
+    await running?.desktop[Symbol.asyncDispose]()
+  }, 60_000)
+  return () => {
+    if (running === undefined) throw new Error('the private desktop is there only while tests run')
+    return running
+  }
+}

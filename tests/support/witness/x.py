@@ -1,0 +1,145 @@
+"""A second X client that says, as JSON, how things stand on the display, or changes them as a person would.
+
+`x.py state` prints pointer, focus, active window, stacking order, the root's children with their input shapes, and the
+master devices. `x.py move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `minimize WINDOW`, `point X Y` do that.
+`x.py grabbable` says whether nobody holds pointer or keyboard.
+"""
+
+import ctypes
+import json
+import sys
+from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_long, c_short, c_uint, c_ulong, c_ushort, c_void_p
+
+x11 = ctypes.CDLL("libX11.so.6")
+xext = ctypes.CDLL("libXext.so.6")
+xi = ctypes.CDLL("libXi.so.6")
+
+
+class Rectangle(Structure):
+    _fields_ = [("x", c_short), ("y", c_short), ("width", c_ushort), ("height", c_ushort)]
+
+
+class Device(Structure):
+    _fields_ = [
+        ("deviceid", c_int), ("name", c_char_p), ("use", c_int), ("attachment", c_int), ("enabled", c_int),
+        ("num_classes", c_int), ("classes", c_void_p),
+    ]
+
+
+class ClientMessage(Structure):
+    _fields_ = [
+        ("type", c_int), ("serial", c_ulong), ("send_event", c_int), ("display", c_void_p), ("window", c_ulong),
+        ("message_type", c_ulong), ("format", c_int), ("data", c_long * 5), ("padding", c_long * 24),
+    ]
+
+
+x11.XOpenDisplay.restype = c_void_p
+x11.XDefaultRootWindow.restype = c_ulong
+x11.XInternAtom.restype = c_ulong
+xext.XShapeGetRectangles.restype = POINTER(Rectangle)
+xi.XIQueryDevice.restype = POINTER(Device)
+
+display = c_void_p(x11.XOpenDisplay(None))
+if not display.value:
+    sys.exit("the witness cannot open the display")
+root = c_ulong(x11.XDefaultRootWindow(display))
+# Windows may go while they are looked at; the default handler would end the witness.
+handler_type = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
+handler = handler_type(lambda *_: 0)
+x11.XSetErrorHandler(handler)
+
+
+def atom(name):
+    return c_ulong(x11.XInternAtom(display, name.encode(), 0))
+
+
+def windows_in(property_):
+    kind, form, items, after, data = c_ulong(), c_int(), c_ulong(), c_ulong(), POINTER(c_ulong)()
+    x11.XGetWindowProperty(
+        display, root, atom(property_), c_long(0), c_long(4096), 0, c_ulong(33), byref(kind), byref(form), byref(items),
+        byref(after), byref(data),
+    )
+    return [data[index] for index in range(items.value)] if form.value == 32 else []
+
+
+def pointer():
+    a, b = c_ulong(), c_ulong()
+    x, y, window_x, window_y, mask = c_int(), c_int(), c_int(), c_int(), c_uint()
+    x11.XQueryPointer(
+        display, root, byref(a), byref(b), byref(x), byref(y), byref(window_x), byref(window_y), byref(mask)
+    )
+    return {"x": x.value, "y": y.value, "buttons": mask.value >> 8 & 31}
+
+
+def focus():
+    window, revert = c_ulong(), c_int()
+    x11.XGetInputFocus(display, byref(window), byref(revert))
+    return window.value
+
+
+def input_shape(window):
+    count, ordering = c_int(), c_int()
+    rectangles = xext.XShapeGetRectangles(display, c_ulong(window), 2, byref(count), byref(ordering))
+    return [[getattr(rectangles[i], name) for name in ("x", "y", "width", "height")] for i in range(count.value)]
+
+
+def children():
+    a, b, found, count = c_ulong(), c_ulong(), POINTER(c_ulong)(), c_uint()
+    x11.XQueryTree(display, root, byref(a), byref(b), byref(found), byref(count))
+    return [found[index] for index in range(count.value)]
+
+
+def masters():
+    major, minor = c_int(2), c_int(2)
+    xi.XIQueryVersion(display, byref(major), byref(minor))
+    count = c_int()
+    devices = xi.XIQueryDevice(display, 1, byref(count))
+    return [devices[index].name.decode() for index in range(count.value)]
+
+
+def state():
+    active = windows_in("_NET_ACTIVE_WINDOW")
+    return {
+        "pointer": pointer(),
+        "focus": focus(),
+        "active_window": active[0] if active and active[0] else None,
+        "stacking": windows_in("_NET_CLIENT_LIST_STACKING"),
+        "clients": windows_in("_NET_CLIENT_LIST"),
+        "children": [{"window_id": window, "input_shape": input_shape(window)} for window in children()],
+        "masters": masters(),
+    }
+
+
+def grabbable():
+    now = c_ulong(0)
+    pointer_status = x11.XGrabPointer(display, root, 0, c_uint(0), 1, 1, c_ulong(0), c_ulong(0), now)
+    keyboard_status = x11.XGrabKeyboard(display, root, 0, 1, 1, now)
+    x11.XUngrabPointer(display, now)
+    x11.XUngrabKeyboard(display, now)
+    return {"pointer": pointer_status == 0, "keyboard": keyboard_status == 0}
+
+
+def activate(window):
+    message = ClientMessage(type=33, window=window, message_type=atom("_NET_ACTIVE_WINDOW").value, format=32)
+    message.data[0] = 2
+    x11.XSendEvent(display, root, 0, c_long(0x180000), byref(message))
+
+
+verb, numbers = sys.argv[1], [int(word) for word in sys.argv[2:]]
+if verb == "state":
+    print(json.dumps(state()))
+elif verb == "grabbable":
+    print(json.dumps(grabbable()))
+elif verb == "move":
+    x11.XMoveWindow(display, c_ulong(numbers[0]), numbers[1], numbers[2])
+elif verb == "raise":
+    x11.XRaiseWindow(display, c_ulong(numbers[0]))
+elif verb == "activate":
+    activate(numbers[0])
+elif verb == "minimize":
+    x11.XIconifyWindow(display, c_ulong(numbers[0]), 0)
+elif verb == "point":
+    x11.XWarpPointer(display, c_ulong(0), root, 0, 0, 0, 0, numbers[0], numbers[1])
+else:
+    sys.exit(f"the witness has no verb {verb}")
+x11.XSync(display, 0)
