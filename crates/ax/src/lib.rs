@@ -1,1 +1,21 @@
-//! (written by its own commit)
+//! The accessibility tree of a window: read in bulk, printed, searched, and acted on element by element.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
+mod action;
+mod elements;
+mod error;
+mod markdown;
+mod request;
+mod role;
+mod state;
+mod tree;
+
+#[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
+mod platform;
+
+pub use action::Action;
+pub use elements::Element;
+pub use error::AxError;
+pub use platform::{Accessibility, Snapshot};
+pub use request::{Application, Inserted, SnapshotRequest};

@@ -1,0 +1,161 @@
+//! The indexed nodes as records, and as finished JSON text.
+
+use std::fmt::Write;
+
+use desktop::Rect;
+
+use crate::markdown;
+use crate::state::State;
+use crate::tree::{Node, Tree};
+
+/// One indexed node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// Its index in the snapshot.
+    pub element_index: u32,
+    /// Name of its role.
+    pub role: String,
+    /// Its name, or its text when it has no name.
+    pub label: String,
+    /// Text, number, or `checked`, `unchecked`, `mixed`.
+    pub value: Option<String>,
+    /// Names of its actions, as the toolkit spells them.
+    pub actions: Vec<String>,
+    /// Names of its states.
+    pub states: Vec<String>,
+    /// True when it can be operated now.
+    pub enabled: bool,
+    /// True when it is selected.
+    pub selected: bool,
+    /// Where it is, in pixels from the window's top-left corner.
+    pub frame: Rect,
+    /// True when it takes text through the accessibility bus.
+    pub editable: bool,
+    /// True when it can have the keyboard focus.
+    pub focusable: bool,
+}
+
+impl Element {
+    /// The record of a node under this index.
+    pub fn of(node: &Node, element_index: u32) -> Self {
+        Self {
+            element_index,
+            role: node.role.name().to_owned(),
+            label: node.label.clone(),
+            value: node.value.clone(),
+            actions: node.actions.clone(),
+            states: node.states.names().map(str::to_owned).collect(),
+            enabled: node.states.operable(),
+            selected: node.states.has(State::Selected),
+            frame: node.frame,
+            editable: node.states.has(State::Editable) && !node.states.has(State::ReadOnly),
+            focusable: node.states.has(State::Focusable),
+        }
+    }
+}
+
+/// The indexed nodes of the printed tree (of the lines that match `query`) as the text of a JSON array: element_index,
+/// role, label, value, actions, states, enabled, selected, frame {x, y, w, h} in screen pixels, parent_index (the
+/// nearest indexed ancestor, or null) and depth.
+pub fn json(tree: &Tree, query: Option<&str>) -> String {
+    let mut out = String::from("[");
+    for line in tree.lines(query, |node| markdown::text(node, false)) {
+        let node = &tree.nodes[line.position];
+        let Some(index) = node.index else { continue };
+        if out.len() > 1 {
+            out.push(',');
+        }
+        let _ = write!(out, "{{\"element_index\":{index},\"role\":");
+        string(&mut out, node.role.name());
+        out.push_str(",\"label\":");
+        string(&mut out, &node.label);
+        out.push_str(",\"value\":");
+        match &node.value {
+            Some(value) => string(&mut out, value),
+            None => out.push_str("null"),
+        }
+        out.push_str(",\"actions\":");
+        strings(&mut out, node.actions.iter().map(String::as_str));
+        out.push_str(",\"states\":");
+        strings(&mut out, node.states.names());
+        let frame = node.frame;
+        let (x, y) = (frame.x.saturating_add(tree.origin.0), frame.y.saturating_add(tree.origin.1));
+        let parent = tree.indexed_ancestor(line.position);
+        let _ = write!(
+            out,
+            ",\"enabled\":{},\"selected\":{},\"frame\":{{\"x\":{x},\"y\":{y},\"w\":{},\"h\":{}}},\"parent_index\":{},\"depth\":{}}}",
+            node.states.operable(),
+            node.states.has(State::Selected),
+            frame.width,
+            frame.height,
+            parent.map_or("null".to_owned(), |parent| parent.to_string()),
+            line.depth
+        );
+    }
+    out.push(']');
+    out
+}
+
+fn strings<'a>(out: &mut String, values: impl Iterator<Item = &'a str>) {
+    out.push('[');
+    for (position, value) in values.enumerate() {
+        if position > 0 {
+            out.push(',');
+        }
+        string(out, value);
+    }
+    out.push(']');
+}
+
+/// A JSON string, quotes included (RFC 8259 §7).
+fn string(out: &mut String, text: &str) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            control if u32::from(control) < 0x20 => {
+                let _ = write!(out, "\\u{:04x}", u32::from(control));
+            }
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::tests::{node, sample};
+
+    #[test]
+    fn elements_carry_screen_frames_and_their_indexed_parent() {
+        let mut tree = sample();
+        let mut child = node(Some(5), 43, "Clear");
+        child.frame = Rect { x: 5, y: 6, width: 7, height: 8 };
+        tree.nodes.push(child);
+        tree.choose(0);
+        let text = json(&tree, Some("clear"));
+        assert_eq!(
+            text,
+            concat!(
+                r#"[{"element_index":1,"role":"entry","label":"Name","value":"a \"b\"\nc","actions":["activate"],"#,
+                r#""states":["editable","enabled","showing"],"enabled":true,"selected":false,"#,
+                r#""frame":{"x":100,"y":50,"w":0,"h":0},"parent_index":null,"depth":1},"#,
+                r#"{"element_index":2,"role":"push button","label":"Clear","value":null,"actions":[],"#,
+                r#""states":["enabled","showing"],"enabled":true,"selected":false,"#,
+                r#""frame":{"x":105,"y":56,"w":7,"h":8},"parent_index":1,"depth":2}]"#
+            )
+        );
+    }
+
+    #[test]
+    fn strings_are_escaped() {
+        let mut out = String::new();
+        string(&mut out, "a\"\\\u{1}\n😀\u{7f}");
+        assert_eq!(out, "\"a\\\"\\\\\\u0001\\n😀\u{7f}\"");
+    }
+}

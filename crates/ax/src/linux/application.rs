@@ -1,0 +1,204 @@
+//! One application on the bus: how it is reached, and what it is built with.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::ask::{self, Ask, ObjectRef, Reply};
+use super::dbus::{Call, CallError, Connection, lock};
+use super::events::Events;
+use crate::AxError;
+
+/// Longest wait for an event before the state is looked at again: not every change is announced.
+const RECHECK: Duration = Duration::from_millis(20);
+
+/// The toolkits whose behaviour differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toolkit {
+    /// GTK 3 through the ATK bridge.
+    Gtk3,
+    /// GTK 4, which speaks AT-SPI itself.
+    Gtk4,
+    /// Qt 5 and 6.
+    Qt,
+    /// Chromium and Electron.
+    Chromium,
+    /// Firefox and Thunderbird.
+    Gecko,
+    /// Any other.
+    Other,
+}
+
+/// The application's own socket, past the bus.
+enum Direct {
+    Untried,
+    Absent,
+    Open(Arc<Connection>),
+}
+
+/// An application that has been found on the bus.
+pub struct App {
+    /// Unique bus name.
+    pub name: Arc<str>,
+    /// Process.
+    pub pid: u32,
+    /// What it calls itself.
+    pub title: String,
+    /// Toolkit and version.
+    pub toolkit_text: String,
+    /// Toolkit.
+    pub toolkit: Toolkit,
+    bus: Arc<Connection>,
+    events: Arc<Events>,
+    direct: Mutex<Direct>,
+}
+
+impl App {
+    /// Describes the applications of these bus names; what does not answer by the deadline has empty texts.
+    pub fn describe(
+        bus: &Arc<Connection>,
+        events: &Arc<Events>,
+        names: &[(Arc<str>, u32)],
+        deadline: Instant,
+    ) -> Vec<Arc<Self>> {
+        let asks: Vec<Ask> = names
+            .iter()
+            .flat_map(|(name, _)| {
+                let root = ObjectRef { bus: Arc::clone(name), path: ask::ROOT.into() };
+                [
+                    Ask::property(&root, ask::ACCESSIBLE, "Name"),
+                    Ask::property(&root, ask::APPLICATION, "ToolkitName"),
+                    Ask::property(&root, ask::APPLICATION, "Version"),
+                ]
+            })
+            .collect();
+        let replies = through(bus, &asks, true, deadline);
+        let describe = |((name, pid), replies): (&(Arc<str>, u32), &[Reply])| {
+            let texts: Vec<String> =
+                replies.iter().map(|reply| ask::text_property(reply).unwrap_or_default()).collect();
+            Arc::new(Self {
+                name: Arc::clone(name),
+                pid: *pid,
+                title: texts[0].clone(),
+                toolkit_text: format!("{} {}", texts[1], texts[2]).trim().to_owned(),
+                toolkit: toolkit(&texts[1], &texts[2]),
+                bus: Arc::clone(bus),
+                events: Arc::clone(events),
+                direct: Mutex::new(Direct::Untried),
+            })
+        };
+        names.iter().zip(replies.chunks(3)).map(describe).collect()
+    }
+
+    /// The object that stands for the whole application.
+    pub fn root(&self) -> ObjectRef {
+        self.object(&self.name, ask::ROOT)
+    }
+
+    /// An object of this application, or of the one whose bus name is given.
+    pub fn object(&self, bus: &str, path: &str) -> ObjectRef {
+        let bus = if bus.is_empty() || bus == &*self.name { Arc::clone(&self.name) } else { bus.into() };
+        ObjectRef { bus, path: path.into() }
+    }
+
+    /// True when the bus it was found on has ended.
+    pub fn is_cut_off(&self) -> bool {
+        self.bus.is_closed()
+    }
+
+    /// Waits for the application's next event, at most until the deadline and never longer than a short while.
+    pub fn wait_for_change(&self, deadline: Instant) {
+        let left = deadline.saturating_duration_since(Instant::now()).min(RECHECK);
+        self.events.wait(self.pid, self.events.of(self.pid), left);
+    }
+
+    /// What is shown in messages.
+    pub fn label(&self) -> String {
+        if self.title.is_empty() { format!("pid {}", self.pid) } else { self.title.clone() }
+    }
+
+    /// Makes all calls, over the application's own socket where it offers one.
+    pub fn ask_all(&self, asks: &[Ask], deadline: Instant) -> Vec<Reply> {
+        let Some(direct) = self.direct(deadline) else { return through(&self.bus, asks, true, deadline) };
+        if asks.iter().all(|ask| ask.object.bus == self.name) {
+            return through(&direct, asks, false, deadline);
+        }
+        let (own, foreign): (Vec<Ask>, Vec<Ask>) =
+            asks.iter().cloned().partition(|ask| ask.object.bus == self.name);
+        let mut own = through(&direct, &own, false, deadline).into_iter();
+        let mut foreign = through(&self.bus, &foreign, true, deadline).into_iter();
+        asks.iter()
+            .filter_map(|ask| if ask.object.bus == self.name { own.next() } else { foreign.next() })
+            .collect()
+    }
+
+    /// Makes one call.
+    pub fn ask(&self, ask: Ask, deadline: Instant) -> Reply {
+        self.ask_all(&[ask], deadline).pop().unwrap_or(Err(CallError::TimedOut))
+    }
+
+    /// The failure of a call as the caller sees it.
+    pub fn failure(&self, error: &CallError, waited: Duration) -> AxError {
+        match error {
+            CallError::TimedOut => AxError::Timeout {
+                application: self.label(),
+                waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
+            },
+            CallError::Closed(reason) => AxError::Connection { peer: self.label(), reason: reason.clone() },
+            CallError::Remote { name, text } => {
+                AxError::Connection { peer: self.label(), reason: format!("{name}: {text}") }
+            }
+        }
+    }
+
+    fn direct(&self, deadline: Instant) -> Option<Arc<Connection>> {
+        let mut direct = lock(&self.direct);
+        if let Direct::Open(connection) = &*direct {
+            if !connection.is_closed() {
+                return Some(Arc::clone(connection));
+            }
+            *direct = Direct::Untried;
+        }
+        if matches!(*direct, Direct::Absent) {
+            return None;
+        }
+        let ask = Ask::plain(&self.root(), ask::APPLICATION, "GetApplicationBusAddress");
+        let reply = through(&self.bus, &[ask], true, deadline).pop()?;
+        if matches!(reply, Err(CallError::TimedOut | CallError::Closed(_))) {
+            return None;
+        }
+        let (events, name) = (Arc::clone(&self.events), Arc::clone(&self.name));
+        let open = |address: String| {
+            let count = move |message: &_| events.count(&name, message);
+            Connection::open(&address, deadline, Box::new(count)).ok()
+        };
+        let opened = ask::text(&reply).filter(|address| !address.is_empty()).and_then(open).map(Arc::new);
+        *direct = opened.clone().map_or(Direct::Absent, Direct::Open);
+        opened
+    }
+}
+
+fn through(connection: &Connection, asks: &[Ask], bus: bool, deadline: Instant) -> Vec<Reply> {
+    let calls: Vec<Call<'_>> = asks
+        .iter()
+        .map(|ask| Call {
+            destination: bus.then_some(&*ask.object.bus),
+            path: &ask.object.path,
+            interface: ask.interface,
+            member: ask.member,
+            signature: ask.signature,
+            body: ask.body.as_slice(),
+        })
+        .collect();
+    connection.call_all(&calls, deadline)
+}
+
+fn toolkit(name: &str, version: &str) -> Toolkit {
+    match name.to_lowercase().as_str() {
+        "gtk" if version.starts_with("4.") => Toolkit::Gtk4,
+        "gtk" | "gail" => Toolkit::Gtk3,
+        "qt" => Toolkit::Qt,
+        "chromium" => Toolkit::Chromium,
+        "gecko" => Toolkit::Gecko,
+        _ => Toolkit::Other,
+    }
+}

@@ -1,0 +1,329 @@
+//! One connection: a writer shared by callers, and a thread that reads replies and signals.
+
+use std::collections::HashMap;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::address;
+use super::message::{Call, Kind, Message};
+use super::wire::{Malformed, Writer};
+
+/// Calls in flight on one connection: more makes libdbus in the application slower, fewer costs round trips.
+const WINDOW: usize = 128;
+/// Bytes asked of the socket at once.
+const READ_CHUNK: usize = 128 << 10;
+/// Longest line of the authentication dialogue.
+const MAX_AUTH_LINE: usize = 4096;
+
+/// Why a call has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallError {
+    /// The other side answered with an error.
+    Remote {
+        /// Error name, such as `org.freedesktop.DBus.Error.UnknownMethod`.
+        name: String,
+        /// Its text.
+        text: String,
+    },
+    /// No answer before the deadline.
+    TimedOut,
+    /// The connection is closed.
+    Closed(String),
+}
+
+impl From<Malformed> for CallError {
+    fn from(error: Malformed) -> Self {
+        Self::Closed(error.to_string())
+    }
+}
+
+type Reply = Result<Message, CallError>;
+type OnSignal = Box<dyn Fn(&Message) + Send>;
+
+/// The replies of one `call_all`, filled by the reader.
+#[derive(Default)]
+struct Batch {
+    progress: Mutex<Progress>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Progress {
+    replies: Vec<Option<Reply>>,
+    done: usize,
+    wake_at: usize,
+}
+
+struct Outgoing {
+    stream: UnixStream,
+    serial: u32,
+}
+
+struct Pending {
+    calls: HashMap<u32, (Arc<Batch>, usize)>,
+    closed: Option<String>,
+}
+
+struct Shared {
+    outgoing: Mutex<Outgoing>,
+    pending: Mutex<Pending>,
+}
+
+/// An authenticated D-Bus connection; closed when dropped.
+pub struct Connection {
+    shared: Arc<Shared>,
+    socket: UnixStream,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Locks also what a panicking thread left: the data are whole after every statement.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Connection {
+    /// Connects, authenticates as the own user and starts the reader; `on_signal` runs on the reader's thread.
+    pub fn open(addresses: &str, deadline: Instant, on_signal: OnSignal) -> std::io::Result<Self> {
+        let mut stream = address::connect(addresses)?;
+        authenticate(&mut stream, deadline)?;
+        stream.set_read_timeout(None)?;
+        let socket = stream.try_clone()?;
+        let incoming = stream.try_clone()?;
+        let shared = Arc::new(Shared {
+            outgoing: Mutex::new(Outgoing { stream, serial: 0 }),
+            pending: Mutex::new(Pending { calls: HashMap::new(), closed: None }),
+        });
+        let reader = Arc::clone(&shared);
+        std::thread::Builder::new().name("ax-bus".into()).spawn(move || {
+            let reason = reader.read(incoming, &on_signal);
+            reader.finish(&reason);
+        })?;
+        Ok(Self { shared, socket })
+    }
+
+    /// Ends the connection; calls in flight fail.
+    pub fn close(&self) {
+        // Failure means that the other side has closed it already.
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+        self.shared.finish("it was closed");
+    }
+
+    /// True when the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        lock(&self.shared.pending).closed.is_some()
+    }
+
+    /// Makes one call and waits for its reply.
+    pub fn call(&self, call: Call<'_>, deadline: Instant) -> Reply {
+        self.call_all(std::slice::from_ref(&call), deadline).pop().unwrap_or(Err(CallError::TimedOut))
+    }
+
+    /// Makes all calls, many in flight at once, and answers their replies in the same order.
+    pub fn call_all(&self, calls: &[Call<'_>], deadline: Instant) -> Vec<Reply> {
+        let batch = Arc::new(Batch::default());
+        lock(&batch.progress).replies = (0..calls.len()).map(|_| None).collect();
+        let mut sent = 0;
+        let mut done = 0;
+        while done < calls.len() {
+            let in_flight = sent - done;
+            if sent < calls.len() && in_flight <= WINDOW / 2 {
+                let end = calls.len().min(sent + WINDOW - in_flight);
+                if let Err(error) = self.send(&calls[sent..end], sent, &batch, deadline) {
+                    return self.abandon(&batch, &error);
+                }
+                sent = end;
+            }
+            let wake_at = if sent < calls.len() { sent - WINDOW / 2 } else { sent };
+            let mut progress = lock(&batch.progress);
+            progress.wake_at = wake_at;
+            while progress.done < wake_at {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    drop(progress);
+                    return self.abandon(&batch, &CallError::TimedOut);
+                }
+                progress =
+                    batch.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0;
+            }
+            done = progress.done;
+        }
+        self.abandon(&batch, &CallError::TimedOut)
+    }
+
+    /// Takes the replies of a batch, `error` standing for those that are missing, and forgets its calls.
+    fn abandon(&self, batch: &Arc<Batch>, error: &CallError) -> Vec<Reply> {
+        let replies = std::mem::take(&mut lock(&batch.progress).replies);
+        if replies.iter().any(Option::is_none) {
+            lock(&self.shared.pending).calls.retain(|_, (owner, _)| !Arc::ptr_eq(owner, batch));
+        }
+        replies.into_iter().map(|reply| reply.unwrap_or_else(|| Err(error.clone()))).collect()
+    }
+
+    fn send(
+        &self,
+        calls: &[Call<'_>],
+        first: usize,
+        batch: &Arc<Batch>,
+        deadline: Instant,
+    ) -> Result<(), CallError> {
+        let mut bytes = Vec::with_capacity(calls.len() * 224);
+        let mut outgoing = lock(&self.shared.outgoing);
+        {
+            let mut pending = lock(&self.shared.pending);
+            if let Some(reason) = &pending.closed {
+                return Err(CallError::Closed(reason.clone()));
+            }
+            for (offset, call) in calls.iter().enumerate() {
+                outgoing.serial = outgoing.serial.checked_add(1).unwrap_or(1);
+                call.encode(outgoing.serial, &mut bytes);
+                pending.calls.insert(outgoing.serial, (Arc::clone(batch), first + offset));
+            }
+        }
+        // A stopped peer does not empty its socket: half a message is worse than none, so the connection ends.
+        let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        let written =
+            outgoing.stream.set_write_timeout(Some(left)).and_then(|()| outgoing.stream.write_all(&bytes));
+        drop(outgoing);
+        written.map_err(|error| {
+            self.close();
+            match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => CallError::TimedOut,
+                _ => CallError::Closed(error.to_string()),
+            }
+        })
+    }
+}
+
+impl Shared {
+    /// Reads until the connection ends; answers why it did.
+    fn read(&self, mut stream: UnixStream, on_signal: &OnSignal) -> String {
+        let mut buffer = vec![0_u8; READ_CHUNK];
+        let (mut start, mut end) = (0, 0);
+        loop {
+            match self.take_messages(&buffer[start..end], on_signal) {
+                Ok((used, needed)) => {
+                    start += used;
+                    if start > 0 {
+                        buffer.copy_within(start..end, 0);
+                        end -= start;
+                        start = 0;
+                    }
+                    if buffer.len() < needed.max(end + READ_CHUNK / 2) {
+                        buffer.resize(needed.max(end + READ_CHUNK), 0);
+                    } else if end == 0 && buffer.len() > READ_CHUNK * 64 {
+                        buffer = vec![0; READ_CHUNK];
+                    }
+                }
+                Err(error) => return error.to_string(),
+            }
+            match stream.read(&mut buffer[end..]) {
+                Ok(0) => return "the other side closed it".into(),
+                Ok(count) => end += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return error.to_string(),
+            }
+        }
+    }
+
+    /// Handles every whole message; answers the bytes used and the size of the message that is still incomplete.
+    fn take_messages(&self, bytes: &[u8], on_signal: &OnSignal) -> Result<(usize, usize), Malformed> {
+        let mut used = 0;
+        while let Some(size) = Message::size(&bytes[used..])? {
+            let Some(whole) = bytes.get(used..used + size) else { return Ok((used, size)) };
+            let message = Message::decode(whole)?;
+            used += size;
+            match message.kind {
+                Kind::Return | Kind::Error => self.deliver(message),
+                Kind::Signal => on_signal(&message),
+                Kind::Call if !message.no_reply => self.refuse(&message),
+                Kind::Call | Kind::Other => {}
+            }
+        }
+        Ok((used, 0))
+    }
+
+    fn deliver(&self, message: Message) {
+        let Some((batch, index)) = lock(&self.pending).calls.remove(&message.reply_serial) else { return };
+        let reply = if message.kind == Kind::Error {
+            let text = message.body().string().unwrap_or_default().to_owned();
+            Err(CallError::Remote { name: message.error_name, text })
+        } else {
+            Ok(message)
+        };
+        batch.fill(index, reply);
+    }
+
+    /// Answers a call that somebody makes on us: nothing is offered here.
+    fn refuse(&self, call: &Message) {
+        let mut header = Writer::default();
+        header.byte(b'l').byte(3).byte(1).byte(1).u32(0).u32(u32::MAX).u32(0);
+        header.byte(4).signature("s").string("org.freedesktop.DBus.Error.UnknownMethod").align(8);
+        header.byte(5).signature("u").u32(call.serial);
+        if !call.sender.is_empty() {
+            header.align(8).byte(6).signature("s").string(&call.sender);
+        }
+        let fields = u32::try_from(header.bytes.len() - super::message::FIXED_HEADER).unwrap_or(u32::MAX);
+        header.bytes[12..16].copy_from_slice(&fields.to_le_bytes());
+        header.align(8);
+        // A caller that cannot be answered has gone; the reader notices by itself.
+        let _ = lock(&self.outgoing).stream.write_all(&header.bytes);
+    }
+
+    /// Fails every call in flight and every later one.
+    fn finish(&self, reason: &str) {
+        let calls = {
+            let mut pending = lock(&self.pending);
+            pending.closed.get_or_insert_with(|| reason.to_owned());
+            std::mem::take(&mut pending.calls)
+        };
+        for (batch, index) in calls.into_values() {
+            batch.fill(index, Err(CallError::Closed(reason.to_owned())));
+        }
+    }
+}
+
+impl Batch {
+    fn fill(&self, index: usize, reply: Reply) {
+        let mut progress = lock(&self.progress);
+        if let Some(slot @ None) = progress.replies.get_mut(index) {
+            *slot = Some(reply);
+            progress.done += 1;
+            if progress.done >= progress.wake_at {
+                self.changed.notify_all();
+            }
+        }
+    }
+}
+
+fn authenticate(stream: &mut UnixStream, deadline: Instant) -> std::io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let user = std::fs::metadata("/proc/self")?.uid().to_string();
+    let hex: String = user.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+    stream.set_write_timeout(Some(left))?;
+    stream.write_all(format!("\0AUTH EXTERNAL {hex}\r\n").as_bytes())?;
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while !line.ends_with(b"\r\n") {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || line.len() > MAX_AUTH_LINE {
+            return Err(std::io::Error::new(ErrorKind::TimedOut, "authentication was not answered"));
+        }
+        stream.set_read_timeout(Some(left))?;
+        if stream.read(&mut byte)? == 0 {
+            return Err(std::io::Error::new(ErrorKind::UnexpectedEof, "closed during authentication"));
+        }
+        line.push(byte[0]);
+    }
+    if !line.starts_with(b"OK") {
+        return Err(std::io::Error::new(ErrorKind::PermissionDenied, "authentication was refused"));
+    }
+    stream.write_all(b"BEGIN\r\n")
+}

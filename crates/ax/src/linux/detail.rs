@@ -1,0 +1,215 @@
+//! What a bulk read leaves out: place, actions, value, text and the label beside a field.
+
+use std::ops::Range;
+
+use desktop::Rect;
+
+use super::application::{App, Toolkit};
+use super::ask::{self, Ask, ObjectRef, Reply};
+use super::dbus::Message;
+use super::{collect, walk::Walk};
+use crate::role::Role;
+use crate::tree::{Abilities, Node};
+
+/// Longest text that is read of one node, in characters.
+pub const MAX_TEXT: i32 = 10_000;
+/// Most actions of one node.
+const MAX_ACTIONS: i32 = 16;
+/// `ATSPI_RELATION_LABELLED_BY`.
+const LABELLED_BY: u32 = 2;
+
+/// What is wanted of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Want {
+    Frame { on_screen: bool },
+    Actions,
+    ActionName(usize),
+    Number,
+    TextLength,
+    Text,
+    Relations,
+}
+
+/// One node to read, and what it is.
+pub struct Target<'a> {
+    /// Its object.
+    pub object: &'a ObjectRef,
+    /// True when its place must be asked relative to the screen.
+    pub in_popup: bool,
+    /// True when it has children: its text is theirs.
+    pub has_children: bool,
+    /// The node that is completed.
+    pub node: Node,
+    /// Objects that label it.
+    pub labels: Vec<(String, String)>,
+}
+
+/// Completes the nodes in two rounds of calls; false when the application did not answer in time.
+pub fn complete(walk: &mut Walk<'_>, targets: &mut [Target<'_>], origin: (i32, i32)) -> bool {
+    let mut wants: Vec<(usize, Want)> = Vec::new();
+    for (at, target) in targets.iter().enumerate() {
+        wants.extend(first_wants(target).map(|want| (at, want)));
+    }
+    let mut later = Vec::new();
+    for ((at, want), reply) in wants.iter().zip(asked(walk, targets, &wants)) {
+        take(&mut targets[*at], *want, &reply, origin);
+        later.extend(next_wants(&targets[*at], *want, &reply).map(|want| (*at, want)));
+    }
+    for ((at, want), reply) in later.iter().zip(asked(walk, targets, &later)) {
+        take(&mut targets[*at], *want, &reply, origin);
+    }
+    !walk.timed_out
+}
+
+fn asked(walk: &mut Walk<'_>, targets: &[Target<'_>], wants: &[(usize, Want)]) -> Vec<Reply> {
+    let asks: Vec<Ask> = wants.iter().map(|(at, want)| call(targets[*at].object, *want)).collect();
+    walk.ask_all(&asks)
+}
+
+fn call(object: &ObjectRef, want: Want) -> Ask {
+    match want {
+        Want::Frame { on_screen: true } => Ask::extents(object, ask::COORD_SCREEN),
+        Want::Frame { on_screen: false } => Ask::extents(object, ask::COORD_WINDOW),
+        Want::Actions => Ask::plain(object, ask::ACTION, "GetActions"),
+        Want::ActionName(position) => {
+            let position = i32::try_from(position).unwrap_or(i32::MAX);
+            Ask::integers(object, (ask::ACTION, "GetName"), "i", &[position])
+        }
+        Want::Number => Ask::property(object, ask::VALUE, "CurrentValue"),
+        Want::TextLength => Ask::property(object, ask::TEXT, "CharacterCount"),
+        Want::Text => Ask::integers(object, (ask::TEXT, "GetText"), "ii", &[0, MAX_TEXT]),
+        Want::Relations => Ask::plain(object, ask::ACCESSIBLE, "GetRelationSet"),
+    }
+}
+
+fn first_wants(target: &Target<'_>) -> impl Iterator<Item = Want> {
+    let node = &target.node;
+    let can = |ability| node.abilities.has(ability);
+    let operated = node.is_operated();
+    let text = holds_text(node) || node.label.is_empty() && !target.has_children;
+    [
+        (can(Abilities::COMPONENT) && operated).then_some(Want::Frame { on_screen: target.in_popup }),
+        (can(Abilities::ACTION) && operated).then_some(Want::Actions),
+        (can(Abilities::VALUE) && node.role.is_range()).then_some(Want::Number),
+        (can(Abilities::TEXT) && text && !node.role.is_secret()).then_some(Want::TextLength),
+        (operated && node.label.is_empty() && wants_label(node)).then_some(Want::Relations),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// True when the node's text is its value.
+fn holds_text(node: &Node) -> bool {
+    node.role.is_entry() || node.states.has(crate::state::State::Editable)
+}
+
+/// True for fields that stand beside the label that names them.
+fn wants_label(node: &Node) -> bool {
+    node.role.is_entry()
+        || node.role.is_range()
+        || node.role.name() == "combo box"
+        || node.role.name() == "switch"
+}
+
+fn next_wants(target: &Target<'_>, want: Want, reply: &Reply) -> impl Iterator<Item = Want> {
+    let text = want == Want::TextLength && ask::integer_property(reply).is_some_and(|length| length > 0);
+    let unnamed: Range<usize> = if want == Want::Actions && target.node.actions.iter().all(String::is_empty) {
+        0..target.node.actions.len()
+    } else {
+        0..0
+    };
+    unnamed.map(Want::ActionName).chain(text.then_some(Want::Text))
+}
+
+fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) {
+    let node = &mut target.node;
+    match want {
+        Want::Frame { on_screen } => {
+            let frame = ask::rect(reply).unwrap_or_default();
+            let (x, y) = if on_screen { origin } else { (0, 0) };
+            node.frame = Rect { x: frame.x.saturating_sub(x), y: frame.y.saturating_sub(y), ..frame };
+        }
+        Want::Actions => node.actions = reply.as_ref().map(action_names).unwrap_or_default(),
+        Want::ActionName(position) => {
+            if let (Some(name), Some(slot)) = (ask::text(reply), node.actions.get_mut(position)) {
+                *slot = name;
+            }
+        }
+        Want::Number => node.value = ask::number_property(reply).map(number),
+        Want::TextLength => {
+            if holds_text(node) && node.value.is_none() && ask::integer_property(reply) == Some(0) {
+                node.value = Some(String::new());
+            }
+        }
+        Want::Text => {
+            let text = ask::text(reply).unwrap_or_default().replace('\u{fffc}', "");
+            if holds_text(node) {
+                node.value = Some(text);
+            } else if node.label.is_empty() {
+                node.label = text;
+            }
+        }
+        Want::Relations => target.labels = reply.as_ref().map(labels).unwrap_or_default(),
+    }
+}
+
+/// Names in a reply of type `a(sss)`: name, description, key binding.
+fn action_names(reply: &Message) -> Vec<String> {
+    let mut names = Vec::new();
+    let Ok(mut reader) = reply.expect("a(sss)") else { return names };
+    let Ok(end) = reader.array(8) else { return names };
+    while reader.position() < end && names.len() < MAX_ACTIONS as usize {
+        let name = reader.align(8).and_then(|()| reader.string());
+        let (Ok(name), Ok(_), Ok(_)) = (name, reader.string(), reader.string()) else { break };
+        names.push(name.to_owned());
+    }
+    names
+}
+
+/// The labelling objects in a reply of type `a(ua(so))`.
+fn labels(reply: &Message) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let Ok(mut reader) = reply.expect("a(ua(so))") else { return found };
+    let Ok(end) = reader.array(8) else { return found };
+    while reader.position() < end {
+        let relation = reader.align(8).and_then(|()| reader.u32());
+        let (Ok(relation), Ok(inner)) = (relation, reader.array(8)) else { break };
+        while reader.position() < inner {
+            let Ok((bus, path)) = collect::reference(&mut reader) else { return found };
+            if relation == LABELLED_BY {
+                found.push((bus.to_owned(), path.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// A number as a person writes it: no digits that rounding made.
+pub fn number(value: f64) -> String {
+    let text = format!("{value:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// The name of an object as its label: GTK 4.8 gives unnamed objects the name of their class.
+pub fn label(app: &App, name: &str, description: &str, role: Role) -> String {
+    let class = app.toolkit == Toolkit::Gtk4
+        && name.strip_prefix("Gtk").is_some_and(|rest| {
+            rest.starts_with(char::is_uppercase) && rest.chars().all(char::is_alphanumeric)
+        });
+    let name = if class { "" } else { name };
+    let described = !matches!(role.name(), "label" | "static" | "panel" | "filler" | "section");
+    if name.trim().is_empty() && described { description } else { name }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_no_needless_digits() {
+        assert_eq!(number(50.0), "50");
+        assert_eq!(number(0.30000000000000004), "0.3");
+        assert_eq!(number(-0.00001), "0");
+    }
+}

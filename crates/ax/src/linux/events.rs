@@ -1,0 +1,99 @@
+//! Counts the events of every application, so that callers see whether anything changed and can wait for it.
+
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::dbus::{Message, lock};
+
+/// Number of events by bus name, and which process each name belongs to.
+#[derive(Default)]
+pub struct Events {
+    counts: Mutex<HashMap<String, Count>>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Count {
+    pid: u32,
+    events: u64,
+    gone: bool,
+}
+
+impl Events {
+    /// Counts a signal of the application with this bus name.
+    pub fn count(&self, name: &str, message: &Message) {
+        if !message.interface.starts_with("org.a11y.atspi.Event.") {
+            return;
+        }
+        let mut counts = lock(&self.counts);
+        match counts.get_mut(name) {
+            Some(count) => count.events += 1,
+            None => {
+                counts.insert(name.to_owned(), Count { events: 1, ..Count::default() });
+            }
+        }
+        drop(counts);
+        self.changed.notify_all();
+    }
+
+    /// Says which process a name belongs to.
+    pub fn belongs(&self, name: &str, pid: u32) {
+        lock(&self.counts).entry(name.to_owned()).or_default().pid = pid;
+    }
+
+    /// Notes that a name has left the bus, which is an event too.
+    pub fn left(&self, name: &str) {
+        if let Some(count) = lock(&self.counts).get_mut(name) {
+            count.events += 1;
+            count.gone = true;
+        }
+        self.changed.notify_all();
+    }
+
+    /// True when the name has left the bus.
+    pub fn has_left(&self, name: &str) -> bool {
+        lock(&self.counts).get(name).is_some_and(|count| count.gone)
+    }
+
+    /// Number of events of a process so far.
+    pub fn of(&self, pid: u32) -> u64 {
+        sum(&lock(&self.counts), pid)
+    }
+
+    /// Waits until the number of events differs from `since`; answers the number then.
+    pub fn wait(&self, pid: u32, since: u64, timeout: Duration) -> u64 {
+        let deadline = Instant::now() + timeout;
+        let mut counts = lock(&self.counts);
+        loop {
+            let now = sum(&counts, pid);
+            let left = deadline.saturating_duration_since(Instant::now());
+            if now != since || left.is_zero() {
+                return now;
+            }
+            counts = self.changed.wait_timeout(counts, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+fn sum(counts: &HashMap<String, Count>, pid: u32) -> u64 {
+    counts.values().filter(|count| count.pid == pid).map(|count| count.events).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_with_the_event_or_the_time() {
+        let events = Events::default();
+        events.belongs(":1.5", 42);
+        assert_eq!(events.wait(42, 0, Duration::from_millis(1)), 0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| events.left(":1.5"));
+            assert_eq!(events.wait(42, 0, Duration::from_secs(60)), 1);
+        });
+        assert!(events.has_left(":1.5"));
+        assert_eq!(events.of(7), 0);
+    }
+}

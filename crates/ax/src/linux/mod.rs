@@ -1,0 +1,17 @@
+//! Linux: AT-SPI over D-Bus (interfaces of at-spi2-core 2.46).
+mod accessibility;
+mod act;
+mod application;
+mod ask;
+mod bus;
+mod collect;
+mod dbus;
+mod detail;
+mod events;
+mod snapshot;
+mod text;
+mod walk;
+mod window;
+
+pub use accessibility::Accessibility;
+pub use snapshot::Snapshot;

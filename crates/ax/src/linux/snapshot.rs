@@ -1,0 +1,302 @@
+//! Reads the tree of one window, and keeps what its elements were made of.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::application::App;
+use super::ask::{self, Ask, ObjectRef};
+use super::collect::{self, Objects};
+use super::dbus::CallError;
+use super::detail::{self, Target};
+use super::walk::Walk;
+use super::window;
+use crate::state::{State, States};
+use crate::tree::{Node, Tree};
+use crate::{AxError, Element, SnapshotRequest, elements, markdown};
+
+/// The tree of one window as it was read, with what is needed to act on its elements.
+pub struct Snapshot {
+    pub(super) app: Arc<App>,
+    pub(super) tree: Tree,
+    /// Objects of the tree's nodes.
+    pub(super) objects: Vec<Place>,
+    partial: Option<String>,
+}
+
+/// Where a node of the tree comes from.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its object.
+    pub object: ObjectRef,
+    /// Its parent's object, and its position there.
+    pub parent: Option<(ObjectRef, i32)>,
+    /// True when its place must be asked relative to the screen.
+    pub in_popup: bool,
+    has_children: bool,
+}
+
+impl Snapshot {
+    /// Number of elements.
+    pub fn element_count(&self) -> u32 {
+        u32::try_from(self.tree.elements.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Why the tree is incomplete; none when it is complete.
+    pub fn partial(&self) -> Option<&str> {
+        self.partial.as_deref()
+    }
+
+    /// The tree as Markdown; with `query` only matching lines and their ancestors.
+    pub fn markdown(&self, query: Option<&str>, short_tags: bool) -> String {
+        markdown::markdown(&self.tree, query, short_tags)
+    }
+
+    /// The elements as the text of a JSON array; with `query` those of the lines that it keeps.
+    pub fn elements(&self, query: Option<&str>) -> String {
+        elements::json(&self.tree, query)
+    }
+
+    /// One element as it was read.
+    pub fn element(&self, index: u32) -> Option<Element> {
+        self.position(index).ok().map(|at| Element::of(&self.tree.nodes[at], index))
+    }
+
+    /// Index of the element that had the keyboard focus.
+    pub fn focused(&self) -> Option<u32> {
+        let focused = self.tree.nodes.iter().rev().find(|node| node.states.has(State::Focused))?;
+        focused.index
+    }
+
+    pub(super) fn position(&self, index: u32) -> Result<usize, AxError> {
+        let position = usize::try_from(index).ok().and_then(|index| self.tree.elements.get(index));
+        position.copied().ok_or(AxError::UnknownElement { index, count: self.element_count() })
+    }
+
+    /// The failure of a call on an element: one that the application no longer knows is stale.
+    pub(super) fn failure(&self, index: u32, error: &CallError, waited: Duration) -> AxError {
+        match error {
+            CallError::Remote { name, .. } if is_gone(name) => self.stale(index),
+            other => self.app.failure(other, waited),
+        }
+    }
+
+    pub(super) fn stale(&self, index: u32) -> AxError {
+        let (role, label) = self.named(index);
+        AxError::StaleElement { index, role, label }
+    }
+
+    /// Role and label of an element, for messages.
+    pub(super) fn named(&self, index: u32) -> (String, String) {
+        let node = self.position(index).ok().map(|at| &self.tree.nodes[at]);
+        node.map_or_else(Default::default, |node| (node.role.name().to_owned(), node.label.clone()))
+    }
+}
+
+/// True for the errors by which a bus or an application says that an object is no more.
+fn is_gone(error: &str) -> bool {
+    let short = error.rsplit('.').next().unwrap_or_default();
+    matches!(
+        short,
+        "UnknownObject" | "UnknownMethod" | "UnknownInterface" | "ServiceUnknown" | "NameHasNoOwner"
+    )
+}
+
+/// Reads the tree of the window that `request` names.
+pub fn take(app: Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxError> {
+    let deadline = Instant::now() + request.timeout;
+    let mut walk =
+        Walk { app: &app, deadline, max_depth: request.max_depth, left_out: Vec::new(), timed_out: false };
+    let mut objects = Objects::default();
+    let tops = read_tops(&mut walk, &mut objects);
+    let root = if walk.timed_out { None } else { window::find(&mut walk, &objects, &tops, request) };
+    let mut tree = Tree { origin: (request.bounds.x, request.bounds.y), ..Tree::default() };
+    let mut places = Vec::new();
+    let mut complete = true;
+    match root {
+        Some(root) => {
+            let rule = shown_by(&objects, root);
+            walk.complete(&mut objects, &[root], &rule);
+            build(&app, &objects, root, request.max_depth, &rule, (&mut tree, &mut places));
+            complete = tree.choose(request.max_elements);
+            places.truncate(tree.nodes.len());
+            fill(&mut walk, &objects, &mut tree, &places);
+        }
+        None if !walk.timed_out => walk.left_out.push(format!(
+            "the application has no accessible window \"{}\" of {}x{}",
+            request.title, request.bounds.width, request.bounds.height
+        )),
+        None => {}
+    }
+    if !complete {
+        walk.left_out.push(format!("max_elements {} was reached", request.max_elements));
+    }
+    if walk.timed_out {
+        walk.left_out.push(format!(
+            "the application did not answer within {} ms; {} of {} nodes were read",
+            request.timeout.as_millis(),
+            tree.nodes.len(),
+            objects.all.len().max(tree.nodes.len())
+        ));
+    }
+    let partial = (!walk.left_out.is_empty()).then(|| walk.left_out.join("; "));
+    Ok(Snapshot { app, tree, objects: places, partial })
+}
+
+/// Reads in bulk what the application offers, and its top-level objects.
+fn read_tops(walk: &mut Walk<'_>, objects: &mut Objects) -> Vec<usize> {
+    let app = walk.app;
+    let replies = walk.ask_all(&[
+        Ask::plain(&app.root(), ask::ACCESSIBLE, "GetChildren"),
+        Ask::plain(&app.object("", collect::CACHE_PATH), ask::CACHE, "GetItems"),
+    ]);
+    if let Ok(items) = &replies[1]
+        && !objects.read_items(app, items)
+    {
+        walk.left_out.push("the bulk reply of the application is malformed".to_owned());
+    }
+    let tops: Vec<ObjectRef> = replies[0]
+        .as_ref()
+        .map(collect::references)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(bus, path)| app.object(&bus, &path))
+        .collect();
+    let unknown: Vec<ObjectRef> =
+        tops.iter().filter(|top| !objects.by_path.contains_key(&top.path)).cloned().collect();
+    for raw in walk.describe(&unknown) {
+        objects.insert(raw);
+    }
+    tops.iter().filter_map(|top| objects.by_path.get(&top.path).copied()).collect()
+}
+
+/// What counts as shown: toolkits that never set SHOWING, and hidden windows, are judged by VISIBLE or not at all.
+fn shown_by(objects: &Objects, root: usize) -> impl Fn(States) -> bool + use<> {
+    let showing = objects.all[root].states.has(State::Showing);
+    let visible = objects.all[root].states.has(State::Visible);
+    move |states| if showing { states.has(State::Showing) } else { !visible || states.has(State::Visible) }
+}
+
+/// Puts the shown objects below `root` into the tree, parents before children.
+fn build(
+    app: &App,
+    objects: &Objects,
+    root: usize,
+    max_depth: u32,
+    is_shown: &dyn Fn(States) -> bool,
+    (tree, places): (&mut Tree, &mut Vec<Place>),
+) {
+    let wanted = wanted(objects, root, is_shown);
+    let mut seen = vec![false; objects.all.len()];
+    let mut stack: Vec<(usize, Option<usize>, u32)> = vec![(root, None, 0)];
+    while let Some((at, parent, depth)) = stack.pop() {
+        if !wanted[at] || std::mem::replace(&mut seen[at], true) || max_depth != 0 && depth > max_depth {
+            continue;
+        }
+        let raw = &objects.all[at];
+        let position = tree.nodes.len();
+        let mut node = Node {
+            parent,
+            role: raw.role,
+            label: detail::label(app, &raw.name, &raw.description, raw.role),
+            states: raw.states,
+            abilities: raw.abilities,
+            ..Node::default()
+        };
+        node.value = node.toggle_value();
+        tree.nodes.push(node);
+        let above = objects.by_path.get(&raw.parent).map(|above| &objects.all[*above]);
+        let among = above.and_then(|above| above.children.iter().position(|child| *child == at));
+        let index = i32::try_from(among.unwrap_or(0)).unwrap_or(i32::MAX);
+        places.push(Place {
+            object: raw.object.clone(),
+            parent: above.map(|above| (above.object.clone(), if raw.index >= 0 { raw.index } else { index })),
+            in_popup: window::is_in_popup(app, objects, at),
+            has_children: !raw.children.is_empty(),
+        });
+        stack.extend(raw.children.iter().rev().map(|child| (*child, Some(position), depth + 1)));
+    }
+}
+
+/// The objects that are shown or have a shown descendant.
+fn wanted(objects: &Objects, root: usize, is_shown: &dyn Fn(States) -> bool) -> Vec<bool> {
+    let mut wanted: Vec<bool> = objects.all.iter().map(|raw| is_shown(raw.states)).collect();
+    let mut order = vec![root];
+    let mut seen = vec![false; objects.all.len()];
+    let mut next = 0;
+    while let Some(at) = order.get(next).copied() {
+        next += 1;
+        for child in &objects.all[at].children {
+            if !std::mem::replace(&mut seen[*child], true) {
+                order.push(*child);
+            }
+        }
+    }
+    for at in order.into_iter().rev() {
+        if !wanted[at] && objects.all[at].children.iter().any(|child| wanted[*child]) {
+            wanted[at] = true;
+        }
+    }
+    wanted[root] = true;
+    wanted
+}
+
+/// Reads what the printed nodes lack.
+fn fill(walk: &mut Walk<'_>, objects: &Objects, tree: &mut Tree, places: &[Place]) {
+    let mut targets: Vec<Target<'_>> = places
+        .iter()
+        .zip(&mut tree.nodes)
+        .map(|(place, node)| Target {
+            object: &place.object,
+            in_popup: place.in_popup,
+            has_children: place.has_children,
+            node: std::mem::take(node),
+            labels: Vec::new(),
+        })
+        .collect();
+    detail::complete(walk, &mut targets, tree.origin);
+    for (node, mut target) in tree.nodes.iter_mut().zip(targets) {
+        if target.node.label.is_empty() {
+            let names = target.labels.iter().filter_map(|(_, path)| objects.by_path.get(path.as_str()));
+            target.node.label = names.map(|at| objects.all[*at].name.as_str()).collect::<Vec<_>>().join(" ");
+        }
+        *node = target.node;
+    }
+}
+
+/// Reads one element again, as `fill` does for all.
+pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Element, AxError> {
+    let position = snapshot.position(index)?;
+    let (place, old) = (&snapshot.objects[position], &snapshot.tree.nodes[position]);
+    let deadline = Instant::now() + timeout;
+    let mut walk =
+        Walk { app: &snapshot.app, deadline, max_depth: 0, left_out: Vec::new(), timed_out: false };
+    let replies = walk.ask_all(&[
+        Ask::plain(&place.object, ask::ACCESSIBLE, "GetState"),
+        Ask::property(&place.object, ask::ACCESSIBLE, "Name"),
+    ]);
+    if let Some(Err(error)) = replies.iter().find(|reply| reply.is_err()) {
+        return Err(snapshot.failure(index, error, timeout));
+    }
+    let states = States(ask::states(&replies[0]).unwrap_or_default());
+    if states.has(State::Defunct) {
+        return Err(snapshot.stale(index));
+    }
+    let name = ask::text_property(&replies[1]).unwrap_or_default();
+    let mut node = Node { states, value: None, ..old.clone() };
+    if !name.is_empty() {
+        node.label = detail::label(&snapshot.app, &name, &old.label, node.role);
+    }
+    node.value = node.toggle_value();
+    let mut targets = [Target {
+        object: &place.object,
+        in_popup: place.in_popup,
+        has_children: place.has_children,
+        node,
+        labels: Vec::new(),
+    }];
+    if !detail::complete(&mut walk, &mut targets, snapshot.tree.origin) {
+        return Err(snapshot.failure(index, &CallError::TimedOut, timeout));
+    }
+    let [target] = targets;
+    Ok(Element::of(&target.node, index))
+}

@@ -1,0 +1,265 @@
+//! Reads objects one level at a time, many calls in flight: for applications without bulk reading, and for what a bulk
+//! read leaves out.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use desktop::Rect;
+
+use super::application::App;
+use super::ask::{self, Ask, ObjectRef, Reply};
+use super::collect::{self, Objects, Raw};
+use super::dbus::CallError;
+use crate::role::Role;
+use crate::state::{State, States};
+use crate::tree::Abilities;
+
+/// Containers with more children are read only where they are visible, or in part.
+const MANY_CHILDREN: i32 = 2_000;
+/// Most children that are read of a container which makes them on demand.
+const SOME_CHILDREN: i32 = 500;
+/// Most cells that are read of a table.
+const MANY_CELLS: usize = 2_000;
+
+/// The walk of one application.
+pub struct Walk<'a> {
+    /// The application.
+    pub app: &'a App,
+    /// When it ends.
+    pub deadline: Instant,
+    /// Deepest level below the window; 0 for no limit.
+    pub max_depth: u32,
+    /// What was left out, and why.
+    pub left_out: Vec<String>,
+    /// True when the application did not answer in time.
+    pub timed_out: bool,
+}
+
+/// How the children of an object are found.
+enum Way {
+    All,
+    Cells,
+    First(i32),
+}
+
+impl Walk<'_> {
+    /// Makes all calls; after the deadline none is made any more.
+    pub fn ask_all(&mut self, asks: &[Ask]) -> Vec<Reply> {
+        if self.timed_out {
+            return asks.iter().map(|_| Err(CallError::TimedOut)).collect();
+        }
+        let replies = self.app.ask_all(asks, self.deadline);
+        self.timed_out = replies.iter().any(|reply| matches!(reply, Err(CallError::TimedOut)));
+        replies
+    }
+
+    /// Reads everything below the objects at these positions that `is_shown` and has not been read.
+    pub fn complete(&mut self, objects: &mut Objects, start: &[usize], is_shown: &dyn Fn(States) -> bool) {
+        let mut level: Vec<usize> = start.to_vec();
+        let mut depth = 0;
+        while !level.is_empty() && !self.timed_out && (self.max_depth == 0 || depth < self.max_depth) {
+            self.read_children(objects, &level, is_shown);
+            level = level.iter().flat_map(|position| objects.all[*position].children.clone()).collect();
+            depth += 1;
+        }
+    }
+
+    fn read_children(&mut self, objects: &mut Objects, level: &[usize], is_shown: &dyn Fn(States) -> bool) {
+        self.count_children(objects, level, is_shown);
+        let open: Vec<(usize, Way)> = level
+            .iter()
+            .filter(|position| is_shown(objects.all[**position].states))
+            .filter_map(|position| way(&objects.all[*position]).map(|way| (*position, way)))
+            .collect();
+        let mut asks = Vec::new();
+        let mut spans = Vec::with_capacity(open.len());
+        for (position, way) in &open {
+            let raw = &objects.all[*position];
+            let from = asks.len();
+            match way {
+                Way::All => asks.push(Ask::plain(&raw.object, ask::ACCESSIBLE, "GetChildren")),
+                Way::Cells => asks.extend(self.cells(&raw.object)),
+                Way::First(count) => asks.extend((0..*count).map(|index| {
+                    Ask::integers(&raw.object, (ask::ACCESSIBLE, "GetChildAtIndex"), "i", &[index])
+                })),
+            }
+            if let Way::First(count) = way
+                && *count < raw.child_count
+            {
+                let (role, all) = (raw.role.name(), raw.child_count);
+                self.left_out.push(format!("{count} of the {all} children of a {role} were read"));
+            }
+            spans.push(from..asks.len());
+        }
+        let replies = self.ask_all(&asks);
+        let found: Vec<Vec<ObjectRef>> = spans
+            .into_iter()
+            .map(|span| {
+                let references = replies[span].iter().flatten();
+                references
+                    .flat_map(|reply| match collect::single(reply) {
+                        Some(one) => vec![one],
+                        None => collect::references(reply),
+                    })
+                    .map(|(bus, path)| self.app.object(&bus, &path))
+                    .collect()
+            })
+            .collect();
+        let unknown: Vec<ObjectRef> = found
+            .iter()
+            .flatten()
+            .filter(|object| !objects.by_path.contains_key(&object.path))
+            .cloned()
+            .collect();
+        for raw in self.describe(&unknown) {
+            objects.insert(raw);
+        }
+        for ((position, _), children) in open.iter().zip(found) {
+            let parent = Arc::clone(&objects.all[*position].object.path);
+            let mut positions: Vec<usize> = Vec::with_capacity(children.len());
+            for child in children {
+                if let Some(at) = objects.by_path.get(&child.path).copied()
+                    && at != *position
+                    && !positions.contains(&at)
+                {
+                    objects.all[at].parent = Arc::clone(&parent);
+                    positions.push(at);
+                }
+            }
+            if !positions.is_empty() {
+                objects.all[*position].children = positions;
+            }
+        }
+    }
+
+    /// Asks containers that make their children on demand how many there are: bulk reads leave it out.
+    fn count_children(&mut self, objects: &mut Objects, level: &[usize], is_shown: &dyn Fn(States) -> bool) {
+        let uncounted: Vec<usize> = level
+            .iter()
+            .filter(|position| {
+                let raw = &objects.all[**position];
+                raw.child_count < 0 && raw.states.has(State::ManagesDescendants) && is_shown(raw.states)
+            })
+            .copied()
+            .collect();
+        let count =
+            |position: &usize| Ask::property(&objects.all[*position].object, ask::ACCESSIBLE, "ChildCount");
+        let asks: Vec<Ask> = uncounted.iter().map(count).collect();
+        for (position, reply) in uncounted.iter().zip(self.ask_all(&asks)) {
+            objects.all[*position].child_count = ask::integer_property(&reply).unwrap_or(-1);
+        }
+    }
+
+    /// Reads role, states, name, interfaces and child count of these objects.
+    pub fn describe(&mut self, objects: &[ObjectRef]) -> Vec<Raw> {
+        let asks: Vec<Ask> = objects
+            .iter()
+            .flat_map(|object| {
+                [
+                    Ask::plain(object, ask::ACCESSIBLE, "GetRole"),
+                    Ask::plain(object, ask::ACCESSIBLE, "GetState"),
+                    Ask::plain(object, ask::ACCESSIBLE, "GetInterfaces"),
+                    Ask::property(object, ask::ACCESSIBLE, "Name"),
+                    Ask::property(object, ask::ACCESSIBLE, "ChildCount"),
+                ]
+            })
+            .collect();
+        let replies = self.ask_all(&asks);
+        objects
+            .iter()
+            .zip(replies.chunks(5))
+            .filter_map(|(object, replies)| {
+                let interfaces = replies[2].as_ref().ok().and_then(|reply| reply.expect("as").ok());
+                Some(Raw {
+                    object: object.clone(),
+                    parent: "".into(),
+                    index: -1,
+                    child_count: ask::integer_property(&replies[4]).unwrap_or(-1),
+                    children: Vec::new(),
+                    abilities: interfaces
+                        .and_then(|mut reader| collect::abilities(&mut reader).ok())
+                        .unwrap_or(Abilities::default()),
+                    name: ask::text_property(&replies[3]).unwrap_or_default(),
+                    description: String::new(),
+                    role: Role(ask::unsigned(&replies[0])?),
+                    states: States(ask::states(&replies[1])?),
+                })
+            })
+            .collect()
+    }
+
+    /// The calls that fetch the visible cells of a table.
+    fn cells(&mut self, table: &ObjectRef) -> Vec<Ask> {
+        let Some((rows, columns)) = self.visible_range(table) else { return Vec::new() };
+        let cells = rows.flat_map(|row| columns.clone().map(move |column| [row, column]));
+        let asks: Vec<Ask> = cells
+            .take(MANY_CELLS)
+            .map(|cell| Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &cell))
+            .collect();
+        self.left_out.push(format!("{} cells of a large table were read", asks.len()));
+        asks
+    }
+
+    /// Rows and columns between the cells in the table's corners; the first rows when these cannot be found.
+    fn visible_range(&mut self, table: &ObjectRef) -> Option<(Range<i32>, Range<i32>)> {
+        let size = self.ask_all(&[
+            Ask::extents(table, ask::COORD_WINDOW),
+            Ask::property(table, ask::TABLE, "NRows"),
+            Ask::property(table, ask::TABLE, "NColumns"),
+        ]);
+        let rows = ask::integer_property(&size[1])?.max(0);
+        let columns = ask::integer_property(&size[2])?.clamp(0, SOME_CHILDREN);
+        let Some([top, left, bottom, right]) =
+            ask::rect(&size[0]).and_then(|frame| self.corners(table, frame))
+        else {
+            return Some((0..rows.min(SOME_CHILDREN / columns.max(1)), 0..columns));
+        };
+        // The first corner may lie in a header, which stands for the cells below it: a row and a column more cost nothing.
+        let range =
+            |from: i32, to: i32, all: i32| from.saturating_sub(1).max(0)..to.saturating_add(2).min(all);
+        Some((range(top, bottom, rows), range(left, right, columns)))
+    }
+
+    /// First row, first column, last row and last column that are visible.
+    fn corners(&mut self, table: &ObjectRef, frame: Rect) -> Option<[i32; 4]> {
+        let (width, height) = (i32::try_from(frame.width).ok()?, i32::try_from(frame.height).ok()?);
+        let at = |x: i32, y: i32| {
+            Ask::with(table, (ask::COMPONENT, "GetAccessibleAtPoint"), "iiu", |writer| {
+                writer.i32(frame.x + x).i32(frame.y + y).u32(ask::COORD_WINDOW);
+            })
+        };
+        let corners = self.ask_all(&[at(width / 8, height / 8), at(width - 8, height - 8)]);
+        let cells: Vec<Ask> = corners
+            .iter()
+            .flatten()
+            .filter_map(collect::single)
+            .map(|(bus, path)| Ask::plain(&self.app.object(&bus, &path), ask::ACCESSIBLE, "GetIndexInParent"))
+            .collect();
+        let places: Vec<Ask> = self
+            .ask_all(&cells)
+            .iter()
+            .filter_map(ask::integer)
+            .flat_map(|index| ["GetRowAtIndex", "GetColumnAtIndex"].map(|member| (member, index)))
+            .map(|(member, index)| Ask::integers(table, (ask::TABLE, member), "i", &[index]))
+            .collect();
+        self.ask_all(&places).iter().filter_map(ask::integer).collect::<Vec<_>>().try_into().ok()
+    }
+}
+
+/// How the children of an object are read; none when it has no more than are known.
+fn way(raw: &Raw) -> Option<Way> {
+    let known = i32::try_from(raw.children.len()).unwrap_or(i32::MAX);
+    if raw.child_count >= 0 && known >= raw.child_count {
+        return None;
+    }
+    let managed = raw.states.has(State::ManagesDescendants);
+    if !managed && raw.child_count <= MANY_CHILDREN {
+        return Some(Way::All);
+    }
+    let few = (0..=SOME_CHILDREN).contains(&raw.child_count);
+    if !few && raw.abilities.has(Abilities::TABLE) {
+        return Some(Way::Cells);
+    }
+    Some(Way::First(raw.child_count.clamp(0, SOME_CHILDREN)))
+}

@@ -1,0 +1,166 @@
+//! Finds the object that stands for a window of the display.
+
+use desktop::Rect;
+
+use super::application::{App, Toolkit};
+use super::ask::{self, Ask, ObjectRef};
+use super::collect::Objects;
+use super::walk::Walk;
+use crate::SnapshotRequest;
+use crate::state::State;
+
+/// Most top-level objects that are compared.
+const MAX_WINDOWS: usize = 256;
+/// Decorations and shadows make the window of the toolkit larger than that of the display by at most so much.
+const DECORATIONS: u32 = 120;
+
+/// The object of the window at `request.bounds`; none when nothing fits.
+pub fn find(
+    walk: &mut Walk<'_>,
+    objects: &Objects,
+    tops: &[usize],
+    request: &SnapshotRequest,
+) -> Option<usize> {
+    let tops = &tops[..tops.len().min(MAX_WINDOWS)];
+    let asks: Vec<Ask> = tops
+        .iter()
+        .flat_map(|top| {
+            let object = &objects.all[*top].object;
+            [Ask::extents(object, ask::COORD_WINDOW), Ask::extents(object, ask::COORD_SCREEN)]
+        })
+        .collect();
+    let replies = walk.app.ask_all(&asks, walk.deadline);
+    let places = tops.iter().zip(replies.chunks(2));
+    let best = places
+        .filter_map(|(top, replies)| {
+            let raw = &objects.all[*top];
+            let screen = ask::rect(&replies[1]);
+            let size = ask::rect(&replies[0]).or(screen).filter(|size| size.width > 0 && size.height > 0);
+            let titled = title_fits(&raw.name, &request.title);
+            let sized = size.map(|size| size_difference(size, request.bounds));
+            // Without a matching title the size decides; where the toolkit gives no size, a single window must be it.
+            let fits = match sized {
+                Some(difference) => titled || difference <= DECORATIONS,
+                None => titled || tops.len() == 1 && request.title == raw.name,
+            };
+            let distance = screen.map_or(0, |screen| distance(screen, request.bounds));
+            let hidden = !raw.states.has(State::Showing);
+            fits.then_some(((!titled, sized.unwrap_or(DECORATIONS).max(8), hidden, distance), *top))
+        })
+        .min();
+    if let Some(((untitled, difference, ..), top)) = best
+        && (!untitled || difference <= 8)
+    {
+        return Some(top);
+    }
+    popup(walk, objects, request.bounds).or(best.map(|(_, top)| top))
+}
+
+/// Browsers append their own name to the title that the window manager shows, or leave it off.
+fn title_fits(name: &str, title: &str) -> bool {
+    !title.is_empty()
+        && !name.is_empty()
+        && (title == name || title.starts_with(name) || name.starts_with(title))
+}
+
+fn size_difference(size: Rect, bounds: Rect) -> u32 {
+    size.width.abs_diff(bounds.width).max(size.height.abs_diff(bounds.height))
+}
+
+fn distance(place: Rect, bounds: Rect) -> u32 {
+    place.x.abs_diff(bounds.x).saturating_add(place.y.abs_diff(bounds.y))
+}
+
+/// The menu, list or tooltip that fills `bounds`: itself, or by the items that it shows there. In GTK 3 an open menu is a
+/// child of what it belongs to and its own place is that of its label.
+fn popup(walk: &mut Walk<'_>, objects: &Objects, bounds: Rect) -> Option<usize> {
+    let shown = |position: &usize| objects.all[*position].states.has(State::Showing);
+    let candidates: Vec<usize> =
+        (0..objects.all.len()).filter(shown).filter(|at| objects.all[*at].role.is_popup()).collect();
+    let members: Vec<(usize, ObjectRef)> = candidates
+        .iter()
+        .flat_map(|at| {
+            let children = objects.all[*at].children.iter().filter(|child| shown(child));
+            std::iter::once(*at)
+                .chain(children.copied())
+                .map(move |member| (*at, objects.all[member].object.clone()))
+        })
+        .collect();
+    let asks: Vec<Ask> = members.iter().map(|(_, object)| Ask::extents(object, ask::COORD_SCREEN)).collect();
+    let places: Vec<Option<Rect>> = walk.app.ask_all(&asks, walk.deadline).iter().map(ask::rect).collect();
+    let mut best: Option<(u32, usize)> = None;
+    for candidate in candidates {
+        let own: Vec<Rect> = members
+            .iter()
+            .zip(&places)
+            .filter(|((owner, _), _)| *owner == candidate)
+            .filter_map(|(_, place)| *place)
+            .collect();
+        let itself = own.first().map(|place| size_difference(*place, bounds).max(distance(*place, bounds)));
+        let items = union(own.get(1..).unwrap_or_default())
+            .filter(|items| inside(*items, bounds))
+            .map(|items| size_difference(items, bounds));
+        let difference =
+            itself.into_iter().chain(items).min().filter(|difference| *difference <= DECORATIONS / 2);
+        if let Some(difference) = difference
+            && best.is_none_or(|(smallest, _)| difference < smallest)
+        {
+            best = Some((difference, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+fn union(places: &[Rect]) -> Option<Rect> {
+    let (first, rest) = places.split_first()?;
+    Some(rest.iter().fold(*first, |all, one| {
+        let (x, y) = (all.x.min(one.x), all.y.min(one.y));
+        let right = right(all).max(right(*one));
+        let bottom = bottom(all).max(bottom(*one));
+        Rect { x, y, width: right.abs_diff(x), height: bottom.abs_diff(y) }
+    }))
+}
+
+fn right(place: Rect) -> i32 {
+    place.x.saturating_add_unsigned(place.width)
+}
+
+fn bottom(place: Rect) -> i32 {
+    place.y.saturating_add_unsigned(place.height)
+}
+
+fn inside(inner: Rect, outer: Rect) -> bool {
+    inner.x >= outer.x - 2
+        && inner.y >= outer.y - 2
+        && right(inner) <= right(outer) + 2
+        && bottom(inner) <= bottom(outer) + 2
+}
+
+/// True for objects whose window-relative place is relative to a popup instead: what is in an open menu of GTK 3.
+pub fn is_in_popup(app: &App, objects: &Objects, position: usize) -> bool {
+    if app.toolkit != Toolkit::Gtk3 {
+        return false;
+    }
+    let raw = &objects.all[position];
+    let above = objects.by_path.get(&raw.parent).map(|at| objects.all[*at].role.name());
+    raw.role.name().contains("menu") && matches!(above, Some("menu" | "window" | "popup menu"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_union_of_places_covers_all() {
+        let places = [Rect { x: 10, y: 10, width: 5, height: 5 }, Rect { x: 2, y: 30, width: 3, height: 10 }];
+        assert_eq!(union(&places), Some(Rect { x: 2, y: 10, width: 13, height: 30 }));
+        assert_eq!(union(&[]), None);
+    }
+
+    #[test]
+    fn titles_fit_with_a_browsers_suffix() {
+        assert!(title_fits("Page", "Page - Chromium"));
+        assert!(!title_fits("", ""));
+        assert!(!title_fits("Save", "Open"));
+    }
+}

@@ -1,0 +1,46 @@
+//! What is asked for and what is answered, the same on every platform.
+
+use std::time::Duration;
+
+use desktop::Rect;
+
+/// Which window's tree is read, and how much of it.
+#[derive(Clone, Debug)]
+pub struct SnapshotRequest {
+    /// Process that owns the window.
+    pub pid: u32,
+    /// The window.
+    pub window_id: u32,
+    /// Its title.
+    pub title: String,
+    /// Where it is on the screen, without decorations.
+    pub bounds: Rect,
+    /// Most elements that get an index; 0 for no limit.
+    pub max_elements: u32,
+    /// Deepest level below the window that is read; 0 for no limit.
+    pub max_depth: u32,
+    /// How long the application may take altogether; what is not read by then is missing from the tree.
+    pub timeout: Duration,
+}
+
+/// An application on the accessibility bus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Application {
+    /// Its process; 0 when the bus does not know it.
+    pub pid: u32,
+    /// Its name; empty when it did not answer.
+    pub name: String,
+    /// Toolkit and version, such as `gtk 3.24.38`; empty when it did not answer.
+    pub toolkit: String,
+}
+
+/// What became of text that was inserted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inserted {
+    /// How it was done: `editable_text`.
+    pub route: String,
+    /// True when the text was read back from the element.
+    pub confirmed: bool,
+    /// The element's whole text afterwards; none for passwords and where it could not be read.
+    pub value: Option<String>,
+}

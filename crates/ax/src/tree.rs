@@ -1,0 +1,237 @@
+//! The tree of one window: its nodes, and which of them get an element index.
+
+use desktop::Rect;
+
+use crate::role::{Operated, Role};
+use crate::state::{State, States};
+
+/// What a node can do beside being there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abilities(pub u16);
+
+#[allow(missing_docs, reason = "each is the interface of the same name")]
+impl Abilities {
+    pub const ACTION: Self = Self(1);
+    pub const COMPONENT: Self = Self(2);
+    pub const EDITABLE_TEXT: Self = Self(4);
+    pub const TEXT: Self = Self(8);
+    pub const VALUE: Self = Self(16);
+    pub const SELECTION: Self = Self(32);
+    pub const TABLE: Self = Self(64);
+
+    /// True when it has all of these.
+    pub fn has(self, wanted: Self) -> bool {
+        self.0 & wanted.0 == wanted.0
+    }
+}
+
+/// One node.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// Position of the parent in the tree; none for the window itself.
+    pub parent: Option<usize>,
+    /// What it is.
+    pub role: Role,
+    /// Its name, or its text when it has no name.
+    pub label: String,
+    /// Text, number or on/off state.
+    pub value: Option<String>,
+    /// Names of its actions, as the toolkit spells them.
+    pub actions: Vec<String>,
+    /// Its states.
+    pub states: States,
+    /// What it can do.
+    pub abilities: Abilities,
+    /// Where it is, in pixels from the window's top-left corner.
+    pub frame: Rect,
+    /// Its index, when a person can operate it.
+    pub index: Option<u32>,
+}
+
+impl Node {
+    /// True when a person can operate it, so that it gets an index.
+    pub fn is_operated(&self) -> bool {
+        let reachable = self.states.has(State::Selectable) || self.states.has(State::Focusable);
+        let edited = self.states.has(State::Editable)
+            && !self.states.has(State::ReadOnly)
+            && self.abilities.has(Abilities::TEXT);
+        match self.role.operated() {
+            Operated::Always => true,
+            Operated::WhenSelectable => reachable || edited,
+            Operated::WhenActive => reachable || self.abilities.has(Abilities::ACTION),
+            Operated::WhenFocusable => {
+                edited || self.states.has(State::Focusable) && self.abilities.has(Abilities::ACTION)
+            }
+            Operated::Never => {
+                edited && (self.abilities.has(Abilities::EDITABLE_TEXT) || self.states.has(State::Focusable))
+            }
+        }
+    }
+
+    /// True when it stands in the printed tree.
+    pub fn is_printed(&self) -> bool {
+        self.index.is_some() || !self.label.trim().is_empty()
+    }
+
+    /// `checked`, `unchecked` or `mixed` for what is on or off.
+    pub fn toggle_value(&self) -> Option<String> {
+        let known = self.role.is_toggle() || self.states.has(State::Checkable);
+        known.then(|| {
+            let on = self.states.has(State::Checked)
+                || self.role.name() == "toggle button" && self.states.has(State::Pressed);
+            let mixed = self.states.has(State::Indeterminate);
+            if mixed {
+                "mixed"
+            } else if on {
+                "checked"
+            } else {
+                "unchecked"
+            }
+            .to_owned()
+        })
+    }
+}
+
+/// The nodes of one window, parents before their children, children in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// The nodes.
+    pub nodes: Vec<Node>,
+    /// Where the window is on the screen: added to frames for `elements`.
+    pub origin: (i32, i32),
+    /// Positions of the indexed nodes, by their index.
+    pub elements: Vec<usize>,
+}
+
+impl Tree {
+    /// Gives indices to what a person can operate, in document order; false when `max_elements` (0: no limit) was
+    /// reached, from where on the tree is cut.
+    pub fn choose(&mut self, max_elements: u32) -> bool {
+        self.elements.clear();
+        for position in 0..self.nodes.len() {
+            if !self.nodes[position].is_operated() {
+                continue;
+            }
+            let index = u32::try_from(self.elements.len()).unwrap_or(u32::MAX);
+            if max_elements != 0 && index >= max_elements {
+                self.nodes.truncate(position);
+                return false;
+            }
+            self.nodes[position].index = Some(index);
+            self.elements.push(position);
+        }
+        true
+    }
+
+    /// The nodes that are printed and match `query` (a case-insensitive part of their line), with their ancestors,
+    /// each with its depth: the number of printed ancestors.
+    pub fn lines(&self, query: Option<&str>, line: impl Fn(&Node) -> String) -> Vec<Line> {
+        let query = query.map(str::to_lowercase).filter(|query| !query.is_empty());
+        let mut lines: Vec<Line> = Vec::new();
+        let mut line_of: Vec<Option<usize>> = Vec::with_capacity(self.nodes.len());
+        for (position, node) in self.nodes.iter().enumerate() {
+            let above = node.parent.and_then(|parent| line_of[parent]);
+            if !node.is_printed() {
+                line_of.push(above);
+                continue;
+            }
+            let text = line(node);
+            let kept = query.as_ref().is_none_or(|query| text.to_lowercase().contains(query));
+            let depth = above.map_or(0, |above| lines[above].depth + 1);
+            line_of.push(Some(lines.len()));
+            lines.push(Line { position, above, depth, text, kept });
+        }
+        for at in (0..lines.len()).rev() {
+            if let (true, Some(above)) = (lines[at].kept, lines[at].above) {
+                lines[above].kept = true;
+            }
+        }
+        lines.retain(|line| line.kept);
+        lines
+    }
+
+    /// Index of the nearest indexed ancestor.
+    pub fn indexed_ancestor(&self, position: usize) -> Option<u32> {
+        let mut parent = self.nodes[position].parent;
+        while let Some(at) = parent {
+            if self.nodes[at].index.is_some() {
+                return self.nodes[at].index;
+            }
+            parent = self.nodes[at].parent;
+        }
+        None
+    }
+}
+
+/// One line of the printed tree.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Position of its node.
+    pub position: usize,
+    /// The line of its nearest printed ancestor, counted before filtering.
+    above: Option<usize>,
+    /// Number of printed ancestors.
+    pub depth: usize,
+    /// The line without indentation.
+    pub text: String,
+    kept: bool,
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// A node for tests.
+    pub fn node(parent: Option<usize>, role: u32, label: &str) -> Node {
+        let states = States::default().with(State::Enabled).with(State::Showing);
+        Node { parent, role: Role(role), label: label.into(), states, ..Node::default() }
+    }
+
+    /// frame "Main" > filler > (button "Save", section "News" > list item "one", entry "Name").
+    pub fn sample() -> Tree {
+        let mut entry = node(Some(1), 79, "Name");
+        entry.value = Some("a \"b\"\nc".into());
+        entry.actions = vec!["activate".into()];
+        entry.states = entry.states.with(State::Editable);
+        let nodes = vec![
+            node(None, 23, "Main"),
+            node(Some(0), 20, ""),
+            node(Some(1), 43, "Save"),
+            node(Some(1), 85, "News"),
+            node(Some(3), 32, "one"),
+            entry,
+        ];
+        let mut tree = Tree { nodes, origin: (100, 50), elements: Vec::new() };
+        tree.choose(0);
+        tree
+    }
+
+    #[test]
+    fn only_what_a_person_operates_is_indexed() {
+        assert_eq!(sample().elements, [2, 5]);
+    }
+
+    #[test]
+    fn a_claimed_action_alone_gives_no_index() {
+        let mut section = node(None, 85, "text");
+        section.abilities = Abilities::ACTION;
+        assert!(!section.is_operated());
+        section.states = section.states.with(State::Focusable);
+        assert!(section.is_operated());
+    }
+
+    #[test]
+    fn list_items_are_indexed_when_they_can_be_selected() {
+        let mut item = node(None, 32, "one");
+        assert!(!item.is_operated());
+        item.states = item.states.with(State::Selectable);
+        assert!(item.is_operated());
+    }
+
+    #[test]
+    fn the_limit_cuts_the_tree() {
+        let mut tree = sample();
+        assert!(!tree.choose(1));
+        assert_eq!((tree.elements.len(), tree.nodes.len()), (1, 5));
+    }
+}

@@ -1,0 +1,100 @@
+//! Platforms whose accessibility interface is not read: every call says so.
+
+use std::time::Duration;
+
+use crate::{Action, Application, AxError, Element, Inserted, SnapshotRequest};
+
+/// The accessibility interface of the system.
+#[derive(Debug)]
+pub struct Accessibility(());
+
+impl Accessibility {
+    /// Opens it.
+    pub fn open(_bus_address: Option<&str>) -> Result<Self, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// The applications that can be read.
+    pub fn applications(&self) -> Result<Vec<Application>, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// Reads the tree of a window.
+    pub fn snapshot(&self, _request: &SnapshotRequest) -> Result<Snapshot, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// Number of nodes that a bare bulk read of the application answers.
+    pub fn cache_items(&self, _pid: u32) -> Result<u32, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// Number of events of the application so far.
+    pub fn generation(&self, _pid: u32) -> u64 {
+        0
+    }
+
+    /// Waits for an event of the application.
+    pub fn wait_for_event(&self, _pid: u32, since: u64, _timeout: Duration) -> u64 {
+        since
+    }
+
+    /// Ends it.
+    pub fn close(&self) {}
+}
+
+/// The tree of one window as it was read.
+#[derive(Debug)]
+pub struct Snapshot(());
+
+impl Snapshot {
+    /// Number of elements.
+    pub fn element_count(&self) -> u32 {
+        0
+    }
+
+    /// Why the tree is incomplete.
+    pub fn partial(&self) -> Option<&str> {
+        None
+    }
+
+    /// The tree as Markdown.
+    pub fn markdown(&self, _query: Option<&str>, _short_tags: bool) -> String {
+        String::new()
+    }
+
+    /// The elements as JSON.
+    pub fn elements(&self, _query: Option<&str>) -> String {
+        "[]".to_owned()
+    }
+
+    /// One element.
+    pub fn element(&self, _index: u32) -> Option<Element> {
+        None
+    }
+
+    /// Index of the focused element.
+    pub fn focused(&self) -> Option<u32> {
+        None
+    }
+
+    /// Reads an element again.
+    pub fn read(&self, _index: u32, _timeout: Duration) -> Result<Element, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// Does an action of an element.
+    pub fn perform(&self, _index: u32, _action: Action, _timeout: Duration) -> Result<String, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// Inserts text.
+    pub fn insert_text(&self, _index: u32, _text: &str, _timeout: Duration) -> Result<Inserted, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// Gives an element the keyboard focus.
+    pub fn focus(&self, _index: u32, _timeout: Duration) -> Result<bool, AxError> {
+        Err(AxError::Unsupported)
+    }
+}
