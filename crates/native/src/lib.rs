@@ -1,5 +1,6 @@
 //! The Node-API surface of the core: converts and forwards, never decides.
 
+mod ax;
 mod desktop;
 mod failure;
 

@@ -1,0 +1,318 @@
+//! Accessibility trees and element actions, for JavaScript.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ax::AxError;
+use napi::Env;
+use napi::bindgen_prelude::PromiseRaw;
+use napi_derive::napi;
+
+use crate::desktop::Rect;
+use crate::failure::{Coded, promise};
+
+/// How long reading one element again, or focusing it, may take.
+const ELEMENT_TIMEOUT: Duration = Duration::from_secs(2);
+
+impl Coded for AxError {
+    fn code(&self) -> &'static str {
+        self.code()
+    }
+}
+
+/// An application on the accessibility bus.
+#[napi(object, object_from_js = false)]
+pub struct AxApplication {
+    /// Its process; 0 when the bus does not know it.
+    pub pid: u32,
+    /// Its name; empty when it did not answer.
+    pub name: String,
+    /// Toolkit and version.
+    pub toolkit: String,
+}
+
+/// Which window's tree is read, and how much of it.
+#[napi(object)]
+pub struct AxRequest {
+    /// Process that owns the window.
+    pub pid: u32,
+    /// The window.
+    #[napi(js_name = "window_id")]
+    pub window_id: u32,
+    /// Its title.
+    pub title: String,
+    /// Where it is on the screen, without decorations.
+    pub bounds: Rect,
+    /// Most elements that get an index; 0 for no limit.
+    #[napi(js_name = "max_elements")]
+    pub max_elements: u32,
+    /// Deepest level below the window that is read; 0 for no limit.
+    #[napi(js_name = "max_depth")]
+    pub max_depth: u32,
+    /// Milliseconds that the application may take altogether.
+    #[napi(js_name = "timeout_ms")]
+    pub timeout_ms: u32,
+}
+
+/// Where an element is, in pixels from the window's top-left corner.
+#[napi(object, object_from_js = false)]
+pub struct AxFrame {
+    /// Left edge.
+    pub x: i32,
+    /// Top edge.
+    pub y: i32,
+    /// Width.
+    pub w: u32,
+    /// Height.
+    pub h: u32,
+}
+
+/// One element that a person can operate.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct AxElement {
+    /// Its index in the snapshot.
+    #[napi(js_name = "element_index")]
+    pub element_index: u32,
+    /// Name of its role.
+    pub role: String,
+    /// Its name, or its text when it has no name.
+    pub label: String,
+    /// Text, number, or `checked`, `unchecked`, `mixed`.
+    pub value: Option<String>,
+    /// Names of its actions, as the toolkit spells them.
+    pub actions: Vec<String>,
+    /// Names of its states.
+    pub states: Vec<String>,
+    /// True when it can be operated now.
+    pub enabled: bool,
+    /// True when it is selected.
+    pub selected: bool,
+    /// Where it is in the window.
+    pub frame: AxFrame,
+    /// True when its text can be changed.
+    pub editable: bool,
+    /// True when it can have the keyboard focus.
+    pub focusable: bool,
+}
+
+impl From<ax::Element> for AxElement {
+    fn from(element: ax::Element) -> Self {
+        let frame = element.frame;
+        Self {
+            element_index: element.element_index,
+            role: element.role,
+            label: element.label,
+            value: element.value,
+            actions: element.actions,
+            states: element.states,
+            enabled: element.enabled,
+            selected: element.selected,
+            frame: AxFrame { x: frame.x, y: frame.y, w: frame.width, h: frame.height },
+            editable: element.editable,
+            focusable: element.focusable,
+        }
+    }
+}
+
+/// What became of text that was inserted.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct AxInserted {
+    /// How it was done: `editable_text`.
+    pub route: String,
+    /// True when the text was read back from the element.
+    pub confirmed: bool,
+    /// The element's whole text afterwards; null for passwords and where it could not be read.
+    pub value: Option<String>,
+}
+
+/// The accessibility bus of a session.
+#[napi]
+pub struct Accessibility {
+    accessibility: Arc<ax::Accessibility>,
+}
+
+#[napi]
+impl Accessibility {
+    /// Opens the accessibility bus of the session bus at `busAddress` (null: of the environment), switches accessibility
+    /// on and registers for events. Rejects with `accessibility_unavailable`.
+    #[napi(catch_unwind)]
+    pub fn open(env: &Env, bus_address: Option<String>) -> napi::Result<PromiseRaw<'_, Accessibility>> {
+        promise(env, move || {
+            let accessibility = Arc::new(ax::Accessibility::open(bus_address.as_deref())?);
+            Ok::<_, AxError>(Accessibility { accessibility })
+        })
+    }
+
+    /// The applications on the bus.
+    #[napi(catch_unwind)]
+    pub fn applications<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Vec<AxApplication>>> {
+        let accessibility = Arc::clone(&self.accessibility);
+        promise(env, move || {
+            let applications = accessibility.applications()?.into_iter();
+            let convert =
+                |app: ax::Application| AxApplication { pid: app.pid, name: app.name, toolkit: app.toolkit };
+            Ok::<_, AxError>(applications.map(convert).collect())
+        })
+    }
+
+    /// Reads the tree of a window; what is not read in time is missing, and `partial` says so. Rejects with
+    /// `not_accessible`.
+    #[napi(catch_unwind)]
+    pub fn snapshot<'env>(
+        &self,
+        env: &'env Env,
+        request: AxRequest,
+    ) -> napi::Result<PromiseRaw<'env, AxSnapshot>> {
+        let accessibility = Arc::clone(&self.accessibility);
+        let request = ax::SnapshotRequest {
+            pid: request.pid,
+            window_id: request.window_id,
+            title: request.title,
+            bounds: request.bounds.into(),
+            max_elements: request.max_elements,
+            max_depth: request.max_depth,
+            timeout: Duration::from_millis(u64::from(request.timeout_ms)),
+        };
+        promise(env, move || {
+            let snapshot = Arc::new(accessibility.snapshot(&request)?);
+            Ok::<_, AxError>(AxSnapshot { snapshot })
+        })
+    }
+
+    /// Number of nodes that a bare bulk read of the application answers: the floor of any tree.
+    #[napi(catch_unwind)]
+    pub fn cache_items<'env>(&self, env: &'env Env, pid: u32) -> napi::Result<PromiseRaw<'env, u32>> {
+        let accessibility = Arc::clone(&self.accessibility);
+        promise(env, move || accessibility.cache_items(pid))
+    }
+
+    /// Number of events of the application so far.
+    #[napi(catch_unwind)]
+    pub fn generation(&self, pid: u32) -> f64 {
+        self.accessibility.generation(pid) as f64
+    }
+
+    /// Waits until the number of events of the application differs from `since`; answers the number then.
+    #[napi(catch_unwind)]
+    pub fn wait_for_event<'env>(
+        &self,
+        env: &'env Env,
+        pid: u32,
+        since: f64,
+        timeout_ms: u32,
+    ) -> napi::Result<PromiseRaw<'env, f64>> {
+        let accessibility = Arc::clone(&self.accessibility);
+        let timeout = Duration::from_millis(u64::from(timeout_ms));
+        promise(
+            env,
+            move || Ok::<_, AxError>(accessibility.wait_for_event(pid, since as u64, timeout) as f64),
+        )
+    }
+
+    /// Closes the connection; closing twice is fine.
+    #[napi(catch_unwind)]
+    pub fn close(&self) {
+        self.accessibility.close();
+    }
+}
+
+/// The tree of one window as it was read: the index map of its elements.
+#[napi]
+pub struct AxSnapshot {
+    snapshot: Arc<ax::Snapshot>,
+}
+
+#[napi]
+impl AxSnapshot {
+    /// Number of elements.
+    #[napi(getter, js_name = "element_count", catch_unwind)]
+    pub fn element_count(&self) -> u32 {
+        self.snapshot.element_count()
+    }
+
+    /// Why the tree is incomplete; null when it is complete.
+    #[napi(getter, catch_unwind, ts_return_type = "string | null")]
+    pub fn partial(&self) -> napi::Either<String, napi::bindgen_prelude::Null> {
+        nullable(self.snapshot.partial().map(str::to_owned))
+    }
+
+    /// The tree as Markdown; with `query` only matching lines and their ancestors, empty when nothing matches.
+    #[napi(catch_unwind)]
+    pub fn markdown(&self, query: Option<String>, short_tags: bool) -> String {
+        self.snapshot.markdown(query.as_deref(), short_tags)
+    }
+
+    /// The elements as the text of a JSON array, frames in screen pixels; with `query` those of the lines that it keeps.
+    #[napi(catch_unwind)]
+    pub fn elements(&self, query: Option<String>) -> String {
+        self.snapshot.elements(query.as_deref())
+    }
+
+    /// One element as it was read; null when the snapshot has none of this index.
+    #[napi(catch_unwind, ts_return_type = "AxElement | null")]
+    pub fn element(&self, index: u32) -> napi::Either<AxElement, napi::bindgen_prelude::Null> {
+        nullable(self.snapshot.element(index).map(AxElement::from))
+    }
+
+    /// Index of the element that had the keyboard focus, or null.
+    #[napi(catch_unwind, ts_return_type = "number | null")]
+    pub fn focused(&self) -> napi::Either<u32, napi::bindgen_prelude::Null> {
+        nullable(self.snapshot.focused())
+    }
+
+    /// Reads an element again. Rejects with `stale_element` when it has gone, `unknown_element`, `accessibility_timeout`.
+    #[napi(catch_unwind)]
+    pub fn read<'env>(&self, env: &'env Env, index: u32) -> napi::Result<PromiseRaw<'env, AxElement>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        promise(env, move || snapshot.read(index, ELEMENT_TIMEOUT).map(AxElement::from))
+    }
+
+    /// Does an action of an element; answers the toolkit's name of what was done. Rejects with `action_not_supported`,
+    /// `action_refused`, `stale_element`, `unknown_element`, `accessibility_timeout`.
+    #[napi(catch_unwind)]
+    pub fn perform<'env>(
+        &self,
+        env: &'env Env,
+        index: u32,
+        #[napi(ts_arg_type = "'press' | 'show_menu' | 'pick' | 'confirm' | 'cancel' | 'open'")]
+        action: String,
+        timeout_ms: u32,
+    ) -> napi::Result<PromiseRaw<'env, String>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        let timeout = Duration::from_millis(u64::from(timeout_ms));
+        promise(env, move || snapshot.perform(index, ax::Action::named(&action)?, timeout))
+    }
+
+    /// Inserts text at the caret of an element, replacing its selection, and reads it back. Rejects with
+    /// `text_not_supported`, `stale_element`, `unknown_element`, `accessibility_timeout`.
+    #[napi(catch_unwind)]
+    pub fn insert_text<'env>(
+        &self,
+        env: &'env Env,
+        index: u32,
+        text: String,
+        timeout_ms: u32,
+    ) -> napi::Result<PromiseRaw<'env, AxInserted>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        let timeout = Duration::from_millis(u64::from(timeout_ms));
+        promise(env, move || {
+            snapshot.insert_text(index, &text, timeout).map(|inserted| AxInserted {
+                route: inserted.route,
+                confirmed: inserted.confirmed,
+                value: inserted.value,
+            })
+        })
+    }
+
+    /// Gives an element the keyboard focus; false where the toolkit cannot, or would bring the window to the front.
+    #[napi(catch_unwind)]
+    pub fn focus<'env>(&self, env: &'env Env, index: u32) -> napi::Result<PromiseRaw<'env, bool>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        promise(env, move || snapshot.focus(index, ELEMENT_TIMEOUT))
+    }
+}
+
+/// JavaScript's null stands for nothing, as in the wire records.
+fn nullable<T>(value: Option<T>) -> napi::Either<T, napi::bindgen_prelude::Null> {
+    value.map_or(napi::Either::B(napi::bindgen_prelude::Null), napi::Either::A)
+}
