@@ -51,11 +51,9 @@ export function plan(request: {
 
   if (crate !== undefined) return { cargo: ['-p', crate], bun: steps(matching) }
   if (filter !== undefined && matching.length > 0) return { cargo: undefined, bun: steps(matching) }
-  if (filter !== undefined) return { cargo: ['--workspace', filter], bun: steps(wanted, escaped(filter)) }
+  if (filter !== undefined) return { cargo: ['--workspace', filter], bun: steps(wanted, RegExp.escape(filter)) }
   return { cargo: ['--workspace'], bun: steps(wanted) }
 }
-
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 function steps(files: readonly string[], name?: string): BunStep[] {
   const together = files.filter((file) => !alone.test(file))

@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test'
+import { externalOf, imports, packageOf } from './imports.ts'
+import { read, root } from './sources.ts'
+
+/** What each package may import beside itself. */
+const packages: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  native: ['contract'],
+  driver: ['contract', 'native'],
+  vmhost: ['contract', 'native'],
+  headless: ['contract', 'native'],
+  cli: ['contract', 'native', 'driver', 'vmhost', 'headless'],
+}
+
+/** What each crate may depend on; `stage` is a display for the tests of the others. */
+const crates: Readonly<Record<string, readonly string[]>> = {
+  native: ['ax', 'capture', 'desktop', 'input'],
+  ax: ['desktop'],
+  capture: ['desktop'],
+  input: ['desktop'],
+  desktop: [],
+  stage: [],
+}
+
+test('packages import along the arrows', () => {
+  const wrong = imports.filter((each) => {
+    const target = packageOf(each)
+    return target !== undefined && target !== each.from && !packages[each.from]?.includes(target)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('a package is reached through its exports and never by a path', () => {
+  const across = imports.filter((each) => {
+    const target = packageOf(each)
+    return each.specifier.startsWith('.') && target !== undefined && target !== each.from
+  })
+  expect(across).toEqual([])
+})
+
+test('a package declares the npm packages that it imports, and no others', () => {
+  for (const name of Object.keys(packages)) {
+    const manifest = JSON.parse(read(`ts/${name}/package.json`)) as { dependencies?: Record<string, string> }
+    const imported = imports.filter((each) => each.from === name)
+    const used = new Set([
+      ...imported.map(externalOf).filter((external) => external !== undefined),
+      ...imported.filter((each) => each.specifier.startsWith('@backlot/')).map((each) => `@backlot/${packageOf(each)}`),
+    ])
+    used.delete(`@backlot/${name}`)
+    expect({ name, dependencies: Object.keys(manifest.dependencies ?? {}).sort() }).toEqual({
+      name,
+      dependencies: [...used].sort(),
+    })
+  }
+})
+
+test('crates depend along the arrows, and only `native` knows JavaScript', () => {
+  const result = Bun.spawnSync(['cargo', 'metadata', '--no-deps', '--format-version', '1'], { cwd: root })
+  const metadata = JSON.parse(result.stdout.toString()) as {
+    packages: { name: string; dependencies: { name: string; kind: string | null }[] }[]
+  }
+  const wrong = metadata.packages.flatMap(({ name, dependencies }) =>
+    dependencies
+      .filter((dependency) => dependency.kind === null)
+      .filter((dependency) =>
+        dependency.name in crates
+          ? !crates[name]?.includes(dependency.name)
+          : dependency.name.startsWith('napi') && name !== 'native',
+      )
+      .map((dependency) => `${name} -> ${dependency.name}`),
+  )
+  expect(wrong).toEqual([])
+  expect(metadata.packages.map(({ name }) => name).sort()).toEqual(Object.keys(crates).sort())
+})

@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test'
+import { files, place, read } from './sources.ts'
+
+const rust = files.filter((file) => /^crates\/[^/]+\/src\/.*\.rs$/.test(file))
+
+test('a crate chooses its platform in one place', () => {
+  // What stands between the conditions of `mod platform` is that choice; tests are the other condition.
+  const choice =
+    /((#\[cfg(_attr)?\([^\n]*\)\]\s*)(mod platform;|#\[path[^\n]*\]\s*mod platform;))|(#\[cfg_attr\([^\n]*\)\]\s*)+mod platform;/g
+  const wrong = rust.flatMap((file) => {
+    const text = read(file)
+    const kept = file.endsWith('/lib.rs') ? text.replace(choice, '') : text
+    return kept
+      .split('\n')
+      .flatMap((line, index) =>
+        /\bcfg(_attr)?!?\(/.test(line) && !/cfg(_attr)?\((all\()?test\b/.test(line) ? [place(file, index, line)] : [],
+      )
+  })
+  expect(wrong).toEqual([])
+})
+
+test('every synchronous export of the native core catches panics', () => {
+  // Attributes of an export, then its signature; an `async fn` becomes a promise, whose panic is a rejection.
+  const exported = /((?:^[ \t]*#\[[^\n]*\]\n|^[ \t]*\/\/\/[^\n]*\n)+)[ \t]*pub (async )?fn (\w+)/gm
+  const wrong = rust
+    .filter((file) => file.startsWith('crates/native/'))
+    .flatMap((file) =>
+      [...read(file).matchAll(exported)]
+        .filter(([, attributes = '', isAsync]) => /#\[napi\b/.test(attributes) && isAsync === undefined)
+        .filter(([, attributes = '']) => !attributes.includes('catch_unwind'))
+        .map(([, , , name]) => `${file}: ${name}`),
+    )
+  expect(wrong).toEqual([])
+})
+
+test('every field of the native core has its name on the wire', () => {
+  const record = /#\[napi\(object[^\n]*\]\n(?:#\[[^\n]*\]\n)*pub struct (\w+) \{([\s\S]*?)\n\}/g
+  const field = /((?:[ \t]*(?:#\[[^\n]*\]|\/\/\/[^\n]*)\n)*)[ \t]*pub (\w+):/g
+  const wrong = rust
+    .filter((file) => file.startsWith('crates/native/'))
+    .flatMap((file) =>
+      [...read(file).matchAll(record)].flatMap(([, name, body = '']) =>
+        [...`\n${body}`.matchAll(field)]
+          .filter(([, attributes = '', key = '']) => key.includes('_') && !attributes.includes(`js_name = "${key}"`))
+          .map(([, , key]) => `${file}: ${name}.${key}`),
+      ),
+    )
+  expect(wrong).toEqual([])
+})
+
+test('tests are the only places that may panic', () => {
+  const escapes = /allow\(.*(unwrap_used|expect_used|panic|undocumented_unsafe_blocks)/
+  const wrong = rust.flatMap((file) => {
+    const lines = read(file).split('\n')
+    return lines.flatMap((line, index) => {
+      const around = lines.slice(Math.max(0, index - 2), index + 3).join('\n')
+      return escapes.test(line) && !/cfg(_attr)?\(test\b/.test(around) ? [place(file, index, line)] : []
+    })
+  })
+  expect(wrong).toEqual([])
+})
