@@ -3,6 +3,7 @@
 mod ax;
 mod desktop;
 mod failure;
+mod process;
 
 use napi_derive::napi;
 

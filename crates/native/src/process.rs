@@ -1,0 +1,28 @@
+//! What a process asks of its kernel about its parent.
+
+use napi_derive::napi;
+
+/// Has the kernel send SIGUSR2 to this process when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
+///
+/// Gives whether the kernel does so; other systems than Linux do not. A thread can end while its process lives on, and
+/// a parent that ended before sends nothing: the caller looks at its parent's pid, after this call and at the signal.
+#[napi(catch_unwind)]
+pub fn signal_when_parent_ends() -> bool {
+    platform::signal_when_parent_ends()
+}
+
+#[cfg(target_os = "linux")]
+mod platform {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+
+    pub fn signal_when_parent_ends() -> bool {
+        set_parent_process_death_signal(Some(Signal::USR2)).is_ok()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod platform {
+    pub fn signal_when_parent_ends() -> bool {
+        false
+    }
+}
