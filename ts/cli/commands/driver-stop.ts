@@ -1,4 +1,5 @@
 /** `backlot-driver stop`: ends the daemon. */
+import { readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { type Connection, connect } from '@backlot/driver/edges/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
@@ -34,10 +35,11 @@ Returns when its process is gone; one that does not run is stopped already.`,
   },
 }
 
+/** Whether the process runs; one that only waits to be reaped by its parent does not. */
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
-    return true
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   } catch {
     return false
   }

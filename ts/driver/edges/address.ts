@@ -1,13 +1,11 @@
 /** Where the daemon of a display listens, and what it must agree on with its clients. */
 import { Failure } from '@backlot/contract/failure'
+import { longestSocketPath } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { version } from '@backlot/contract/version'
 import type { Identity } from './wire.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
-
-/** Longest path of a Unix socket in bytes (`sun_path` of unix(7), without its final zero). */
-const longestPath = 107
 
 /** `$DISPLAY` without the screen number and the host names of this machine: `unix:1.0` is `:1`; empty without a display. */
 export const displayName = (env: Environment): string =>
@@ -31,11 +29,11 @@ export const defaultSocket = (env: Environment): string =>
 /** The path as it is, if a Unix socket can have it; otherwise throws `socket_refused`. */
 export const socketPath = (path: string): string => {
   const bytes = Buffer.byteLength(path)
-  if (bytes > longestPath) {
+  if (bytes > longestSocketPath) {
     throw new Failure(
       'socket_refused',
-      `The socket path "${path}" has ${bytes} bytes and a socket's may have ${longestPath}; name a shorter one with \`--socket\`.`,
-      { path, bytes, limit: longestPath },
+      `The socket path "${path}" has ${bytes} bytes and a socket's may have ${longestSocketPath}; name a shorter one with \`--socket\`.`,
+      { path, bytes, limit: longestSocketPath },
     )
   }
   return path
