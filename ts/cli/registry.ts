@@ -9,6 +9,7 @@ const shared: Readonly<Record<string, Load>> = {
   call: () => import('./commands/call.ts'),
   'list-tools': () => import('./commands/list-tools.ts'),
   describe: () => import('./commands/describe.ts'),
+  'mcp-config': () => import('./commands/mcp-config.ts'),
 }
 
 const registry: Readonly<Record<ProgramName, Readonly<Record<string, Load>>>> = {
@@ -22,6 +23,7 @@ const registry: Readonly<Record<ProgramName, Readonly<Record<string, Load>>>> = 
     serve: () => import('./commands/driver-serve.ts'),
     status: () => import('./commands/driver-status.ts'),
     stop: () => import('./commands/driver-stop.ts'),
+    config: () => import('./commands/driver-config.ts'),
   },
 }
 
