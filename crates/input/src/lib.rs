@@ -1,1 +1,76 @@
-//! (written by its own commit)
+//! Input without taking the person's devices: key names, plans, and their delivery to one window.
+mod error;
+mod keys;
+mod plan;
+#[cfg(target_os = "linux")]
+mod region;
+
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod platform;
+#[cfg(not(target_os = "linux"))]
+#[path = "unsupported.rs"]
+mod platform;
+
+pub use error::InputError;
+pub use keys::{Modifier, check_key, check_modifiers, key_names};
+pub use plan::Button;
+pub use platform::{Agent, sweep_agents};
+
+use desktop::Point;
+
+/// A click to be made.
+#[derive(Clone, Debug)]
+pub struct Click {
+    /// The client window.
+    pub window_id: u32,
+    /// Window-local pixels.
+    pub at: Point,
+    /// Which button.
+    pub button: Button,
+    /// 1 to 3 presses.
+    pub count: u32,
+    /// Held around the presses.
+    pub modifiers: Vec<Modifier>,
+}
+
+/// A key to be pressed and released.
+#[derive(Clone, Debug)]
+pub struct KeyPress {
+    /// The client window.
+    pub window_id: u32,
+    /// The key's keysym, from [`check_key`].
+    pub keysym: u32,
+    /// Held around the key.
+    pub modifiers: Vec<Modifier>,
+    /// Window-local point over which the agent's pointer rests; any visible one when none.
+    pub at: Option<Point>,
+}
+
+/// A text to be typed.
+#[derive(Clone, Debug)]
+pub struct Text {
+    /// The client window.
+    pub window_id: u32,
+    /// The characters; line breaks are Return.
+    pub text: String,
+    /// Pause after each character.
+    pub delay: std::time::Duration,
+    /// Window-local point over which the agent's pointer rests; any visible one when none.
+    pub at: Option<Point>,
+}
+
+/// What was sent, and whether the person's things ended as they were, measured after the gesture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Device events sent.
+    pub events: u32,
+    /// The person's pointer is where it was.
+    pub pointer_kept: bool,
+    /// The person's keyboard focus is where it was.
+    pub focus_kept: bool,
+    /// The active window is the one that it was.
+    pub active_window_kept: bool,
+    /// The windows that were there lie in the order in which they lay.
+    pub stacking_kept: bool,
+}

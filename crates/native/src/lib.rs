@@ -3,6 +3,7 @@
 mod ax;
 mod desktop;
 mod failure;
+mod input;
 mod process;
 
 use napi_derive::napi;

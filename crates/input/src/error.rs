@@ -1,0 +1,130 @@
+//! What can go wrong with input.
+
+/// A failure of this crate; [`InputError::code`] is stable.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InputError {
+    /// No key has that name.
+    #[error("No key is named \"{name}\".{} Use a letter, a digit, a name such as \"return\" or an X keysym name.", suggest(.near))]
+    UnknownKey {
+        /// The name as given.
+        name: String,
+        /// Known names that are spelled alike, the nearest first.
+        near: Vec<&'static str>,
+    },
+    /// The key exists on other platforms only.
+    #[error("The key \"{name}\" works inside the keyboard of a Mac and sends nothing here. Leave it out.")]
+    UnsupportedKey {
+        /// The name as given.
+        name: String,
+    },
+    /// No modifier has that name.
+    #[error("No modifier is named \"{name}\". Use cmd, shift, alt (option) or ctrl.")]
+    UnknownModifier {
+        /// The name as given.
+        name: String,
+    },
+    /// There is no such window.
+    #[error("No window has the id \"{window_id}\". Call list_windows for those that exist.")]
+    WindowNotFound {
+        /// The id as given.
+        window_id: u32,
+    },
+    /// The point is not in the window.
+    #[error(
+        "The point \"{x}, {y}\" lies outside window \"{window_id}\", which is {width}x{height} pixels. Give a point inside it."
+    )]
+    PointOutsideWindow {
+        /// The window.
+        window_id: u32,
+        /// Pixels right of the window's left edge.
+        x: i32,
+        /// Pixels below the window's top edge.
+        y: i32,
+        /// The window's width in pixels.
+        width: u32,
+        /// The window's height in pixels.
+        height: u32,
+    },
+    /// Nothing of the window is on the screen.
+    #[error(
+        "The window \"{window_id}\" is {reason}, so a pointer cannot reach it. Use element_index, or bring the window back first."
+    )]
+    WindowNotVisible {
+        /// The window.
+        window_id: u32,
+        /// Why: minimised, on another workspace, unmapped, off the screen.
+        reason: &'static str,
+    },
+    /// Another window lies over the point, or over the whole window.
+    #[error(
+        "The window \"{window_id}\" is covered by \"{covering}\"{}. Use element_index, or move the other window.",
+        at(.point)
+    )]
+    WindowCovered {
+        /// The window that was aimed at.
+        window_id: u32,
+        /// Title of the window above it, or its id when it has none.
+        covering: String,
+        /// The point, window-local; none when the whole window is covered.
+        point: Option<(i32, i32)>,
+    },
+    /// Characters that keys cannot bring to this window unchanged.
+    #[error(
+        "The characters \"{characters}\" cannot be typed into window \"{window_id}\" with keys. Use element_index so that the text is inserted, or leave them out."
+    )]
+    TextNotTypable {
+        /// The window.
+        window_id: u32,
+        /// The characters, each once.
+        characters: String,
+    },
+    /// The display lacks what background input is made of.
+    #[error(
+        "The display \"{display}\" offers no \"{missing}\", so there is no input in the background. Use element_index, or an X server with that extension."
+    )]
+    InputUnavailable {
+        /// The display's name.
+        display: String,
+        /// The extension that is missing.
+        missing: &'static str,
+    },
+    /// The agent's pointer is closed.
+    #[error("The agent \"{name}\" is closed. Open another one.")]
+    AgentClosed {
+        /// The agent's name.
+        name: String,
+    },
+    /// The display failed.
+    #[error(transparent)]
+    Desktop(#[from] desktop::DesktopError),
+}
+
+impl InputError {
+    /// The stable snake_case code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownKey { .. } => "unknown_key",
+            Self::UnsupportedKey { .. } => "unsupported_key",
+            Self::UnknownModifier { .. } => "unknown_modifier",
+            Self::WindowNotFound { .. } => "window_not_found",
+            Self::PointOutsideWindow { .. } => "point_outside_window",
+            Self::WindowNotVisible { .. } => "window_not_visible",
+            Self::WindowCovered { .. } => "window_covered",
+            Self::TextNotTypable { .. } => "text_not_typable",
+            Self::InputUnavailable { .. } => "input_unavailable",
+            Self::AgentClosed { .. } => "agent_closed",
+            Self::Desktop(error) => error.code(),
+        }
+    }
+}
+
+fn suggest(near: &[&str]) -> String {
+    if near.is_empty() {
+        return String::new();
+    }
+    format!(" Near names: \"{}\".", near.join("\", \""))
+}
+
+fn at(point: &Option<(i32, i32)>) -> String {
+    point.map(|(x, y)| format!(" at the point \"{x}, {y}\"")).unwrap_or_default()
+}

@@ -1,0 +1,189 @@
+//! The agent's own pointer and keyboard.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use desktop::Point;
+use x11rb::protocol::xinput;
+use x11rb::protocol::xproto::MOTION_NOTIFY_EVENT;
+
+use super::hands::{Hands, fake};
+use super::keyboard;
+use super::link::{Link, on_display};
+use super::master::{self, Pair};
+use super::target::Target;
+use super::witness::Witness;
+use crate::plan::{self, Layout, Step, Stroke};
+use crate::{Click, Delivery, InputError, KeyPress, Modifier, Text};
+
+/// A second master pointer and keyboard on a display: one agent's hands, for as long as it lives.
+pub struct Agent {
+    name: String,
+    display: String,
+    body: Mutex<Option<Body>>,
+}
+
+struct Body {
+    link: Link,
+    own: Pair,
+    person: Pair,
+}
+
+impl Agent {
+    /// Makes the devices on the display, after those of dead owners are swept.
+    ///
+    /// Fails with `display_unavailable` and `input_unavailable`.
+    pub fn open(display: &str, name: &str) -> Result<Self, InputError> {
+        let body = on_display(display, Body::open(Some(display)))?;
+        Ok(Self { name: name.to_owned(), display: display.to_owned(), body: Mutex::new(Some(body)) })
+    }
+
+    /// Clicks on the visible part of a window.
+    ///
+    /// Fails with `window_not_found`, `window_not_visible`, `point_outside_window` and `window_covered`
+    /// before anything is sent.
+    pub fn click(&self, click: &Click) -> Result<Delivery, InputError> {
+        self.with(|body| body.click(click))
+    }
+
+    /// Presses and releases a key.
+    ///
+    /// Fails as [`Agent::click`] does, and with `text_not_typable` when no key gives the keysym.
+    pub fn press_key(&self, press: &KeyPress) -> Result<Delivery, InputError> {
+        self.with(|body| body.press_key(press))
+    }
+
+    /// Types a text.
+    ///
+    /// Fails as [`Agent::click`] does, and with `text_not_typable` naming the characters.
+    pub fn type_text(&self, text: &Text) -> Result<Delivery, InputError> {
+        self.with(|body| body.type_text(text))
+    }
+
+    /// One motion event to where the pointer is, waited for: the floor under every gesture.
+    pub fn ping(&self) -> Result<(), InputError> {
+        self.with(|body| {
+            let at = body.pointer()?;
+            fake(&body.link, MOTION_NOTIFY_EVENT, 0, at)?;
+            body.link.sync()
+        })
+    }
+
+    /// Removes the devices; closing twice is fine.
+    pub fn close(&self) -> Result<(), InputError> {
+        match self.lock().take() {
+            Some(body) => on_display(&self.display, master::remove(&body.link, body.own.pointer)),
+            None => Ok(()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Body>> {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&Body) -> Result<T, InputError>) -> Result<T, InputError> {
+        let body = self.lock();
+        let body = body.as_ref().ok_or_else(|| InputError::AgentClosed { name: self.name.clone() })?;
+        on_display(&self.display, work(body))
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // Nobody is left to hear of a failure; the next sweep removes what stayed.
+        let _ = self.close();
+    }
+}
+
+/// Removes masters whose owner is dead from a display, that of the environment when none is named, and
+/// answers with their names.
+pub fn sweep_agents(display: Option<&str>) -> Result<Vec<String>, InputError> {
+    let named = display.map(str::to_owned).or_else(|| std::env::var("DISPLAY").ok()).unwrap_or_default();
+    on_display(&named, Link::open(display).and_then(|link| master::sweep(&link)))
+}
+
+impl Body {
+    fn open(display: Option<&str>) -> Result<Self, InputError> {
+        let link = Link::open(display)?;
+        master::sweep(&link)?;
+        let person = master::person(&link)?;
+        let own = master::create(&link)?;
+        Ok(Self { link, own, person })
+    }
+
+    fn click(&self, click: &Click) -> Result<Delivery, InputError> {
+        let target = Target::read(&self.link, click.window_id)?;
+        let at = target.point(&self.link, click.at)?;
+        let held = self.held(&click.modifiers, click.window_id)?;
+        let steps = plan::click(at, click.button, click.count, &held);
+        self.gesture(&target, at, &steps)
+    }
+
+    fn press_key(&self, press: &KeyPress) -> Result<Delivery, InputError> {
+        let target = Target::read(&self.link, press.window_id)?;
+        let at = self.rest(&target, press.at)?;
+        let layout = keyboard::layout(&self.link, self.person.keyboard)?;
+        let stroke = stroke(&layout, press.keysym, press.window_id)?;
+        let held = self.held(&press.modifiers, press.window_id)?;
+        self.gesture(&target, at, &plan::press(&stroke, &held))
+    }
+
+    fn type_text(&self, text: &Text) -> Result<Delivery, InputError> {
+        let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
+        let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
+        let target = Target::read(&self.link, text.window_id)?;
+        let at = self.rest(&target, text.at)?;
+        let layout = keyboard::layout(&self.link, self.person.keyboard)?;
+        let batches = plan::batches(&keysyms, &layout).ok_or_else(|| refuse(text.text.clone()))?;
+        let before = Witness::look(&self.link, self.person)?;
+        let mut events = 0;
+        for batch in batches {
+            keyboard::assign(&self.link, &batch.assign)?;
+            let mut hands = Hands::on(&self.link, self.own, &target.chain)?;
+            hands.reach(&target, at, &[])?;
+            hands.run(&plan::strokes(&batch.strokes, text.delay))?;
+            events += hands.finish()?;
+        }
+        let after = Witness::look(&self.link, self.person)?;
+        Ok(before.compare(&after, events))
+    }
+
+    fn gesture(&self, target: &Target, at: Point, steps: &[Step]) -> Result<Delivery, InputError> {
+        let before = Witness::look(&self.link, self.person)?;
+        let mut hands = Hands::on(&self.link, self.own, &target.chain)?;
+        let first = steps.iter().take_while(|step| !matches!(step, Step::Pause(_))).count();
+        hands.reach(target, at, &steps[..first])?;
+        hands.run(&steps[first..])?;
+        let events = hands.finish()?;
+        let after = Witness::look(&self.link, self.person)?;
+        Ok(before.compare(&after, events))
+    }
+
+    fn rest(&self, target: &Target, at: Option<Point>) -> Result<Point, InputError> {
+        match at {
+            Some(local) => target.point(&self.link, local),
+            None => target.any_point(&self.link, self.pointer()?),
+        }
+    }
+
+    fn held(&self, modifiers: &[Modifier], window_id: u32) -> Result<Vec<u8>, InputError> {
+        if modifiers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let layout = keyboard::layout(&self.link, self.person.keyboard)?;
+        let keys = modifiers.iter().map(|held| stroke(&layout, held.keysym(), window_id));
+        keys.map(|stroke| Ok(stroke?.keycode)).collect()
+    }
+
+    fn pointer(&self) -> Result<Point, InputError> {
+        let at = xinput::xi_query_pointer(&self.link.conn, self.link.root, self.own.pointer)?.reply()?;
+        Ok(Point { x: at.root_x >> 16, y: at.root_y >> 16 })
+    }
+}
+
+fn stroke(layout: &Layout, keysym: u32, window_id: u32) -> Result<Stroke, InputError> {
+    let known = layout.strokes.get(&keysym).cloned();
+    known.ok_or_else(|| InputError::TextNotTypable {
+        window_id,
+        characters: crate::keys::character_of(keysym).map(String::from).unwrap_or_default(),
+    })
+}

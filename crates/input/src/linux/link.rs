@@ -1,0 +1,132 @@
+//! The connection of one agent to the X server, and how its failures are told.
+
+use desktop::DesktopError;
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::errors::{ConnectionError, ReplyError};
+use x11rb::protocol::xproto::{Atom, AtomEnum, ConnectionExt as _, Window};
+use x11rb::protocol::{shape, xinput, xkb, xtest};
+use x11rb::rust_connection::RustConnection;
+
+use crate::InputError;
+
+x11rb::atom_manager! {
+    /// Names of the window manager's protocol.
+    pub Atoms: AtomsCookie {
+        WM_PROTOCOLS,
+        WM_STATE,
+        _NET_ACTIVE_WINDOW,
+        _NET_CURRENT_DESKTOP,
+        _NET_FRAME_EXTENTS,
+        _NET_REQUEST_FRAME_EXTENTS,
+        _NET_RESTACK_WINDOW,
+        _NET_SUPPORTED,
+        _NET_WM_DESKTOP,
+        _NET_WM_NAME,
+        _NET_WM_PING,
+    }
+}
+
+/// A connection of its own: what is set on it ends with it.
+pub struct Link {
+    /// The connection.
+    pub conn: RustConnection,
+    /// The root window of the default screen.
+    pub root: Window,
+    /// Interned names.
+    pub atoms: Atoms,
+}
+
+impl Link {
+    /// Connects and checks that the server has what background input needs.
+    pub fn open(display: Option<&str>) -> Result<Self, InputError> {
+        let named = || display.unwrap_or_default().to_owned();
+        let (conn, screen) = RustConnection::connect(display).map_err(|error| {
+            DesktopError::DisplayUnavailable { display: named(), reason: error.to_string() }
+        })?;
+        let missing = |missing| InputError::InputUnavailable { display: named(), missing };
+        for (name, extension) in [
+            (xinput::X11_EXTENSION_NAME, "XInputExtension"),
+            (xtest::X11_EXTENSION_NAME, "XTEST"),
+            (shape::X11_EXTENSION_NAME, "SHAPE"),
+            (xkb::X11_EXTENSION_NAME, "XKEYBOARD"),
+        ] {
+            conn.extension_information(name)?.ok_or_else(|| missing(extension))?;
+        }
+        let version = xinput::xi_query_version(&conn, 2, 2)?.reply()?;
+        if version.major_version < 2 {
+            return Err(missing("XInputExtension 2"));
+        }
+        xkb::use_extension(&conn, 1, 0)?.reply()?;
+        let atoms = Atoms::new(&conn)?.reply()?;
+        let root = conn.setup().roots.get(screen).map(|screen| screen.root).unwrap_or_default();
+        Ok(Self { conn, root, atoms })
+    }
+
+    /// Waits until the server has done everything that was sent.
+    pub fn sync(&self) -> Result<(), InputError> {
+        x11rb::wrapper::ConnectionExt::sync(&self.conn)?;
+        Ok(())
+    }
+
+    /// The first 32-bit item of a property of any type.
+    pub fn number(&self, window: Window, property: Atom) -> Result<Option<u32>, InputError> {
+        let reply = self.conn.get_property(false, window, property, AtomEnum::ANY, 0, 1)?.reply();
+        Ok(reply.ok().and_then(|reply| reply.value32()?.next()))
+    }
+}
+
+/// Puts the display's name into failures that arose where it was not known.
+pub fn on_display<T>(display: &str, result: Result<T, InputError>) -> Result<T, InputError> {
+    result.map_err(|error| match error {
+        InputError::Desktop(DesktopError::DisplayLost { display: unknown, reason }) if unknown.is_empty() => {
+            DesktopError::DisplayLost { display: display.to_owned(), reason }.into()
+        }
+        InputError::Desktop(DesktopError::DisplayRefused { display: unknown, request, reason })
+            if unknown.is_empty() =>
+        {
+            DesktopError::DisplayRefused { display: display.to_owned(), request, reason }.into()
+        }
+        InputError::Desktop(DesktopError::DisplayUnavailable { display: unknown, reason })
+            if unknown.is_empty() =>
+        {
+            DesktopError::DisplayUnavailable { display: display.to_owned(), reason }.into()
+        }
+        InputError::InputUnavailable { display: unknown, missing } if unknown.is_empty() => {
+            InputError::InputUnavailable { display: display.to_owned(), missing }
+        }
+        other => other,
+    })
+}
+
+impl From<ConnectionError> for InputError {
+    fn from(error: ConnectionError) -> Self {
+        DesktopError::DisplayLost { display: String::new(), reason: error.to_string() }.into()
+    }
+}
+
+impl From<ReplyError> for InputError {
+    fn from(error: ReplyError) -> Self {
+        match error {
+            ReplyError::ConnectionError(error) => error.into(),
+            ReplyError::X11Error(error) => DesktopError::DisplayRefused {
+                display: String::new(),
+                request: error.request_name.unwrap_or("input"),
+                reason: format!("{:?}", error.error_kind),
+            }
+            .into(),
+        }
+    }
+}
+
+impl From<x11rb::errors::ReplyOrIdError> for InputError {
+    fn from(error: x11rb::errors::ReplyOrIdError) -> Self {
+        match error {
+            x11rb::errors::ReplyOrIdError::ConnectionError(error) => error.into(),
+            x11rb::errors::ReplyOrIdError::X11Error(error) => ReplyError::X11Error(error).into(),
+            x11rb::errors::ReplyOrIdError::IdsExhausted => {
+                DesktopError::DisplayLost { display: String::new(), reason: "no more X ids".to_owned() }
+                    .into()
+            }
+        }
+    }
+}

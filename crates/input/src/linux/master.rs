@@ -1,0 +1,129 @@
+//! Master devices: the agent's own pointer and keyboard, and the sweep of those whose owner is dead.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use x11rb::NONE;
+use x11rb::protocol::xinput::{
+    self, ChangeMode, DeviceType, HierarchyChange, HierarchyChangeData, HierarchyChangeDataAddMaster,
+    HierarchyChangeDataRemoveMaster, XIDeviceInfo,
+};
+
+use super::link::Link;
+use crate::InputError;
+
+/// `XIAllDevices` of the X Input protocol.
+const ALL_DEVICES: u16 = 0;
+const PREFIX: &str = "backlot";
+
+/// A pointer and the keyboard paired with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Device id of the pointer.
+    pub pointer: u16,
+    /// Device id of the keyboard.
+    pub keyboard: u16,
+}
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// Makes a master pointer and keyboard whose name carries this process's pid and start time, and lets fake
+/// input of this connection drive them.
+pub fn create(link: &Link) -> Result<Pair, InputError> {
+    let pid = std::process::id();
+    let started = start_time(pid).unwrap_or(0);
+    let name = format!("{PREFIX} {pid} {started} {}", COUNT.fetch_add(1, Ordering::Relaxed));
+    let add = HierarchyChangeDataAddMaster { send_core: true, enable: true, name: name.clone().into_bytes() };
+    // Type, length, name length and the two flags are 8 bytes; the name is padded to whole words.
+    let len = (8 + name.len().div_ceil(4) * 4) / 4;
+    let change = HierarchyChange { len: len as u16, data: HierarchyChangeData::AddMaster(add) };
+    xinput::xi_change_hierarchy(&link.conn, &[change])?.check()?;
+    let pointer_name = format!("{name} pointer");
+    let pointers = masters(link)?;
+    let device = pointers.iter().find(|device| device.name == pointer_name.as_bytes());
+    let device = device.ok_or_else(|| InputError::InputUnavailable {
+        display: String::new(),
+        missing: "second master pointer",
+    })?;
+    let pair = Pair { pointer: device.deviceid, keyboard: device.attachment };
+    xinput::xi_set_client_pointer(&link.conn, NONE, pair.pointer)?.check()?;
+    Ok(pair)
+}
+
+/// The person's pointer and keyboard: the pair that the server made itself.
+pub fn person(link: &Link) -> Result<Pair, InputError> {
+    let pointers = masters(link)?;
+    let first = pointers.iter().min_by_key(|device| device.deviceid);
+    let first =
+        first.ok_or(InputError::InputUnavailable { display: String::new(), missing: "master pointer" })?;
+    Ok(Pair { pointer: first.deviceid, keyboard: first.attachment })
+}
+
+/// Removes a master pointer with its keyboard; their pressed buttons and keys go up.
+pub fn remove(link: &Link, pointer: u16) -> Result<(), InputError> {
+    let data = HierarchyChangeDataRemoveMaster {
+        deviceid: pointer,
+        return_mode: ChangeMode::FLOAT,
+        return_pointer: 0,
+        return_keyboard: 0,
+    };
+    let change = HierarchyChange { len: 3, data: HierarchyChangeData::RemoveMaster(data) };
+    xinput::xi_change_hierarchy(&link.conn, &[change])?.check()?;
+    Ok(())
+}
+
+/// Removes the masters whose owner is dead and answers with their names.
+pub fn sweep(link: &Link) -> Result<Vec<String>, InputError> {
+    let mut removed = Vec::new();
+    for device in masters(link)? {
+        let name = String::from_utf8_lossy(&device.name).into_owned();
+        if is_orphan(&name) && remove(link, device.deviceid).is_ok() {
+            removed.push(name.trim_end_matches(" pointer").to_owned());
+        }
+    }
+    Ok(removed)
+}
+
+fn masters(link: &Link) -> Result<Vec<XIDeviceInfo>, InputError> {
+    let devices = xinput::xi_query_device(&link.conn, ALL_DEVICES)?.reply()?.infos;
+    Ok(devices.into_iter().filter(|device| device.type_ == DeviceType::MASTER_POINTER).collect())
+}
+
+fn is_orphan(name: &str) -> bool {
+    let mut words = name.split(' ');
+    if words.next() != Some(PREFIX) {
+        return false;
+    }
+    let (Some(Ok(pid)), Some(Ok(started))) =
+        (words.next().map(str::parse::<u32>), words.next().map(str::parse::<u64>))
+    else {
+        return false;
+    };
+    start_time(pid) != Some(started)
+}
+
+/// The start time of a process in clock ticks after boot, field 22 of proc(5)'s stat; none when it is gone
+/// or only waits to be reaped.
+fn start_time(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.get(stat.rfind(')')? + 2..)?.split(' ');
+    if fields.next()? == "Z" {
+        return None;
+    }
+    fields.nth(18)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_masters_of_dead_owners_are_orphans() {
+        let pid = std::process::id();
+        let started = start_time(pid).unwrap();
+        assert!(!is_orphan(&format!("backlot {pid} {started} 0 pointer")));
+        assert!(is_orphan(&format!("backlot {pid} {} 0 pointer", started + 1)));
+        assert!(is_orphan("backlot 4194999 77 0 pointer"));
+        assert!(!is_orphan("Virtual core pointer"));
+        assert!(!is_orphan("backlot of somebody else pointer"));
+    }
+}

@@ -1,0 +1,10 @@
+//! Delivery through a second master pointer of the X Input protocol.
+mod agent;
+mod hands;
+mod keyboard;
+mod link;
+mod master;
+mod target;
+mod witness;
+
+pub use agent::{Agent, sweep_agents};

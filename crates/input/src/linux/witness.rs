@@ -1,0 +1,65 @@
+//! The person's things before and after a gesture.
+
+use x11rb::protocol::xinput;
+use x11rb::protocol::xproto::{ConnectionExt as _, Window};
+
+use super::link::Link;
+use super::master::Pair;
+use crate::{Delivery, InputError};
+
+/// What must end as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    pointer: (i32, i32),
+    /// The window that has the person's keyboard focus.
+    pub focus: Window,
+    /// The active window.
+    pub active: Option<Window>,
+    /// The children of the root window, the lowest first.
+    pub stack: Vec<Window>,
+}
+
+impl Witness {
+    /// Asks the server, in one round trip.
+    pub fn look(link: &Link, person: Pair) -> Result<Self, InputError> {
+        let pointer = xinput::xi_query_pointer(&link.conn, link.root, person.pointer)?;
+        let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?;
+        let stack = link.conn.query_tree(link.root)?;
+        let active = link.number(link.root, link.atoms._NET_ACTIVE_WINDOW)?;
+        let pointer = pointer.reply()?;
+        Ok(Self {
+            pointer: (pointer.root_x, pointer.root_y),
+            focus: focus.reply()?.focus,
+            active,
+            stack: stack.reply()?.children,
+        })
+    }
+
+    /// What of this is as it was.
+    pub fn compare(&self, after: &Self, events: u32) -> Delivery {
+        Delivery {
+            events,
+            pointer_kept: self.pointer == after.pointer,
+            focus_kept: self.focus == after.focus,
+            active_window_kept: self.active == after.active,
+            stacking_kept: same_order(&self.stack, &after.stack),
+        }
+    }
+}
+
+/// True when what is in both lies in the same order: windows that came or went disturb nobody's order.
+fn same_order(before: &[Window], after: &[Window]) -> bool {
+    let stayed = before.iter().filter(|window| after.contains(window));
+    stayed.eq(after.iter().filter(|window| before.contains(window)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same_order;
+
+    #[test]
+    fn new_and_gone_windows_keep_the_order() {
+        assert!(same_order(&[1, 2, 3], &[1, 3, 4]));
+        assert!(!same_order(&[1, 2, 3], &[1, 3, 2]));
+    }
+}

@@ -1,0 +1,47 @@
+//! Platforms without an implementation: the same public items, each refusing with `unsupported_platform`.
+
+use desktop::DesktopError;
+
+use crate::{Click, Delivery, InputError, KeyPress, Text};
+
+/// An agent's hands, which cannot be had here.
+pub struct Agent {
+    never: std::convert::Infallible,
+}
+
+impl Agent {
+    /// Always fails with `unsupported_platform`.
+    pub fn open(_display: &str, _name: &str) -> Result<Self, InputError> {
+        Err(DesktopError::UnsupportedPlatform { what: "input" }.into())
+    }
+
+    /// Clicks on the visible part of a window.
+    pub fn click(&self, _click: &Click) -> Result<Delivery, InputError> {
+        match self.never {}
+    }
+
+    /// Presses and releases a key.
+    pub fn press_key(&self, _press: &KeyPress) -> Result<Delivery, InputError> {
+        match self.never {}
+    }
+
+    /// Types a text.
+    pub fn type_text(&self, _text: &Text) -> Result<Delivery, InputError> {
+        match self.never {}
+    }
+
+    /// One motion event, waited for.
+    pub fn ping(&self) -> Result<(), InputError> {
+        match self.never {}
+    }
+
+    /// Removes the devices.
+    pub fn close(&self) -> Result<(), InputError> {
+        match self.never {}
+    }
+}
+
+/// Always fails with `unsupported_platform`.
+pub fn sweep_agents(_display: Option<&str>) -> Result<Vec<String>, InputError> {
+    Err(DesktopError::UnsupportedPlatform { what: "input" }.into())
+}

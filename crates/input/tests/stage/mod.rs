@@ -1,0 +1,231 @@
+//! A private desktop for a test: X server, openbox, applications that journal, and a second X client that
+//! looks at what must not move.
+#![allow(dead_code, reason = "each test file uses a part of the stage")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window};
+use x11rb::rust_connection::RustConnection;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits for a condition.
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Which X server.
+#[derive(Clone, Copy, Debug)]
+pub enum Server {
+    Xvfb,
+    Xvnc,
+}
+
+pub struct Stage {
+    pub display: String,
+    pub folder: tempfile::TempDir,
+    children: Vec<Child>,
+    conn: RustConnection,
+    root: Window,
+}
+
+impl Stage {
+    pub fn open(server: Server) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = match server {
+            Server::Xvfb => Command::new("Xvfb"),
+            Server::Xvnc => Command::new("Xvnc"),
+        };
+        match server {
+            Server::Xvfb => command.args(["-screen", "0", "1280x800x24", "-nolisten", "tcp"]),
+            Server::Xvnc => command
+                .args(["-geometry", "1280x800", "-depth", "24", "-SecurityTypes", "None", "-rfbport", "-1"])
+                .arg("-rfbunixpath")
+                .arg(folder.path().join("rfb")),
+        };
+        let mut child = command
+            .args(["-displayfd", "1"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut number = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut number).unwrap();
+        let display = format!(":{}", number.trim());
+        let (conn, screen) = RustConnection::connect(Some(&display)).unwrap();
+        let root = conn.setup().roots[screen].root;
+        let mut stage = Self { display, folder, children: vec![child], conn, root };
+        let manager = stage.command("openbox").arg("--sm-disable").stderr(Stdio::null()).spawn().unwrap();
+        stage.children.push(manager);
+        until("the window manager", || {
+            stage.property(stage.root, "_NET_SUPPORTING_WM_CHECK").first().copied()
+        });
+        stage
+    }
+
+    /// A program with its own home folder on this display.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("DISPLAY", &self.display)
+            .env("HOME", self.folder.path())
+            .env("XDG_CONFIG_HOME", self.folder.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env("NO_AT_BRIDGE", "1")
+            .env_remove("WAYLAND_DISPLAY")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn spawn(&mut self, mut command: Command) -> &mut Child {
+        self.children.push(command.spawn().unwrap());
+        self.children.last_mut().unwrap()
+    }
+
+    /// Starts a program whose standard output is a journal of JSON lines.
+    pub fn journal(&mut self, mut command: Command) -> Journal {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let output = child.stdout.take().unwrap();
+        self.children.push(child);
+        Journal::of(output)
+    }
+
+    /// The GTK3 fixture at a place; answers when it is shown.
+    pub fn gtk(&mut self, title: &str, x: i32, y: i32, width: u32, height: u32) -> Fixture {
+        let mut command = self.command("/usr/bin/python3");
+        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/journal_gtk3.py"));
+        command.arg(title).args([x.to_string(), y.to_string(), width.to_string(), height.to_string()]);
+        let mut journal = self.journal(command);
+        let ready = journal.wait("the fixture's window", |record| record["did"] == "ready");
+        let window = ready["window"].as_u64().unwrap() as u32;
+        let fixture = Fixture { window, places: ready["places"].clone(), journal };
+        until("the active window", || (self.active() == window).then_some(()));
+        fixture
+    }
+
+    pub fn property(&self, window: Window, name: &str) -> Vec<u32> {
+        let atom = self.conn.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom;
+        let reply = self.conn.get_property(false, window, atom, AtomEnum::ANY, 0, 1024).unwrap().reply();
+        reply.ok().and_then(|reply| Some(reply.value32()?.collect())).unwrap_or_default()
+    }
+
+    pub fn active(&self) -> Window {
+        self.property(self.root, "_NET_ACTIVE_WINDOW").first().copied().unwrap_or(0)
+    }
+
+    pub fn clients(&self) -> Vec<Window> {
+        self.property(self.root, "_NET_CLIENT_LIST")
+    }
+
+    /// Pointer, focus, active window and stacking, as a second client sees them.
+    pub fn person(&self) -> (i16, i16, Window, Window, Vec<u32>) {
+        let pointer = self.conn.query_pointer(self.root).unwrap().reply().unwrap();
+        let focus = self.conn.get_input_focus().unwrap().reply().unwrap().focus;
+        let stack = self.property(self.root, "_NET_CLIENT_LIST_STACKING");
+        (pointer.root_x, pointer.root_y, focus, self.active(), stack)
+    }
+
+    pub fn put_pointer(&self, x: i16, y: i16) {
+        self.conn.warp_pointer(x11rb::NONE, self.root, 0, 0, 0, 0, x, y).unwrap();
+        self.conn.get_input_focus().unwrap().reply().unwrap();
+    }
+
+    /// Where the window's top-left corner is on the screen.
+    pub fn origin(&self, window: Window) -> (i16, i16) {
+        let at = self.conn.translate_coordinates(window, self.root, 0, 0).unwrap().reply().unwrap();
+        (at.dst_x, at.dst_y)
+    }
+
+    pub fn connection(&self) -> (&RustConnection, Window) {
+        (&self.conn, self.root)
+    }
+
+    /// Runs a program to its end and answers with what it printed.
+    pub fn run(&self, program: &str, arguments: &[&str]) -> String {
+        let output = self.command(program).args(arguments).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        for mut child in self.children.drain(..).rev() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+pub struct Fixture {
+    pub window: Window,
+    pub places: Value,
+    pub journal: Journal,
+}
+
+impl Fixture {
+    pub fn place(&self, name: &str) -> desktop::Point {
+        let place = &self.places[name];
+        desktop::Point { x: place[0].as_i64().unwrap() as i32, y: place[1].as_i64().unwrap() as i32 }
+    }
+}
+
+/// The lines that an application wrote.
+pub struct Journal {
+    lines: Receiver<Value>,
+    pub seen: Vec<Value>,
+}
+
+impl Journal {
+    pub fn of(output: impl Read + Send + 'static) -> Self {
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if let Ok(record) = serde_json::from_str(&line) {
+                    let _ = sender.send(record);
+                }
+            }
+        });
+        Self { lines, seen: Vec::new() }
+    }
+
+    /// The first record, seen already or to come, that is meant; what stood before it is forgotten.
+    pub fn wait(&mut self, what: &str, meant: impl Fn(&Value) -> bool) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            self.take();
+            if let Some(at) = self.seen.iter().position(&meant) {
+                return self.seen.drain(..=at).next_back().unwrap();
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(record) => self.seen.push(record),
+                Err(_) => panic!("waited in vain for {what}; the journal: {:?}", self.seen),
+            }
+        }
+    }
+
+    /// What has come from an agent's devices so far.
+    pub fn of_agents(&mut self) -> Vec<&Value> {
+        self.take();
+        let of_agent =
+            |record: &&Value| record["device"].as_str().is_some_and(|name| name.starts_with("backlot"));
+        self.seen.iter().filter(of_agent).collect()
+    }
+
+    fn take(&mut self) {
+        self.seen.extend(self.lines.try_iter());
+    }
+}

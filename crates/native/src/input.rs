@@ -1,0 +1,235 @@
+//! Input in the background, for JavaScript.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use input::InputError;
+use napi::Env;
+use napi::bindgen_prelude::PromiseRaw;
+use napi_derive::napi;
+
+use crate::desktop::Desktop;
+use crate::failure::{Coded, Failure, failure, promise};
+
+impl Coded for InputError {
+    fn code(&self) -> &'static str {
+        self.code()
+    }
+}
+
+/// A point in pixels from the window's top-left corner.
+#[napi(object)]
+pub struct LocalPoint {
+    /// Pixels from the left.
+    pub x: i32,
+    /// Pixels from the top.
+    pub y: i32,
+}
+
+impl From<LocalPoint> for desktop::Point {
+    fn from(point: LocalPoint) -> Self {
+        Self { x: point.x, y: point.y }
+    }
+}
+
+/// A click to be made.
+#[napi(object)]
+pub struct Click {
+    /// The window.
+    #[napi(js_name = "window_id")]
+    pub window_id: u32,
+    /// Pixels from the window's left edge.
+    pub x: i32,
+    /// Pixels from the window's top edge.
+    pub y: i32,
+    /// Which button.
+    #[napi(ts_type = "'left' | 'middle' | 'right'")]
+    pub button: String,
+    /// 1 to 3 presses.
+    pub count: u32,
+    /// Names of modifiers that are held.
+    pub modifiers: Vec<String>,
+}
+
+/// A key to be pressed and released.
+#[napi(object, use_nullable = true)]
+pub struct KeyPress {
+    /// The window.
+    #[napi(js_name = "window_id")]
+    pub window_id: u32,
+    /// The key's name.
+    pub key: String,
+    /// Names of modifiers that are held.
+    pub modifiers: Vec<String>,
+    /// Where the agent's pointer rests; null for any visible point of the window.
+    pub at: Option<LocalPoint>,
+}
+
+/// A text to be typed.
+#[napi(object, use_nullable = true)]
+pub struct Typing {
+    /// The window.
+    #[napi(js_name = "window_id")]
+    pub window_id: u32,
+    /// The characters; line breaks are Return.
+    pub text: String,
+    /// Milliseconds between two characters.
+    #[napi(js_name = "delay_ms")]
+    pub delay_ms: u32,
+    /// Where the agent's pointer rests; null for any visible point of the window.
+    pub at: Option<LocalPoint>,
+}
+
+/// What was sent, and whether the person's things ended as they were, measured after the gesture.
+#[napi(object, object_from_js = false)]
+pub struct Delivery {
+    /// Device events sent.
+    pub events: u32,
+    /// The person's pointer is where it was.
+    #[napi(js_name = "pointer_kept")]
+    pub pointer_kept: bool,
+    /// The person's keyboard focus is where it was.
+    #[napi(js_name = "focus_kept")]
+    pub focus_kept: bool,
+    /// The active window is the one that it was.
+    #[napi(js_name = "active_window_kept")]
+    pub active_window_kept: bool,
+    /// The windows that were there lie in the order in which they lay.
+    #[napi(js_name = "stacking_kept")]
+    pub stacking_kept: bool,
+}
+
+impl From<input::Delivery> for Delivery {
+    fn from(delivery: input::Delivery) -> Self {
+        Self {
+            events: delivery.events,
+            pointer_kept: delivery.pointer_kept,
+            focus_kept: delivery.focus_kept,
+            active_window_kept: delivery.active_window_kept,
+            stacking_kept: delivery.stacking_kept,
+        }
+    }
+}
+
+/// An agent's own pointer and keyboard.
+#[napi]
+pub struct Agent {
+    agent: Arc<input::Agent>,
+}
+
+#[napi]
+impl Agent {
+    /// Makes the devices on a display, after those of dead owners are removed. Rejects with
+    /// `input_unavailable` where the X server lacks what they need.
+    #[napi(catch_unwind)]
+    pub fn open<'env>(
+        env: &'env Env,
+        desktop: &Desktop,
+        name: String,
+    ) -> napi::Result<PromiseRaw<'env, Agent>> {
+        let display = desktop.desktop.display_name().to_owned();
+        promise(env, move || {
+            input::Agent::open(&display, &name).map(|agent| Agent { agent: Arc::new(agent) })
+        })
+    }
+
+    /// Clicks on the visible part of a window. Rejects with `window_not_found`, `window_not_visible`,
+    /// `point_outside_window`, `window_covered` and `unknown_modifier` before anything is sent.
+    #[napi(catch_unwind)]
+    pub fn click<'env>(&self, env: &'env Env, request: Click) -> napi::Result<PromiseRaw<'env, Delivery>> {
+        let agent = Arc::clone(&self.agent);
+        promise(env, move || {
+            let click = input::Click {
+                window_id: request.window_id,
+                at: desktop::Point { x: request.x, y: request.y },
+                button: match request.button.as_str() {
+                    "middle" => input::Button::Middle,
+                    "right" => input::Button::Right,
+                    _ => input::Button::Left,
+                },
+                count: request.count,
+                modifiers: input::check_modifiers(&request.modifiers)?,
+            };
+            agent.click(&click).map(Delivery::from)
+        })
+    }
+
+    /// Presses and releases a key in a window that keeps the person's focus where it is. Rejects as `click`
+    /// does, and with `unknown_key`.
+    #[napi(catch_unwind)]
+    pub fn press_key<'env>(
+        &self,
+        env: &'env Env,
+        request: KeyPress,
+    ) -> napi::Result<PromiseRaw<'env, Delivery>> {
+        let agent = Arc::clone(&self.agent);
+        promise(env, move || {
+            let press = input::KeyPress {
+                window_id: request.window_id,
+                keysym: input::check_key(&request.key)?,
+                modifiers: input::check_modifiers(&request.modifiers)?,
+                at: request.at.map(desktop::Point::from),
+            };
+            agent.press_key(&press).map(Delivery::from)
+        })
+    }
+
+    /// Types a text into what has the keyboard inside a window. Rejects as `click` does, and with
+    /// `text_not_typable`.
+    #[napi(catch_unwind)]
+    pub fn type_text<'env>(
+        &self,
+        env: &'env Env,
+        request: Typing,
+    ) -> napi::Result<PromiseRaw<'env, Delivery>> {
+        let agent = Arc::clone(&self.agent);
+        promise(env, move || {
+            let text = input::Text {
+                window_id: request.window_id,
+                text: request.text,
+                delay: Duration::from_millis(request.delay_ms.into()),
+                at: request.at.map(desktop::Point::from),
+            };
+            agent.type_text(&text).map(Delivery::from)
+        })
+    }
+
+    /// One motion event to where the agent's pointer is, waited for: the floor under every gesture.
+    #[napi(catch_unwind)]
+    pub fn ping<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+        let agent = Arc::clone(&self.agent);
+        promise(env, move || agent.ping())
+    }
+
+    /// Removes the devices; closing twice is fine.
+    #[napi(catch_unwind)]
+    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+        let agent = Arc::clone(&self.agent);
+        promise(env, move || agent.close())
+    }
+}
+
+/// Throws `unknown_key`, naming near names, or `unsupported_key` when a key has no such name.
+#[napi(catch_unwind)]
+pub fn check_key(key: String) -> Result<(), Failure> {
+    input::check_key(&key).map(drop).map_err(failure)
+}
+
+/// Throws `unknown_modifier` or `unsupported_key` when one of the names is no modifier.
+#[napi(catch_unwind)]
+pub fn check_modifiers(names: Vec<String>) -> Result<(), Failure> {
+    input::check_modifiers(&names).map(drop).map_err(failure)
+}
+
+/// The names of keys that the documentation lists.
+#[napi(catch_unwind)]
+pub fn key_names() -> Vec<&'static str> {
+    input::key_names()
+}
+
+/// Removes the devices of dead owners from a display, null for that of the environment, and answers with
+/// their names.
+#[napi(catch_unwind)]
+pub fn sweep_agents(env: &Env, display: Option<String>) -> napi::Result<PromiseRaw<'_, Vec<String>>> {
+    promise(env, move || input::sweep_agents(display.as_deref()))
+}
