@@ -3,14 +3,7 @@ import { afterAll, beforeAll } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DesktopOptions, type PrivateDesktop, startDesktop } from '@backlot/headless'
-
-/** The words that start the executable under test: the one in `BACKLOT_BIN`, or the sources. */
-export const backlotCommand = (...words: string[]): [string, ...string[]] => {
-  const built = process.env.BACKLOT_BIN
-  return built === undefined || built === ''
-    ? [process.execPath, join(import.meta.dir, '../../ts/cli/main.ts'), ...words]
-    : [built, ...words]
-}
+import { backlotCommand } from './backlot.ts'
 
 /** What a finished program said. */
 export interface Finished {

@@ -1,7 +1,8 @@
 /** The official TypeScript MCP client, connected to the executable under test. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { backlotCommand, type TestDesktop } from './desktop.ts'
+import { backlotCommand } from './backlot.ts'
+import type { TestDesktop } from './desktop.ts'
 
 /** Result of a tool, taken apart. */
 export interface Result {

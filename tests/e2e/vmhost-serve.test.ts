@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runBacklot } from '../support/backlot.ts'
+import { proving } from '../support/proves.ts'
+import { startVmHost, type VmHost } from '../support/vmhost.ts'
+
+let host: VmHost
+
+beforeAll(async () => {
+  host = await startVmHost()
+})
+
+afterAll(() => host[Symbol.asyncDispose]())
+
+/** Somebody's own service may run on this machine. */
+const isTaken = await fetch('http://127.0.0.1:7777').then(
+  () => true,
+  () => false,
+)
+
+describe('serve', () => {
+  test('ends with status 0 when it is asked to, having said its address alone on standard output', async () => {
+    await using other = await startVmHost()
+    expect(other.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(await other.end()).toBe(0)
+    await expect(fetch(other.url)).rejects.toThrow()
+  })
+
+  test('says which port is taken, and refuses what it does not take', async () => {
+    for (const [args, status, text] of [
+      [['--port', String(host.port)], 1, `"127.0.0.1:${host.port}"`],
+      [['--port', '70000'], 1, '"70000"'],
+      [['--port', 'many'], 1, '"many"'],
+      [['--listen', '0.0.0.0', '--port', '0'], 1, 'BACKLOT_HOST_KEY'],
+      [['--key-file', '/nothing'], 1, '/nothing'],
+      [['--nothing'], 64, '--nothing'],
+    ] as const) {
+      const call = await runBacklot(['serve', ...args], { BACKLOT_HOME: host.home })
+      expect([args, call.status, call.stdout]).toEqual([args, status, ''])
+      expect(call.stderr).toContain(text)
+    }
+  })
+
+  test.skipIf(isTaken)(
+    'listens on port 7777 of the local host unless told otherwise',
+    proving(['vmhost.serve.default-address', 'vmhost.limits.port'], async () => {
+      await using other = await startVmHost([])
+      expect(other.url).toBe('http://127.0.0.1:7777')
+      expect((await fetch('http://127.0.0.1:7777/svc/config')).status).toBe(200)
+      // `backlot host` finds it there without being told.
+      expect((await runBacklot(['host', 'config'], { BACKLOT_HOME: other.home })).status).toBe(0)
+    }),
+  )
+
+  test('asks for a key that stands in a file, and `host` sends it', async () => {
+    const file = join(host.home, 'key')
+    await writeFile(file, 'open-sesame\n')
+    await using other = await startVmHost(['--listen', '0.0.0.0', '--port', '0', '--key-file', file])
+    const url = `http://127.0.0.1:${other.port}`
+    const without = await runBacklot(['host', 'config', '--url', url])
+    expect([without.status, without.stdout]).toEqual([1, ''])
+    expect((await runBacklot(['host', 'config', '--url', url], { BACKLOT_HOST_KEY: 'open-sesame' })).status).toBe(0)
+    await other.end()
+    expect(other.log()).not.toContain('sesame')
+  })
+
+  test('serves a Unix socket that `host` can use', async () => {
+    const path = join(host.home, 'host.sock')
+    await using other = await startVmHost(['--listen', `unix:${path}`])
+    expect(other.url).toBe(`unix:${path}`)
+    expect((await other.host('config')).status).toBe(0)
+  })
+})
+
+describe('host', () => {
+  test('says how to start the service where none answers', async () => {
+    const call = await runBacklot(['host', 'config', '--url', 'http://127.0.0.1:1'])
+    expect([call.status, call.stdout]).toEqual([1, ''])
+    expect(call.stderr).toContain('backlot serve')
+  })
+
+  test('names what it does not take', async () => {
+    for (const [args, status] of [
+      [[], 64],
+      [['config', 'nothing'], 64],
+      [['config', 'set', '--nothing', '1'], 64],
+      [['config', 'locations', 'add', 'one'], 64],
+      [['config', 'set', '--caching-enabled', 'perhaps'], 1],
+    ] as const) {
+      const call = await host.host(...args)
+      expect([args, call.status, call.stdout]).toEqual([args, status, ''])
+      expect(call.stderr).not.toBe('')
+    }
+  })
+})

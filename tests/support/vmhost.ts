@@ -1,0 +1,59 @@
+/** A VM host of its own for a test: `backlot serve` with a throw-away home. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { backlotCommand, type Finished, runBacklot } from './backlot.ts'
+
+/** A running service; disposing of it ends the process and removes its home. */
+export interface VmHost extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT`, as the service printed it. */
+  readonly url: string
+  readonly port: number
+  /** `BACKLOT_HOME` of the service. */
+  readonly home: string
+  /** What the service wrote on standard error so far. */
+  log(): string
+  /** Ends the service as a service manager does, and gives its exit status. */
+  end(): Promise<number>
+  /** `backlot host …` against this service. */
+  host(...args: string[]): Promise<Finished>
+}
+
+/** Starts the service on a free port, or as `args` say, and waits for its address. */
+export const startVmHost = async (args: readonly string[] = ['--port', '0']): Promise<VmHost> => {
+  const home = await mkdtemp(join(tmpdir(), 'backlot-vmhost-'))
+  const child = Bun.spawn(backlotCommand('serve', ...args), {
+    env: { ...process.env, BACKLOT_HOME: home },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let log = ''
+  const logged = (async () => {
+    const decoder = new TextDecoder()
+    for await (const part of child.stderr) log += decoder.decode(part, { stream: true })
+  })()
+  const end = async (): Promise<number> => {
+    child.kill('SIGTERM')
+    await logged
+    return child.exited
+  }
+  const first = await child.stdout.getReader().read()
+  const url = new TextDecoder().decode(first.value).trim()
+  if (url === '') {
+    await end()
+    await rm(home, { recursive: true, force: true })
+    throw new Error(`the service did not start: ${log}`)
+  }
+  return {
+    url,
+    port: Number(URL.parse(url)?.port ?? 0),
+    home,
+    log: () => log,
+    end,
+    host: (...words) => runBacklot(['host', ...words], { BACKLOT_HOST_URL: url, BACKLOT_HOME: home }),
+    async [Symbol.asyncDispose]() {
+      await end()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
