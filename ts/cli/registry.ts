@@ -15,6 +15,7 @@ const shared: Readonly<Record<string, Load>> = {
 const registry: Readonly<Record<ProgramName, Readonly<Record<string, Load>>>> = {
   backlot: {
     ...shared,
+    desktop: () => import('./commands/desktop.ts'),
     serve: () => import('./commands/serve.ts'),
     host: () => import('./commands/host.ts'),
   },

@@ -37,7 +37,7 @@ export interface DesktopEnd {
 export interface PrivateDesktop extends AsyncDisposable {
   /** Such as `:5`. */
   readonly display: string
-  /** The variables that lead a program to this desktop, without those of the surrounding environment. */
+  /** The variables that lead a program to this desktop and mark it as belonging there, and no others. */
   readonly variables: Readonly<Record<string, string>>
   /** The whole environment for a program on this desktop; what has it ends with the desktop. */
   readonly env: Readonly<Record<string, string>>
@@ -116,13 +116,14 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
   }
   return {
     display: variables.DISPLAY,
-    variables,
+    variables: { ...variables, [environment.desktop]: markOf(folder) },
     env: { ...env, ...variables },
     folder,
     pids: Object.fromEntries(parts.map((part) => [part.name, part.pid])) as Record<PartName, number>,
     exited: firstToEnd(parts).then(finish),
     async [Symbol.asyncDispose]() {
-      await finish({ part: null, how: '' })
+      const dead = parts.find((part) => !part.isAlive())
+      await finish(dead === undefined ? { part: null, how: '' } : { part: dead.name, how: await dead.exited })
       await Promise.all(parts.map((part) => part.exited))
     },
   }

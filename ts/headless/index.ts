@@ -1,4 +1,5 @@
 /** Private desktops: started, watched, ended. */
 export { type DesktopEnd, type DesktopOptions, type PrivateDesktop, startDesktop } from './desktop.ts'
 export { foreignVariables } from './environment.ts'
+export { whenParentEnds } from './parent.ts'
 export type { PartName } from './part.ts'

@@ -2,6 +2,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { startTicksOf } from './owner.ts'
 
 /** Names of the processes that a desktop cannot do without. */
 export type PartName = 'x_server' | 'window_manager' | 'session_bus' | 'accessibility_bus'
@@ -12,6 +13,7 @@ export interface Part {
   readonly pid: number
   /** Settles when the process has ended, with how: `status 1` or `signal SIGKILL`. */
   readonly exited: Promise<string>
+  isAlive(): boolean
   /** First line of standard output that `wanted` matches; throws `desktop_not_started` where the part ends before. */
   line(wanted: RegExp): Promise<string>
   /** Settles when the part has ended, with the failure that this is before the desktop is ready. */
@@ -58,6 +60,7 @@ export const startPart = ({ name, command, env, folder }: PartOptions): Part => 
     pid: child.pid,
     exited,
     failed,
+    isAlive: () => startTicksOf(child.pid) !== null,
     async line(wanted) {
       let text = ''
       const decoder = new TextDecoder()

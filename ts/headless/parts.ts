@@ -10,7 +10,6 @@ import {
   sessionBusCommand,
 } from './buses.ts'
 import { desktopVariables } from './environment.ts'
-import { startTicksOf } from './owner.ts'
 import { type Part, type PartName, startPart } from './part.ts'
 import type { Programs } from './programs.ts'
 import { windowManagerCommand, windowManagerReady, windowManagerVariables } from './window-manager.ts'
@@ -92,6 +91,6 @@ export const startParts = async ({ programs, folder, env, size, glx, timeoutMs }
  */
 export const firstToEnd = async (parts: readonly Part[]): Promise<{ part: PartName; how: string }> => {
   const noticed = await Promise.race(parts.map((part) => part.exited.then(() => part)))
-  const cause = parts.find((part) => startTicksOf(part.pid) === null) ?? noticed
+  const cause = parts.find((part) => !part.isAlive()) ?? noticed
   return { part: cause.name, how: await cause.exited }
 }

@@ -30,7 +30,17 @@ const load = (): typeof Binding => {
   }
 }
 
-export const { Accessibility, Agent, Capturer, Desktop, checkKey, checkModifiers, sweepAgents, version } = load()
+export const {
+  Accessibility,
+  Agent,
+  Capturer,
+  Desktop,
+  checkKey,
+  checkModifiers,
+  signalWhenParentEnds,
+  sweepAgents,
+  version,
+} = load()
 
 export type Accessibility = Binding.Accessibility
 export type Agent = Binding.Agent

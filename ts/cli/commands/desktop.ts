@@ -1,0 +1,132 @@
+/** `backlot desktop`: a private desktop, for one command or until it is interrupted. */
+import { constants } from 'node:os'
+import { isatty } from 'node:tty'
+import { Failure } from '@backlot/contract/failure'
+import { privateDesktop } from '@backlot/contract/limits'
+import { foreignVariables, type PrivateDesktop, startDesktop, whenParentEnds } from '@backlot/headless'
+import type { Command } from '../command.ts'
+import { readFlags } from '../flags.ts'
+import { print, say } from '../output.ts'
+
+const { width, height } = privateDesktop.size
+
+export const command: Command = {
+  summary: 'Start a private desktop, for one command or until interrupted.',
+  usage: `backlot desktop [--size WxH] [--glx] [--outlive-parent] [-- COMMAND [ARGUMENT…]]
+
+  --size WxH        Pixels of the screen; ${width}x${height} when absent.
+  --glx             Offer OpenGL, which takes 45 MB more.
+  --outlive-parent  Stay when the process that started this one ends.
+
+An X server, a window manager, a session bus and the accessibility bus, reachable by nobody else's programs.
+Without COMMAND it prints what a shell evaluates to use the desktop (export NAME='value', unset NAME) and stays until
+it gets SIGINT, SIGTERM or SIGHUP, or its parent ends. With COMMAND it runs that on the desktop, hands signals on to it,
+and ends with its exit status, 128 + N where signal N ended it, 127 where there is no such program.
+Every program that has the desktop's variables ends with it, and nothing of it stays, however it ends. When one of its
+parts ends by itself, the desktop ends and says which.`,
+  async run(args) {
+    const separator = args.indexOf('--')
+    const [own, words] = separator === -1 ? [args, []] : [args.slice(0, separator), args.slice(separator + 1)]
+    const { values } = readFlags('desktop', {
+      args: [...own],
+      options: { size: { type: 'string' }, glx: { type: 'boolean' }, 'outlive-parent': { type: 'boolean' } },
+    })
+    const size = readSize(values.size)
+    const [program, ...rest] = words
+    if (separator !== -1 && program === undefined) {
+      throw new Failure('usage', 'No command follows "--". `backlot desktop --help` shows what it takes.')
+    }
+    if (program !== undefined && Bun.which(program) === null) {
+      await say(`error: There is no program "${program}". Name one that is on PATH, or give its path.`)
+      return 127
+    }
+    const stop = new AbortController()
+    const signals = new Signals()
+    const parentEnded = values['outlive-parent'] ? new Promise<never>(() => {}) : whenParentEnds()
+    const over = Promise.race([signals.first, parentEnded.then(() => null)])
+    void over.then(() => stop.abort())
+    let desktop: PrivateDesktop
+    try {
+      desktop = await startDesktop({ size, glx: values.glx ?? false, signal: stop.signal })
+    } catch (error) {
+      if (stop.signal.aborted) return program === undefined ? 0 : statusOf(await over)
+      throw error
+    }
+    const status =
+      program === undefined ? await stay(desktop, over) : await runOn(desktop, [program, ...rest], signals, parentEnded)
+    await desktop[Symbol.asyncDispose]()
+    const { part, how } = await desktop.exited
+    if (part === null) return status
+    throw new Failure(
+      'desktop_lost',
+      `The ${part} of the private desktop ended with ${how}, and the desktop with it. Start it again.`,
+      { part },
+    )
+  },
+}
+
+/** Signals that end the desktop or are handed on to its command. */
+const handled = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
+type Handled = (typeof handled)[number]
+
+class Signals {
+  /** Settles with the first that comes. */
+  readonly first: Promise<Handled>
+  /** Called with each that comes. */
+  handOn: (signal: Handled) => void = () => {}
+
+  constructor() {
+    this.first = new Promise((settle) => {
+      for (const signal of handled) {
+        process.on(signal, () => {
+          settle(signal)
+          this.handOn(signal)
+        })
+      }
+    })
+  }
+}
+
+/** Exit status for a signal, as a shell gives it; null is the end of the parent, which leaves nobody to read it. */
+const statusOf = (signal: Handled | null): number => (signal === null ? 1 : 128 + constants.signals[signal])
+
+const stay = async (desktop: PrivateDesktop, over: Promise<unknown>): Promise<number> => {
+  const inherited = foreignVariables(process.env).filter((name) => !Object.hasOwn(desktop.variables, name))
+  const exports = Object.entries(desktop.variables).map(([name, value]) => `export ${name}='${quoted(value)}'`)
+  await print([...exports, ...inherited.map((name) => `unset ${name}`)].join('\n'))
+  await Promise.race([over, desktop.exited])
+  return 0
+}
+
+const quoted = (value: string): string => value.replaceAll("'", String.raw`'\''`)
+
+const runOn = async (
+  desktop: PrivateDesktop,
+  command: readonly [string, ...string[]],
+  signals: Signals,
+  parentEnded: Promise<void>,
+): Promise<number> => {
+  const child = Bun.spawn([...command], { env: { ...desktop.env }, stdio: ['inherit', 'inherit', 'inherit'] })
+  // A terminal gives its own signals to the whole foreground, the command included.
+  const fromTerminal: readonly Handled[] = isatty(0) ? ['SIGINT', 'SIGQUIT'] : []
+  signals.handOn = (signal) => {
+    if (!fromTerminal.includes(signal)) child.kill(signal)
+  }
+  const ended = await Promise.race([child.exited.then(() => true), parentEnded, desktop.exited])
+  if (ended !== true) return statusOf(null)
+  return child.signalCode === null ? (child.exitCode ?? 1) : 128 + constants.signals[child.signalCode as NodeJS.Signals]
+}
+
+const readSize = (text: string | undefined): { width: number; height: number } => {
+  if (text === undefined) return privateDesktop.size
+  const [, across, down] = /^(\d{2,5})x(\d{2,5})$/.exec(text) ?? []
+  const size = { width: Number(across), height: Number(down) }
+  const { smallestSide, longestSide } = privateDesktop
+  const fits = (side: number) => side >= smallestSide && side <= longestSide
+  if (fits(size.width) && fits(size.height)) return size
+  throw new Failure(
+    'invalid_argument',
+    `--size is "${text}"; it takes WIDTHxHEIGHT in pixels, each from ${smallestSide} to ${longestSide}, such as ${width}x${height}.`,
+    { argument: 'size' },
+  )
+}
