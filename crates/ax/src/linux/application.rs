@@ -100,6 +100,12 @@ impl App {
         ObjectRef { bus, path: path.into() }
     }
 
+    /// The coordinates in which places are asked. GTK 3 answers relative to the screen with half the requests to the X
+    /// server, and relative to the popup for what is in an open menu; others get only window coordinates right.
+    pub fn coordinates(&self) -> u32 {
+        if self.toolkit == Toolkit::Gtk3 { ask::COORD_SCREEN } else { ask::COORD_WINDOW }
+    }
+
     /// True when the bus it was found on has ended.
     pub fn is_cut_off(&self) -> bool {
         self.bus.is_closed()

@@ -1,7 +1,5 @@
 //! What a bulk read leaves out: place, actions, value, text and the label beside a field.
 
-use std::ops::Range;
-
 use desktop::Rect;
 
 use super::application::{App, Toolkit};
@@ -21,8 +19,8 @@ const LABELLED_BY: u32 = 2;
 /// What is wanted of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Want {
-    Frame { on_screen: bool },
-    Actions,
+    Frame,
+    ActionCount,
     ActionName(usize),
     Number,
     TextLength,
@@ -34,8 +32,6 @@ enum Want {
 pub struct Target<'a> {
     /// Its object.
     pub object: &'a ObjectRef,
-    /// True when its place must be asked relative to the screen.
-    pub in_popup: bool,
     /// True when it has children: its text is theirs.
     pub has_children: bool,
     /// The node that is completed.
@@ -44,7 +40,8 @@ pub struct Target<'a> {
     pub labels: Vec<(String, String)>,
 }
 
-/// Completes the nodes in two rounds of calls; false when the application did not answer in time.
+/// Completes the nodes in two rounds of calls, places being relative to `origin` in the application's coordinates; false
+/// when the application did not answer in time.
 pub fn complete(walk: &mut Walk<'_>, targets: &mut [Target<'_>], origin: (i32, i32)) -> bool {
     let mut wants: Vec<(usize, Want)> = Vec::new();
     for (at, target) in targets.iter().enumerate() {
@@ -62,15 +59,16 @@ pub fn complete(walk: &mut Walk<'_>, targets: &mut [Target<'_>], origin: (i32, i
 }
 
 fn asked(walk: &mut Walk<'_>, targets: &[Target<'_>], wants: &[(usize, Want)]) -> Vec<Reply> {
-    let asks: Vec<Ask> = wants.iter().map(|(at, want)| call(targets[*at].object, *want)).collect();
+    let coordinates = walk.app.coordinates();
+    let asks: Vec<Ask> =
+        wants.iter().map(|(at, want)| call(targets[*at].object, *want, coordinates)).collect();
     walk.ask_all(&asks)
 }
 
-fn call(object: &ObjectRef, want: Want) -> Ask {
+fn call(object: &ObjectRef, want: Want, coordinates: u32) -> Ask {
     match want {
-        Want::Frame { on_screen: true } => Ask::extents(object, ask::COORD_SCREEN),
-        Want::Frame { on_screen: false } => Ask::extents(object, ask::COORD_WINDOW),
-        Want::Actions => Ask::plain(object, ask::ACTION, "GetActions"),
+        Want::Frame => Ask::extents(object, coordinates),
+        Want::ActionCount => Ask::property(object, ask::ACTION, "NActions"),
         Want::ActionName(position) => {
             let position = i32::try_from(position).unwrap_or(i32::MAX);
             Ask::integers(object, (ask::ACTION, "GetName"), "i", &[position])
@@ -88,8 +86,10 @@ fn first_wants(target: &Target<'_>) -> impl Iterator<Item = Want> {
     let operated = node.is_operated();
     let text = holds_text(node) || node.label.is_empty() && !target.has_children;
     [
-        (can(Abilities::COMPONENT) && operated).then_some(Want::Frame { on_screen: target.in_popup }),
-        (can(Abilities::ACTION) && operated).then_some(Want::Actions),
+        (can(Abilities::COMPONENT) && operated).then_some(Want::Frame),
+        // `GetActions` answers names in the person's language or none, `GetName` the toolkit's own; most have just one.
+        (can(Abilities::ACTION) && operated).then_some(Want::ActionCount),
+        (can(Abilities::ACTION) && operated).then_some(Want::ActionName(0)),
         (can(Abilities::VALUE) && node.role.is_range()).then_some(Want::Number),
         (can(Abilities::TEXT) && text && !node.role.is_secret()).then_some(Want::TextLength),
         (operated && node.label.is_empty() && wants_label(node)).then_some(Want::Relations),
@@ -113,23 +113,22 @@ fn wants_label(node: &Node) -> bool {
 
 fn next_wants(target: &Target<'_>, want: Want, reply: &Reply) -> impl Iterator<Item = Want> {
     let text = want == Want::TextLength && ask::integer_property(reply).is_some_and(|length| length > 0);
-    let unnamed: Range<usize> = if want == Want::Actions && target.node.actions.iter().all(String::is_empty) {
-        0..target.node.actions.len()
-    } else {
-        0..0
-    };
-    unnamed.map(Want::ActionName).chain(text.then_some(Want::Text))
+    let more = if want == Want::ActionCount { 1..target.node.actions.len() } else { 0..0 };
+    more.map(Want::ActionName).chain(text.then_some(Want::Text))
 }
 
 fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) {
     let node = &mut target.node;
     match want {
-        Want::Frame { on_screen } => {
+        Want::Frame => {
             let frame = ask::rect(reply).unwrap_or_default();
-            let (x, y) = if on_screen { origin } else { (0, 0) };
+            let (x, y) = origin;
             node.frame = Rect { x: frame.x.saturating_sub(x), y: frame.y.saturating_sub(y), ..frame };
         }
-        Want::Actions => node.actions = reply.as_ref().map(action_names).unwrap_or_default(),
+        Want::ActionCount => {
+            let count = ask::integer_property(reply).unwrap_or(0).clamp(0, MAX_ACTIONS);
+            node.actions = vec![String::new(); usize::try_from(count).unwrap_or(0)];
+        }
         Want::ActionName(position) => {
             if let (Some(name), Some(slot)) = (ask::text(reply), node.actions.get_mut(position)) {
                 *slot = name;
@@ -151,19 +150,6 @@ fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) 
         }
         Want::Relations => target.labels = reply.as_ref().map(labels).unwrap_or_default(),
     }
-}
-
-/// Names in a reply of type `a(sss)`: name, description, key binding.
-fn action_names(reply: &Message) -> Vec<String> {
-    let mut names = Vec::new();
-    let Ok(mut reader) = reply.expect("a(sss)") else { return names };
-    let Ok(end) = reader.array(8) else { return names };
-    while reader.position() < end && names.len() < MAX_ACTIONS as usize {
-        let name = reader.align(8).and_then(|()| reader.string());
-        let (Ok(name), Ok(_), Ok(_)) = (name, reader.string(), reader.string()) else { break };
-        names.push(name.to_owned());
-    }
-    names
 }
 
 /// The labelling objects in a reply of type `a(ua(so))`.

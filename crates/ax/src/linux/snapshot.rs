@@ -9,7 +9,7 @@ use super::collect::{self, Objects};
 use super::dbus::CallError;
 use super::detail::{self, Target};
 use super::walk::Walk;
-use super::window;
+use super::window::{self, Found};
 use crate::state::{State, States};
 use crate::tree::{Node, Tree};
 use crate::{AxError, Element, SnapshotRequest, elements, markdown};
@@ -20,6 +20,8 @@ pub struct Snapshot {
     pub(super) tree: Tree,
     /// Objects of the tree's nodes.
     pub(super) objects: Vec<Place>,
+    /// The window's own object, when it is a top-level one.
+    window: Option<ObjectRef>,
     partial: Option<String>,
 }
 
@@ -30,8 +32,6 @@ pub struct Place {
     pub object: ObjectRef,
     /// Its parent's object, and its position there.
     pub parent: Option<(ObjectRef, i32)>,
-    /// True when its place must be asked relative to the screen.
-    pub in_popup: bool,
     has_children: bool,
 }
 
@@ -108,18 +108,22 @@ pub fn take(app: Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxErro
         Walk { app: &app, deadline, max_depth: request.max_depth, left_out: Vec::new(), timed_out: false };
     let mut objects = Objects::default();
     let tops = read_tops(&mut walk, &mut objects);
-    let root = if walk.timed_out { None } else { window::find(&mut walk, &objects, &tops, request) };
+    let found = if walk.timed_out { None } else { window::find(&mut walk, &objects, &tops, request) };
     let mut tree = Tree { origin: (request.bounds.x, request.bounds.y), ..Tree::default() };
     let mut places = Vec::new();
     let mut complete = true;
-    match root {
-        Some(root) => {
+    match found {
+        Some(Found { root, origin }) => {
             let rule = shown_by(&objects, root);
             walk.complete(&mut objects, &[root], &rule);
             build(&app, &objects, root, request.max_depth, &rule, (&mut tree, &mut places));
+            if let Some(window) = tree.nodes.first_mut().filter(|window| window.label.is_empty()) {
+                window.label.clone_from(&request.title);
+            }
             complete = tree.choose(request.max_elements);
             places.truncate(tree.nodes.len());
-            fill(&mut walk, &objects, &mut tree, &places);
+            let origin = origin.unwrap_or(tree.origin);
+            fill(&mut walk, &objects, &places, (&mut tree, origin));
         }
         None if !walk.timed_out => walk.left_out.push(format!(
             "the application has no accessible window \"{}\" of {}x{}",
@@ -139,7 +143,9 @@ pub fn take(app: Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxErro
         ));
     }
     let partial = (!walk.left_out.is_empty()).then(|| walk.left_out.join("; "));
-    Ok(Snapshot { app, tree, objects: places, partial })
+    let window =
+        found.filter(|found| found.origin.is_some()).map(|found| objects.all[found.root].object.clone());
+    Ok(Snapshot { app, tree, objects: places, window, partial })
 }
 
 /// Reads in bulk what the application offers, and its top-level objects.
@@ -210,7 +216,6 @@ fn build(
         places.push(Place {
             object: raw.object.clone(),
             parent: above.map(|above| (above.object.clone(), if raw.index >= 0 { raw.index } else { index })),
-            in_popup: window::is_in_popup(app, objects, at),
             has_children: !raw.children.is_empty(),
         });
         stack.extend(raw.children.iter().rev().map(|child| (*child, Some(position), depth + 1)));
@@ -241,19 +246,19 @@ fn wanted(objects: &Objects, root: usize, is_shown: &dyn Fn(States) -> bool) -> 
 }
 
 /// Reads what the printed nodes lack.
-fn fill(walk: &mut Walk<'_>, objects: &Objects, tree: &mut Tree, places: &[Place]) {
+fn fill(walk: &mut Walk<'_>, objects: &Objects, places: &[Place], (tree, origin): (&mut Tree, (i32, i32))) {
     let mut targets: Vec<Target<'_>> = places
         .iter()
         .zip(&mut tree.nodes)
         .map(|(place, node)| Target {
             object: &place.object,
-            in_popup: place.in_popup,
             has_children: place.has_children,
             node: std::mem::take(node),
             labels: Vec::new(),
         })
         .collect();
-    detail::complete(walk, &mut targets, tree.origin);
+    let origin = relative_to(walk, origin);
+    detail::complete(walk, &mut targets, origin);
     for (node, mut target) in tree.nodes.iter_mut().zip(targets) {
         if target.node.label.is_empty() {
             let names = target.labels.iter().filter_map(|(_, path)| objects.by_path.get(path.as_str()));
@@ -263,6 +268,11 @@ fn fill(walk: &mut Walk<'_>, objects: &Objects, tree: &mut Tree, places: &[Place
     }
 }
 
+/// What is subtracted from places as the application gives them.
+fn relative_to(walk: &Walk<'_>, origin: (i32, i32)) -> (i32, i32) {
+    if walk.app.coordinates() == ask::COORD_SCREEN { origin } else { (0, 0) }
+}
+
 /// Reads one element again, as `fill` does for all.
 pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Element, AxError> {
     let position = snapshot.position(index)?;
@@ -270,11 +280,16 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
     let deadline = Instant::now() + timeout;
     let mut walk =
         Walk { app: &snapshot.app, deadline, max_depth: 0, left_out: Vec::new(), timed_out: false };
+    let window = snapshot.window.as_ref().unwrap_or(&place.object);
     let replies = walk.ask_all(&[
         Ask::plain(&place.object, ask::ACCESSIBLE, "GetState"),
         Ask::property(&place.object, ask::ACCESSIBLE, "Name"),
+        Ask::extents(window, ask::COORD_WINDOW),
+        Ask::extents(window, ask::COORD_SCREEN),
     ]);
-    if let Some(Err(error)) = replies.iter().find(|reply| reply.is_err()) {
+    let moved = ask::rect(&replies[2]).zip(ask::rect(&replies[3])).filter(|_| snapshot.window.is_some());
+    let origin = moved.map_or(snapshot.tree.origin, |(inside, screen)| window::origin(inside, screen));
+    if let Some(Err(error)) = replies[..2].iter().find(|reply| reply.is_err()) {
         return Err(snapshot.failure(index, error, timeout));
     }
     let states = States(ask::states(&replies[0]).unwrap_or_default());
@@ -287,14 +302,10 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
         node.label = detail::label(&snapshot.app, &name, &old.label, node.role);
     }
     node.value = node.toggle_value();
-    let mut targets = [Target {
-        object: &place.object,
-        in_popup: place.in_popup,
-        has_children: place.has_children,
-        node,
-        labels: Vec::new(),
-    }];
-    if !detail::complete(&mut walk, &mut targets, snapshot.tree.origin) {
+    let mut targets =
+        [Target { object: &place.object, has_children: place.has_children, node, labels: Vec::new() }];
+    let origin = relative_to(&walk, origin);
+    if !detail::complete(&mut walk, &mut targets, origin) {
         return Err(snapshot.failure(index, &CallError::TimedOut, timeout));
     }
     let [target] = targets;

@@ -2,7 +2,6 @@
 
 use desktop::Rect;
 
-use super::application::{App, Toolkit};
 use super::ask::{self, Ask, ObjectRef};
 use super::collect::Objects;
 use super::walk::Walk;
@@ -14,13 +13,22 @@ const MAX_WINDOWS: usize = 256;
 /// Decorations and shadows make the window of the toolkit larger than that of the display by at most so much.
 const DECORATIONS: u32 = 120;
 
+/// The object that stands for a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// Its position among the objects.
+    pub root: usize,
+    /// Where the window's content begins on the screen, when the object is a top-level one that says so.
+    pub origin: Option<(i32, i32)>,
+}
+
 /// The object of the window at `request.bounds`; none when nothing fits.
 pub fn find(
     walk: &mut Walk<'_>,
     objects: &Objects,
     tops: &[usize],
     request: &SnapshotRequest,
-) -> Option<usize> {
+) -> Option<Found> {
     let tops = &tops[..tops.len().min(MAX_WINDOWS)];
     let asks: Vec<Ask> = tops
         .iter()
@@ -34,8 +42,9 @@ pub fn find(
     let best = places
         .filter_map(|(top, replies)| {
             let raw = &objects.all[*top];
-            let screen = ask::rect(&replies[1]);
-            let size = ask::rect(&replies[0]).or(screen).filter(|size| size.width > 0 && size.height > 0);
+            let (inside, screen) = (ask::rect(&replies[0]), ask::rect(&replies[1]));
+            let origin = inside.zip(screen).map(|(inside, screen)| origin(inside, screen));
+            let size = inside.or(screen).filter(|size| size.width > 0 && size.height > 0);
             let titled = title_fits(&raw.name, &request.title);
             let sized = size.map(|size| size_difference(size, request.bounds));
             // Without a matching title the size decides; where the toolkit gives no size, a single window must be it.
@@ -45,15 +54,17 @@ pub fn find(
             };
             let distance = screen.map_or(0, |screen| distance(screen, request.bounds));
             let hidden = !raw.states.has(State::Showing);
-            fits.then_some(((!titled, sized.unwrap_or(DECORATIONS).max(8), hidden, distance), *top))
+            let found = Found { root: *top, origin };
+            fits.then_some(((!titled, sized.unwrap_or(DECORATIONS).max(8), hidden, distance), found))
         })
-        .min();
+        .min_by_key(|(rank, _)| *rank);
     if let Some(((untitled, difference, ..), top)) = best
         && (!untitled || difference <= 8)
     {
         return Some(top);
     }
-    popup(walk, objects, request.bounds).or(best.map(|(_, top)| top))
+    let popup = popup(walk, objects, request.bounds).map(|root| Found { root, origin: None });
+    popup.or(best.map(|(_, top)| top))
 }
 
 /// Browsers append their own name to the title that the window manager shows, or leave it off.
@@ -136,14 +147,9 @@ fn inside(inner: Rect, outer: Rect) -> bool {
         && bottom(inner) <= bottom(outer) + 2
 }
 
-/// True for objects whose window-relative place is relative to a popup instead: what is in an open menu of GTK 3.
-pub fn is_in_popup(app: &App, objects: &Objects, position: usize) -> bool {
-    if app.toolkit != Toolkit::Gtk3 {
-        return false;
-    }
-    let raw = &objects.all[position];
-    let above = objects.by_path.get(&raw.parent).map(|at| objects.all[*at].role.name());
-    raw.role.name().contains("menu") && matches!(above, Some("menu" | "window" | "popup menu"))
+/// Where the content of a window begins on the screen, from both places of its object.
+pub fn origin(in_window: Rect, on_screen: Rect) -> (i32, i32) {
+    (on_screen.x.saturating_sub(in_window.x), on_screen.y.saturating_sub(in_window.y))
 }
 
 #[cfg(test)]
