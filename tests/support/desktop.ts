@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { type DesktopOptions, type PrivateDesktop, startDesktop } from '@backlot/headless'
 import { backlotCommand } from './backlot.ts'
 
+export { backlotCommand }
+
 /** What a finished program said. */
 export interface Finished {
   readonly status: number
