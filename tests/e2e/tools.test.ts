@@ -213,9 +213,9 @@ describe('acting', () => {
 })
 
 describe('a broken part', () => {
-  const directly = async (tool: string, env: Record<string, string>, args: Facts = {}) => {
+  const directly = async (tool: string, env: Record<string, string>, args: Facts = {}): Promise<Facts> => {
     const { status, stdout } = await desktop().backlot([tool, JSON.stringify(args), '--direct'], { env })
-    return { status, ...(JSON.parse(stdout) as Facts) }
+    return { status, ...JSON.parse(stdout) }
   }
 
   test('is the native core: it is named, and tools that need none still work', async () => {

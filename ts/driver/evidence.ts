@@ -18,7 +18,7 @@ export const watch = async (call: Call, scene: Scene, act: () => Promise<readonl
     const after = await eyes.look()
     const seen = compareLooks(before, after, scene)
     const remaining = deadline - performance.now()
-    if (seen.length > 0 || remaining <= 0 || call.signal.aborted) return [...told, ...seen]
+    if (seen.some(isConfirming) || remaining <= 0 || call.signal.aborted) return [...told, ...seen]
     await eyes.nextEvent(after.events, Math.min(remaining, limits.lookEveryMs))
   }
 }
@@ -30,11 +30,12 @@ export const acted = (
   facts: Readonly<Record<string, unknown>>,
 ): Outcome => {
   const seen = evidence.filter(isConfirming)
+  const missing = evidence.find(({ kind }) => kind === 'text_missing')
   const effect = seen.length > 0 ? 'confirmed' : 'unverified'
   const how =
     effect === 'confirmed'
       ? `Confirmed: ${seen.map(({ detail }) => detail).join('; ')}.`
-      : 'Unverified: no effect was seen; call get_window_state to look.'
+      : `Unverified: ${missing?.detail ?? 'no effect was seen'}; call get_window_state to look.`
   const disturbed = evidence.filter(({ kind }) => kind === 'person_disturbed').map(({ detail }) => ` Note: ${detail}.`)
   return { text: `${summary} ${how}${disturbed.join('')}`, structured: { ...facts, effect, evidence } }
 }

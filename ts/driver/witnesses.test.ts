@@ -62,7 +62,21 @@ test('text is found when it stands in the element once more than before', () => 
   ).toEqual(['text_found: the text stands in the element'])
   expect(
     evidence({ element: { ...element, value: 'ab' } }, { text: 'ab' }, { element: { ...element, value: 'ab' } }),
-  ).toEqual([])
+  ).toEqual(['text_missing: the element reads "ab"'])
+})
+
+test('a readable element that holds other text than was typed confirms nothing', () => {
+  const [was, is] = [
+    { ...element, value: '' },
+    { ...element, value: 'Gre', states: [] },
+  ]
+  const seen = compareLooks(
+    { ...still, element: was },
+    { ...still, element: is, place: 'x' },
+    { window, text: 'Grüße' },
+  )
+  expect(seen).toEqual([{ kind: 'text_missing', detail: 'the element reads "Gre"' }])
+  expect(seen.some(isConfirming)).toBe(false)
 })
 
 test('windows that opened and closed are named', () => {

@@ -8,6 +8,7 @@ const confirms = {
   state_changed: true,
   value_read_back: true,
   text_found: true,
+  text_missing: false,
   focus_moved: true,
   window_opened: true,
   window_closed: true,
@@ -49,21 +50,30 @@ export interface Look {
 /** True for evidence that was seen after the action, and so confirms it. */
 export const isConfirming = ({ kind }: Evidence): boolean => confirms[kind]
 
-/** What the second look shows that the first did not. */
-export const compareLooks = (before: Look, after: Look, scene: Scene): Evidence[] =>
-  witnesses.flatMap((witness) => witness(before, after, scene) ?? [])
+/**
+ * What the second look shows that the first did not. Where text was meant for an element that can be read, only that text
+ * counts: anything else that changed may be a part of it.
+ */
+export const compareLooks = (before: Look, after: Look, scene: Scene): Evidence[] => {
+  const typed = scene.text === undefined ? undefined : textWitness(before, after, scene.text)
+  return typed === undefined ? witnesses.flatMap((witness) => witness(before, after) ?? []) : [typed]
+}
+
+const textWitness = ({ element: was }: Look, { element: is }: Look, text: string): Evidence | undefined => {
+  if (typeof was !== 'object' || typeof is !== 'object' || was.value === null || is.value === null) return undefined
+  return occurrences(is.value, text) > occurrences(was.value, text)
+    ? { kind: 'text_found', detail: 'the text stands in the element' }
+    : { kind: 'text_missing', detail: `the element reads "${short(is.value)}"` }
+}
 
 /** Facts that two looks at a scene differ in; several, one, or none. */
-type Witness = (before: Look, after: Look, scene: Scene) => Evidence | Evidence[] | undefined
+type Witness = (before: Look, after: Look) => Evidence | Evidence[] | undefined
 
 const witnesses: readonly Witness[] = [
-  (before, after, { text }) => {
+  (before, after) => {
     const [was, is] = [before.element, after.element]
     if (was === undefined || is === undefined || was === 'gone') return undefined
     if (is === 'gone') return { kind: 'state_changed', detail: 'the element is gone' }
-    if (text !== undefined && occurrences(is.value, text) > occurrences(was.value, text)) {
-      return { kind: 'text_found', detail: 'the text stands in the element' }
-    }
     return elementChanges(was, is)
   },
   (before, after) => {
@@ -94,7 +104,7 @@ const idsOf = (windows: readonly Window[]): ReadonlySet<number> => new Set(windo
 const windowName = ({ kind, window_id, title }: Window): string =>
   `${kind === 'normal' ? 'window' : kind} ${window_id}${title === '' ? '' : ` "${title}"`}`
 
-const occurrences = (value: string | null | undefined, text: string): number => (value ?? '').split(text).length - 1
+const occurrences = (value: string, text: string): number => value.split(text).length - 1
 
 const elementChanges = (was: AxElement, is: AxElement): Evidence[] => {
   const appeared = is.states.filter((state) => !was.states.includes(state))
