@@ -55,7 +55,7 @@ export const callFromShell = async ({ name, json, isDirect, reach }: ShellCall):
 const callHere = async (name: string, args: Record<string, unknown>): Promise<ToolResult> => {
   const [{ directCaller }, { fullAccess }] = await Promise.all([import('./direct.ts'), import('./access.ts')])
   await using caller = directCaller(fullAccess)
-  return caller.call(name, args, new AbortController().signal)
+  return await caller.call(name, args, new AbortController().signal)
 }
 
 /** The daemon; none is started for a name that no tool has. */
