@@ -40,6 +40,9 @@ describe('serve', () => {
       expect([args, call.status, call.stdout]).toEqual([args, status, ''])
       expect(call.stderr).toContain(text)
     }
+    const misplaced = await runBacklot(['serve', '--port', '0'], { BACKLOT_HOME: 'not/absolute' })
+    expect([misplaced.status, misplaced.stdout]).toEqual([1, ''])
+    expect(misplaced.stderr).toContain('"not/absolute"')
   })
 
   test.skipIf(isTaken)(
@@ -78,6 +81,12 @@ describe('host', () => {
     const call = await runBacklot(['host', 'config', '--url', 'http://127.0.0.1:1'])
     expect([call.status, call.stdout]).toEqual([1, ''])
     expect(call.stderr).toContain('backlot serve')
+  })
+
+  test('goes past the proxy of the environment to a service of this machine', async () => {
+    const proxy = { HTTP_PROXY: 'http://127.0.0.1:1', no_proxy: 'example.com' }
+    const call = await runBacklot(['host', 'config', '--url', host.url], proxy)
+    expect([call.stderr, call.status]).toEqual(['', 0])
   })
 
   test('names what it does not take', async () => {

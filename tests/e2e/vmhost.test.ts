@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { proving } from '../support/proves.ts'
@@ -266,11 +266,17 @@ describe('a damaged settings file', () => {
     ),
   )
 
-  test('that cannot be written is a failure', async () => {
+  test('that is a folder, or whose folder cannot be made, is a failure with its own code', async () => {
     await using other = await startVmHost()
-    // Permissions do not keep root from writing; a folder in place of the file keeps everybody.
+    const change = async () => {
+      const answer = await fetch(`${other.url}/svc/config`, { method: 'POST', body: '{"cachingEnabled":false}' })
+      return [answer.status, ((await answer.json()) as Json).code]
+    }
+    // Permissions do not keep root from writing; these keep everybody.
+    await symlink('/proc/nothing', join(other.home, 'config'))
+    expect(await change()).toEqual([400, 'config_not_written'])
+    await rm(join(other.home, 'config'))
     await mkdir(join(other.home, 'config/vmhost.json'), { recursive: true })
-    const answer = await fetch(`${other.url}/svc/config`, { method: 'POST', body: '{"cachingEnabled":false}' })
-    expect([answer.status, ((await answer.json()) as Json).code]).toEqual([400, expect.stringMatching(/^config_/)])
+    expect(await change()).toEqual([400, 'config_unreadable'])
   })
 })

@@ -34,9 +34,10 @@ const call = async (endpoint: Endpoint, input: Readonly<Record<string, unknown>>
   try {
     response = await reach.fetch(url, init)
   } catch (error) {
+    const { code, message } = error as { code?: unknown; message?: unknown }
     throw new Failure(
       'host_unreachable',
-      `No VM host answers at "${reach.baseUrl}": ${Failure.from(error).message} Start one with \`backlot serve\`.`,
+      `No VM host answers at "${reach.baseUrl}" (${code ?? message}). Start one with \`backlot serve\`.`,
       { baseUrl: reach.baseUrl },
     )
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SettingsFile } from './settings.ts'
@@ -86,10 +86,10 @@ describe('the settings file', () => {
   })
 
   test('that cannot be written is a failure that names it', async () => {
-    await writeFile(join(folder, 'config'), 'a file in place of the folder')
-    const file = new SettingsFile(join(folder, 'config', 'deep', 'vmhost.json'), usual)
-    await expect(file.change(() => ({ cachingEnabled: false }))).rejects.toMatchObject({
-      code: expect.stringMatching(/^config_/),
+    await symlink('/proc/nothing', join(folder, 'config'))
+    await expect(new SettingsFile(path, usual).change(() => ({ cachingEnabled: false }))).rejects.toMatchObject({
+      code: 'config_not_written',
+      message: expect.stringContaining(`"${path}"`),
     })
   })
 

@@ -94,6 +94,8 @@ const readInput = (
 
 const reach = (url: string) => {
   const unix = url.startsWith('unix:') ? url.slice('unix:'.length) : undefined
+  // A proxy of the environment cannot reach this machine's loopback, and would see the key.
+  if (/^http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(url)) process.env.no_proxy = '*'
   return {
     baseUrl: `${unix === undefined ? url.replace(/\/+$/, '') : 'http://localhost'}${vmHostPrefixes[0]}`,
     fetch: (address: string, init: RequestInit) => fetch(address, unix === undefined ? init : { ...init, unix }),
