@@ -78,6 +78,9 @@ fn keys_and_text_arrive_without_the_focus() {
         let press = |keysym, modifiers| KeyPress { window_id: back.window, keysym, modifiers, at: None };
         kept(agent.press_key(&press(0xff08, vec![])).unwrap());
         back.journal.wait("the text without its end", |record| record["text"] == "Hello, World! {~");
+        kept(agent.press_key(&press(0x61, vec![Modifier::Control])).unwrap());
+        kept(agent.type_text(&text("Grüße 世界 😀é")).unwrap());
+        back.journal.wait("the Unicode text", |record| record["text"] == "Grüße 世界 😀é");
         assert_eq!(stage.person(), before);
         assert_eq!(front.journal.of_agents(), [] as [&serde_json::Value; 0]);
     }

@@ -1,6 +1,7 @@
 //! The agent's own pointer and keyboard.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use desktop::Point;
 use x11rb::protocol::xinput;
@@ -10,10 +11,14 @@ use super::hands::{Hands, fake};
 use super::keyboard;
 use super::link::{Link, on_display};
 use super::master::{self, Pair};
+use super::settle;
 use super::target::Target;
 use super::witness::Witness;
 use crate::plan::{self, Layout, Step, Stroke};
 use crate::{Click, Delivery, InputError, KeyPress, Modifier, Text};
+
+/// How long an application may take until it has read the keys that were sent to it.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A second master pointer and keyboard on a display: one agent's hands, for as long as it lives.
 pub struct Agent {
@@ -137,11 +142,16 @@ impl Body {
         let before = Witness::look(&self.link, self.person)?;
         let mut events = 0;
         for batch in batches {
-            keyboard::assign(&self.link, &batch.assign)?;
+            let loan = keyboard::Loan::take(&self.link, self.own, self.person, &batch.assign)?;
             let mut hands = Hands::on(&self.link, self.own, &target.chain)?;
             hands.reach(&target, at, &[])?;
             hands.run(&plan::strokes(&batch.strokes, text.delay))?;
             events += hands.finish()?;
+            if !batch.assign.is_empty() {
+                // The application looks the key up when it comes to it.
+                settle::application(&self.link, target.window, PATIENCE, true)?;
+            }
+            loan.give_back()?;
         }
         let after = Witness::look(&self.link, self.person)?;
         Ok(before.compare(&after, events))

@@ -161,7 +161,7 @@ impl<'a> Hands<'a> {
                     .ignore_error();
             }
         }
-        self.link.sync()
+        self.link.drain()
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use x11rb::protocol::xinput;
 use x11rb::protocol::xkb::{self, GetMapReply, MapPart};
-use x11rb::protocol::xproto::{ConnectionExt as _, ModMask};
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, ModMask, PropMode};
 use xkeysym::{Keysym, key};
 
 use super::link::Link;
+use super::master::Pair;
 use crate::InputError;
 use crate::keys::{character_of, keysym_of};
 use crate::plan::{Layout, Stroke};
@@ -16,12 +18,105 @@ pub fn layout(link: &Link, keyboard: u16) -> Result<Layout, InputError> {
     Ok(read(&map(link, keyboard)?))
 }
 
-/// Gives spare keycodes of the agent's own keyboard a keysym each, 0 for none.
-pub fn assign(link: &Link, assignments: &[(u8, u32)]) -> Result<(), InputError> {
-    for (keycode, keysym) in assignments {
+/// Spare keycodes that mean something for as long as this lives.
+///
+/// Applications read keys by the person's map, whatever keyboard they come from; so the keysyms stand there,
+/// on keycodes that no key of the person sends. Which they are is written on the agent's device first, so
+/// that a sweep finds them when the agent dies with them.
+pub struct Loan<'a> {
+    link: &'a Link,
+    own: Pair,
+    person: Pair,
+    keycodes: Vec<u8>,
+}
+
+impl<'a> Loan<'a> {
+    /// Gives each keycode its keysym; answers when every client has been told.
+    pub fn take(link: &'a Link, own: Pair, person: Pair, keys: &[(u8, u32)]) -> Result<Self, InputError> {
+        let keycodes: Vec<u8> = keys.iter().map(|(keycode, _)| *keycode).collect();
+        let loan = Self { link, own, person, keycodes };
+        if !keys.is_empty() {
+            write_note(link, own, &loan.keycodes)?;
+            as_person(link, own, person, || assign(link, keys))?;
+        }
+        Ok(loan)
+    }
+
+    /// Gives the keycodes back.
+    pub fn give_back(mut self) -> Result<(), InputError> {
+        self.clear()
+    }
+
+    fn clear(&mut self) -> Result<(), InputError> {
+        let keycodes = std::mem::take(&mut self.keycodes);
+        if keycodes.is_empty() {
+            return Ok(());
+        }
+        as_person(self.link, self.own, self.person, || empty(self.link, &keycodes))?;
+        write_note(self.link, self.own, &[])
+    }
+}
+
+impl Drop for Loan<'_> {
+    fn drop(&mut self) {
+        // Where the connection is lost, the note stays for the next sweep.
+        let _ = self.clear();
+    }
+}
+
+/// Takes the meaning from the keycodes that a dead agent's device notes.
+pub fn give_back_of(link: &Link, pointer: u16) -> Result<(), InputError> {
+    let note = xinput::xi_get_property(
+        &link.conn,
+        pointer,
+        false,
+        link.atoms._BACKLOT_BORROWED_KEYS,
+        AtomEnum::ANY.into(),
+        0,
+        64,
+    )?;
+    match note.reply()?.items {
+        xinput::XIGetPropertyItems::Data8(keycodes) => empty(link, &keycodes),
+        _ => Ok(()),
+    }
+}
+
+fn write_note(link: &Link, own: Pair, keycodes: &[u8]) -> Result<(), InputError> {
+    let note = xinput::XIChangePropertyAux::Data8(keycodes.to_vec());
+    let (name, kind) = (link.atoms._BACKLOT_BORROWED_KEYS, AtomEnum::INTEGER.into());
+    let count = keycodes.len() as u32;
+    xinput::xi_change_property(&link.conn, own.pointer, PropMode::REPLACE, name, kind, count, &note)?
+        .check()?;
+    Ok(())
+}
+
+/// Core requests for a keyboard's map go to that of the client pointer.
+fn as_person(
+    link: &Link,
+    own: Pair,
+    person: Pair,
+    work: impl FnOnce() -> Result<(), InputError>,
+) -> Result<(), InputError> {
+    xinput::xi_set_client_pointer(&link.conn, x11rb::NONE, person.pointer)?;
+    let done = work();
+    xinput::xi_set_client_pointer(&link.conn, x11rb::NONE, own.pointer)?;
+    link.sync()?;
+    done
+}
+
+fn assign(link: &Link, keys: &[(u8, u32)]) -> Result<(), InputError> {
+    for (keycode, keysym) in keys {
+        // The same for both levels, so that a held Shift changes nothing.
         link.conn.change_keyboard_mapping(1, *keycode, 2, &[*keysym, *keysym])?;
     }
-    link.sync()
+    Ok(())
+}
+
+fn empty(link: &Link, keycodes: &[u8]) -> Result<(), InputError> {
+    for keycode in keycodes {
+        link.conn.change_keyboard_mapping(1, *keycode, 1, &[0])?;
+    }
+    Ok(())
 }
 
 fn map(link: &Link, keyboard: u16) -> Result<GetMapReply, InputError> {

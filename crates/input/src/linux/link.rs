@@ -12,6 +12,7 @@ use crate::InputError;
 x11rb::atom_manager! {
     /// Names of the window manager's protocol.
     pub Atoms: AtomsCookie {
+        _BACKLOT_BORROWED_KEYS,
         WM_PROTOCOLS,
         WM_STATE,
         _NET_ACTIVE_WINDOW,
@@ -65,6 +66,13 @@ impl Link {
     /// Waits until the server has done everything that was sent.
     pub fn sync(&self) -> Result<(), InputError> {
         x11rb::wrapper::ConnectionExt::sync(&self.conn)?;
+        Ok(())
+    }
+
+    /// Forgets the events that grabs and questions of ours brought.
+    pub fn drain(&self) -> Result<(), InputError> {
+        self.sync()?;
+        while self.conn.poll_for_event()?.is_some() {}
         Ok(())
     }
 

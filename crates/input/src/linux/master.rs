@@ -76,7 +76,12 @@ pub fn sweep(link: &Link) -> Result<Vec<String>, InputError> {
     let mut removed = Vec::new();
     for device in masters(link)? {
         let name = String::from_utf8_lossy(&device.name).into_owned();
-        if is_orphan(&name) && remove(link, device.deviceid).is_ok() {
+        if !is_orphan(&name) {
+            continue;
+        }
+        // Another sweep may be at it too; what it has removed is gone all the same.
+        let gave_back = super::keyboard::give_back_of(link, device.deviceid);
+        if gave_back.and_then(|()| remove(link, device.deviceid)).is_ok() {
             removed.push(name.trim_end_matches(" pointer").to_owned());
         }
     }

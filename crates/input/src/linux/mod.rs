@@ -4,6 +4,7 @@ mod hands;
 mod keyboard;
 mod link;
 mod master;
+mod settle;
 mod target;
 mod witness;
 

@@ -113,6 +113,8 @@ impl Stage {
         let window = ready["window"].as_u64().unwrap() as u32;
         let fixture = Fixture { window, places: ready["places"].clone(), journal };
         until("the active window", || (self.active() == window).then_some(()));
+        // GDK gives the focus on to the hidden window that it makes right after the top-level one.
+        until("the focus", || (self.person().2 == window + 1).then_some(()));
         fixture
     }
 
