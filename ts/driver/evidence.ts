@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { evidence as limits } from '@backlot/contract/limits'
-import type { Accessibility, Delivery, Rect, Window } from '@backlot/native'
+import type { Accessibility, AxElement, Delivery, Rect, Window } from '@backlot/native'
 import type { Call } from './call.ts'
 import type { Outcome } from './tool.ts'
 import { compareLooks, type Evidence, isConfirming, type Look, type Scene } from './witnesses.ts'
@@ -10,12 +10,13 @@ import { compareLooks, type Evidence, isConfirming, type Look, type Scene } from
 /** Runs an action between two looks at its scene; what the action itself found out stands first in the evidence. */
 export const watch = async (call: Call, scene: Scene, act: () => Promise<readonly Evidence[]>): Promise<Evidence[]> => {
   const eyes = await openEyes(call, scene)
-  const before = await eyes.look()
+  // The element was read when the action's arguments were checked.
+  const before = await eyes.look(scene.target && Promise.resolve(scene.target.element))
   const told = await act()
   if (told.some(isConfirming)) return [...told]
   const deadline = performance.now() + limits.ceilingMs
   for (;;) {
-    const after = await eyes.look()
+    const after = await eyes.look(scene.target?.snapshot.read(scene.target.index))
     const seen = compareLooks(before, after, scene)
     const remaining = deadline - performance.now()
     if (seen.some(isConfirming) || remaining <= 0 || call.signal.aborted) return [...told, ...seen]
@@ -61,19 +62,20 @@ const openEyes = async (call: Call, { window, target, place }: Scene) => {
     call.driver.capturer().catch(() => undefined),
     call.driver.accessibility().catch((): Accessibility | undefined => undefined),
   ])
-  const isAccessible = accessibility !== undefined && (await hasApplication(accessibility, pid))
+  const hasTree = target !== undefined || call.driver.seen.snapshot(pid, window_id) !== undefined
+  const isAccessible = accessibility !== undefined && (hasTree || accessibility.generation(pid) > 0)
   const digest = (region: Rect | null) => capturer?.digest(window_id, region).catch(() => undefined)
   const region = place && clip(place, window)
   return {
-    async look(): Promise<Look> {
+    async look(element: Promise<AxElement> | undefined): Promise<Look> {
       const events = isAccessible ? accessibility.generation(pid) : undefined
-      const [element, windows, at, whole] = await Promise.all([
-        target?.snapshot.read(target.index).catch(goneOrUnseen),
+      const [seen, windows, at, whole] = await Promise.all([
+        element?.catch(goneOrUnseen),
         desktop.windows(),
         region && digest(region),
         digest(null),
       ])
-      return { element, windows: windows.filter((each) => each.pid === pid), place: at, whole, events }
+      return { element: seen, windows: windows.filter((each) => each.pid === pid), place: at, whole, events }
     },
     async nextEvent(since: number | undefined, timeoutMs: number): Promise<void> {
       if (accessibility === undefined || since === undefined) await pause(timeoutMs)
@@ -88,9 +90,6 @@ const clip = (place: Rect, { width, height }: Window): Rect | undefined => {
   const [right, bottom] = [Math.min(width, place.x + place.width), Math.min(height, place.y + place.height)]
   return right > x && bottom > y ? { x, y, width: right - x, height: bottom - y } : undefined
 }
-
-const hasApplication = async (accessibility: Accessibility, pid: number): Promise<boolean> =>
-  (await accessibility.applications().catch(() => [])).some((application) => application.pid === pid)
 
 const goneOrUnseen = (error: unknown): 'gone' | undefined =>
   Failure.from(error).code === 'stale_element' ? 'gone' : undefined

@@ -1,12 +1,21 @@
 /** The element that keys go to: finding it, and making another one it. */
 import { Failure } from '@backlot/contract/failure'
 import { tree } from '@backlot/contract/limits'
-import type { Window } from '@backlot/native'
+import type { AxElement, Window } from '@backlot/native'
 import type { Call } from './call.ts'
 import type { SeenElement } from './elements.ts'
-import { personAfter } from './evidence.ts'
+import { personAfter, watch } from './evidence.ts'
 import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
-import type { Evidence } from './witnesses.ts'
+import { type Evidence, isConfirming } from './witnesses.ts'
+
+/** An element that keys go to now. */
+export interface Focused {
+  /** Read again, so that its new focus is not taken for an effect of the keys. */
+  readonly target: SeenElement
+  /** Its middle in window pixels, where that lies in the window. */
+  readonly at: Point | null
+  readonly evidence: readonly Evidence[]
+}
 
 /**
  * Gives an element its window's inner focus: through the toolkit, else by a click on its middle where it takes text (a
@@ -14,13 +23,14 @@ import type { Evidence } from './witnesses.ts'
  */
 export const focusForKeys = async (
   call: Call,
-  { window, target }: { readonly window: Window; readonly target: SeenElement },
-): Promise<{ at: Point | null; evidence: Evidence[] }> => {
+  scene: { readonly window: Window; readonly target: SeenElement },
+): Promise<Focused> => {
+  const { window, target } = scene
   const point = centreOf(target)
   const at = contains(window, point) ? point : null
-  if (target.element.states.includes('focused')) return { at, evidence: [] }
+  if (isFocused(target.element)) return { target, at, evidence: [] }
   if (await unlessGone(window, target.index, target.snapshot.focus(target.index))) {
-    return { at, evidence: [{ kind: 'ax_action', detail: 'the toolkit accepted the focus' }] }
+    return focused(scene, at, [], 'the toolkit')
   }
   if (!target.element.editable || at === null) {
     throw new Failure(
@@ -31,9 +41,29 @@ export const focusForKeys = async (
   }
   const agent = await call.driver.agent()
   const { window_id } = window
+  const evidence = await watch(call, scene, async () => [
+    personAfter(await agent.click({ window_id, ...at, button: 'left', count: 1, modifiers: [] })),
+  ])
+  return focused(scene, at, evidence, 'a click on its middle')
+}
+
+const isFocused = (element: AxElement): boolean => element.states.includes('focused')
+
+const focused = async (
+  { window, target }: { readonly window: Window; readonly target: SeenElement },
+  at: Point | null,
+  evidence: readonly Evidence[],
+  by: string,
+): Promise<Focused> => {
+  const element = await unlessGone(window, target.index, target.snapshot.read(target.index))
+  const says = isFocused(element) ? 'has the focus' : 'does not say that it has the focus'
   return {
+    target: { ...target, element },
     at,
-    evidence: [personAfter(await agent.click({ window_id, ...at, button: 'left', count: 1, modifiers: [] }))],
+    evidence: [
+      ...evidence.filter((each) => !isConfirming(each)),
+      { kind: 'focus_given', detail: `after ${by} the element ${says}` },
+    ],
   }
 }
 
@@ -44,7 +74,7 @@ export const focusedElement = async (call: Call, window: Window): Promise<SeenEl
   const index = known?.focused() ?? undefined
   if (known !== undefined && index !== undefined) {
     const element = await known.read(index).catch(() => undefined)
-    if (element?.states.includes('focused')) return { index, snapshot: known, element }
+    if (element !== undefined && isFocused(element)) return { index, snapshot: known, element }
   }
   const limits = { max_elements: tree.maxElements, max_depth: tree.maxDepth, timeout_ms: tree.timeoutMs }
   try {

@@ -87,6 +87,12 @@ test('windows that opened and closed are named', () => {
   ])
 })
 
+test('a new title of a window is a changed state', () => {
+  expect(evidence({ windows: [{ ...window, title: 'Saved' }] })).toEqual([
+    'state_changed: window 7 "Saved" has a new title',
+  ])
+})
+
 test('pixels elsewhere in the window count only with an event of the application, where it sends any', () => {
   expect(evidence({ place: 'x' })).toEqual(['pixels_changed: the pixels at the place changed'])
   expect(evidence({ whole: 'x' })).toEqual([])

@@ -10,6 +10,7 @@ const confirms = {
   text_found: true,
   text_missing: false,
   focus_moved: true,
+  focus_given: false,
   window_opened: true,
   window_closed: true,
   pixels_changed: true,
@@ -80,9 +81,13 @@ const witnesses: readonly Witness[] = [
     const [was, is] = [idsOf(before.windows), idsOf(after.windows)]
     const opened = after.windows.filter(({ window_id }) => !was.has(window_id))
     const closed = before.windows.filter(({ window_id }) => !is.has(window_id))
+    const renamed = after.windows.filter((now) => before.windows.some((then) => isRenamed(then, now)))
     return [
       ...opened.map((window): Evidence => ({ kind: 'window_opened', detail: `${windowName(window)} opened` })),
       ...closed.map((window): Evidence => ({ kind: 'window_closed', detail: `${windowName(window)} closed` })),
+      ...renamed.map(
+        (window): Evidence => ({ kind: 'state_changed', detail: `${windowName(window)} has a new title` }),
+      ),
     ]
   },
   (before, after) =>
@@ -100,6 +105,8 @@ const differs = (was: string | undefined, is: string | undefined): boolean =>
   was !== undefined && is !== undefined && was !== is
 
 const idsOf = (windows: readonly Window[]): ReadonlySet<number> => new Set(windows.map(({ window_id }) => window_id))
+
+const isRenamed = (then: Window, now: Window): boolean => then.window_id === now.window_id && then.title !== now.title
 
 const windowName = ({ kind, window_id, title }: Window): string =>
   `${kind === 'normal' ? 'window' : kind} ${window_id}${title === '' ? '' : ` "${title}"`}`

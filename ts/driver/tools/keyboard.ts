@@ -34,7 +34,7 @@ export const pressKey = tool({
     const { window_id } = window
     const agent = await call.driver.agent()
     const focus = found && (await focusForKeys(call, found))
-    const evidence = await watch(call, { window, target: found?.target }, async () => [
+    const evidence = await watch(call, { window, target: focus?.target }, async () => [
       personAfter(await agent.pressKey({ window_id, key: args.key, modifiers: [...held], at: focus?.at ?? null })),
     ])
     const combination = [...held, args.key].join('+')

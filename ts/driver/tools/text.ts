@@ -86,7 +86,7 @@ const typeKeys = async (
   const { window_id } = window
   const agent = await call.driver.agent()
   const focus = target && (await focusForKeys(call, { window, target }))
-  const evidence = await watch(call, { ...scene, text }, async () => [
+  const evidence = await watch(call, { window, target: focus?.target, text }, async () => [
     personAfter(await agent.typeText({ window_id, text, delay_ms, at: focus?.at ?? null })),
   ])
   const where = target === undefined ? `window ${window_id}` : nameOf(target)
