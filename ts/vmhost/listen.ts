@@ -45,6 +45,7 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
   await settings.read()
   if (socket !== undefined) await removeStale(socket)
 
+  // Whose requests are admitted depends on the port, which is known once the socket is bound; none is read before.
   let answer: Answer | undefined
   const server = bind(address, socket === undefined ? { hostname: address, port: options.port } : { unix: socket }, {
     // Beyond it Bun answers 413 by itself; the service reads bodies up to its own limit and answers 400.
