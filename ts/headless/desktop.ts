@@ -102,8 +102,18 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
   const guardian = startGuardian(folder)
   const env = { ...withoutSession(inherited), [environment.desktop]: markOf(folder) }
   const size = options.size ?? privateDesktop.size
-  const starting = startParts({ programs, folder, env, size, glx: options.glx ?? false, timeoutMs })
+  const abandoned = new AbortController()
+  const starting = startParts({
+    programs,
+    folder,
+    env,
+    size,
+    glx: options.glx ?? false,
+    timeoutMs,
+    signal: abandoned.signal,
+  })
   const { parts, variables } = await within(starting, timeoutMs, options.signal).catch(async (error: unknown) => {
+    abandoned.abort()
     await guardian.end()
     throw error
   })

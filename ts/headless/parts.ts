@@ -26,6 +26,8 @@ export interface PartsOptions {
   readonly size: { readonly width: number; readonly height: number }
   readonly glx: boolean
   readonly timeoutMs: number
+  /** Once aborted, no further part is started: the guardian may have looked for them already. */
+  readonly signal: AbortSignal
 }
 
 /** Says that the user has no name where that is why the session bus ended: its own words speak of memory. */
@@ -44,9 +46,11 @@ const explainBus = (error: unknown): unknown => {
  * Starts the parts and settles with them and the desktop's variables when all are ready.
  * Throws `desktop_not_started` or `user_without_name`, leaving what was started to the guardian.
  */
-export const startParts = async ({ programs, folder, env, size, glx, timeoutMs }: PartsOptions) => {
-  const start = (name: PartName, command: [string, ...string[]], variables: Record<string, string> = {}): Part =>
-    startPart({ name, command, env: { ...env, ...variables }, folder })
+export const startParts = async ({ programs, folder, env, size, glx, timeoutMs, signal }: PartsOptions) => {
+  const start = (name: PartName, command: [string, ...string[]], variables: Record<string, string> = {}): Part => {
+    signal.throwIfAborted()
+    return startPart({ name, command, env: { ...env, ...variables }, folder })
+  }
 
   const authority = join(folder, 'x-authority')
   writeFileSync(authority, xAuthority(randomBytes(16)), { mode: 0o600 })

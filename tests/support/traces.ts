@@ -1,0 +1,58 @@
+/** What a private desktop leaves in the system, looked at from outside. */
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { basename } from 'node:path'
+
+/** Pids of the living processes whose environment carries the desktop's mark. */
+export const markedProcesses = (folder: string): number[] => {
+  const mark = `BACKLOT_DESKTOP=${basename(folder)}`
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark)
+      } catch {
+        return false
+      }
+    })
+}
+
+/** Paths of listening Unix sockets, abstract ones with `@` before them. */
+export const listeningSockets = (): string[] =>
+  readFileSync('/proc/net/unix', 'utf8')
+    .split('\n')
+    .flatMap((line) => line.split(/\s+/)[7] ?? [])
+
+/** Inodes of the sockets that a process holds. */
+const socketInodes = (pid: number): Set<string> => {
+  const inodes = new Set<string>()
+  for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+    try {
+      const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]
+      if (inode !== undefined) inodes.add(inode)
+    } catch {}
+  }
+  return inodes
+}
+
+/** Whether a process listens on TCP, on any address. */
+export const listensOnTcp = (pid: number): boolean => {
+  const listening = '0A'
+  const inodes = socketInodes(pid)
+  return ['/proc/net/tcp', '/proc/net/tcp6']
+    .filter((file) => existsSync(file))
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n').slice(1))
+    .map((line) => line.trim().split(/\s+/))
+    .some((fields) => fields[3] === listening && inodes.has(String(fields[9])))
+}
+
+/** File of an X display's socket: `:5` has `/tmp/.X11-unix/X5`. */
+export const xSocket = (display: string): string => `/tmp/.X11-unix/X${display.slice(1)}`
+
+/** What is left of a desktop, in words; empty when nothing is. */
+export const leftOf = (desktop: { readonly folder: string; readonly display: string }): string[] => [
+  ...markedProcesses(desktop.folder).map((pid) => `process ${pid}`),
+  ...(existsSync(desktop.folder) ? [`folder ${desktop.folder}`] : []),
+  ...(existsSync(xSocket(desktop.display)) && !listeningSockets().includes(xSocket(desktop.display))
+    ? [`socket ${xSocket(desktop.display)}`]
+    : []),
+]
