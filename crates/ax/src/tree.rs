@@ -123,6 +123,25 @@ impl Tree {
         true
     }
 
+    /// Takes the labels off leaves that only repeat their parent's: a link and the text in it are one thing.
+    pub fn fold(&mut self) {
+        let mut has_children = vec![false; self.nodes.len()];
+        for node in &self.nodes {
+            if let Some(parent) = node.parent {
+                has_children[parent] = true;
+            }
+        }
+        for at in (0..self.nodes.len()).filter(|at| !has_children[*at]) {
+            let node = &self.nodes[at];
+            let Some(parent) = node.parent.map(|parent| &self.nodes[parent]) else { continue };
+            let repeats =
+                node.index.is_none() && node.value.is_none() && node.label.trim() == parent.label.trim();
+            if repeats && matches!(node.role.name(), "static" | "label" | "text") {
+                self.nodes[at].label.clear();
+            }
+        }
+    }
+
     /// The nodes that are printed and match `query` (a case-insensitive part of their line), with their ancestors,
     /// each with its depth: the number of printed ancestors.
     pub fn lines(&self, query: Option<&str>, line: impl Fn(&Node) -> String) -> Vec<Line> {
@@ -226,6 +245,15 @@ pub mod tests {
         assert!(!item.is_operated());
         item.states = item.states.with(State::Selectable);
         assert!(item.is_operated());
+    }
+
+    #[test]
+    fn text_that_repeats_its_parent_is_not_printed() {
+        let mut tree = sample();
+        tree.nodes.push(node(Some(2), 116, "Save"));
+        tree.nodes.push(node(Some(3), 116, "Other"));
+        tree.fold();
+        assert_eq!((tree.nodes[6].is_printed(), tree.nodes[7].is_printed()), (false, true));
     }
 
     #[test]

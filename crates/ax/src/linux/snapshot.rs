@@ -124,6 +124,7 @@ pub fn take(app: Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxErro
             places.truncate(tree.nodes.len());
             let origin = origin.unwrap_or(tree.origin);
             fill(&mut walk, &objects, &places, (&mut tree, origin));
+            tree.fold();
         }
         None if !walk.timed_out => walk.left_out.push(format!(
             "the application has no accessible window \"{}\" of {}x{}",
@@ -169,7 +170,7 @@ fn read_tops(walk: &mut Walk<'_>, objects: &mut Objects) -> Vec<usize> {
         .collect();
     let unknown: Vec<ObjectRef> =
         tops.iter().filter(|top| !objects.by_path.contains_key(&top.path)).cloned().collect();
-    for raw in walk.describe(&unknown) {
+    for raw in walk.describe(&unknown, &|_| true) {
         objects.insert(raw);
     }
     tops.iter().filter_map(|top| objects.by_path.get(&top.path).copied()).collect()

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use desktop::Rect;
 
-use super::application::App;
+use super::application::{App, Toolkit};
 use super::ask::{self, Ask, ObjectRef, Reply};
 use super::collect::{self, Objects, Raw};
 use super::dbus::CallError;
@@ -15,8 +15,8 @@ use crate::role::Role;
 use crate::state::{State, States};
 use crate::tree::Abilities;
 
-/// Containers with more children are read only where they are visible, or in part.
-const MANY_CHILDREN: i32 = 2_000;
+/// Containers with more children are read in part.
+const MANY_CHILDREN: i32 = 20_000;
 /// Most children that are read of a container which makes them on demand.
 const SOME_CHILDREN: i32 = 500;
 /// Most cells that are read of a table.
@@ -70,7 +70,7 @@ impl Walk<'_> {
         let open: Vec<(usize, Way)> = level
             .iter()
             .filter(|position| is_shown(objects.all[**position].states))
-            .filter_map(|position| way(&objects.all[*position]).map(|way| (*position, way)))
+            .filter_map(|position| way(&objects.all[*position], self.app.toolkit).map(|way| (*position, way)))
             .collect();
         let mut asks = Vec::new();
         let mut spans = Vec::with_capacity(open.len());
@@ -112,7 +112,7 @@ impl Walk<'_> {
             .filter(|object| !objects.by_path.contains_key(&object.path))
             .cloned()
             .collect();
-        for raw in self.describe(&unknown) {
+        for raw in self.describe(&unknown, is_shown) {
             objects.insert(raw);
         }
         for ((position, _), children) in open.iter().zip(found) {
@@ -151,14 +151,23 @@ impl Walk<'_> {
         }
     }
 
-    /// Reads role, states, name, interfaces and child count of these objects.
-    pub fn describe(&mut self, objects: &[ObjectRef]) -> Vec<Raw> {
-        let asks: Vec<Ask> = objects
+    /// Reads these objects: the states of all, and of those that are shown also role, name, interfaces and child count.
+    /// Most of a long page or list is out of sight.
+    pub fn describe(&mut self, objects: &[ObjectRef], is_shown: &dyn Fn(States) -> bool) -> Vec<Raw> {
+        let asks: Vec<Ask> =
+            objects.iter().map(|object| Ask::plain(object, ask::ACCESSIBLE, "GetState")).collect();
+        let states = self.ask_all(&asks);
+        let shown: Vec<(&ObjectRef, States)> = objects
             .iter()
-            .flat_map(|object| {
+            .zip(states.iter().map(|reply| ask::states(reply).map(States)))
+            .filter_map(|(object, states)| Some((object, states?)))
+            .filter(|(_, states)| is_shown(*states))
+            .collect();
+        let asks: Vec<Ask> = shown
+            .iter()
+            .flat_map(|(object, _)| {
                 [
                     Ask::plain(object, ask::ACCESSIBLE, "GetRole"),
-                    Ask::plain(object, ask::ACCESSIBLE, "GetState"),
                     Ask::plain(object, ask::ACCESSIBLE, "GetInterfaces"),
                     Ask::property(object, ask::ACCESSIBLE, "Name"),
                     Ask::property(object, ask::ACCESSIBLE, "ChildCount"),
@@ -166,27 +175,7 @@ impl Walk<'_> {
             })
             .collect();
         let replies = self.ask_all(&asks);
-        objects
-            .iter()
-            .zip(replies.chunks(5))
-            .filter_map(|(object, replies)| {
-                let interfaces = replies[2].as_ref().ok().and_then(|reply| reply.expect("as").ok());
-                Some(Raw {
-                    object: object.clone(),
-                    parent: "".into(),
-                    index: -1,
-                    child_count: ask::integer_property(&replies[4]).unwrap_or(-1),
-                    children: Vec::new(),
-                    abilities: interfaces
-                        .and_then(|mut reader| collect::abilities(&mut reader).ok())
-                        .unwrap_or(Abilities::default()),
-                    name: ask::text_property(&replies[3]).unwrap_or_default(),
-                    description: String::new(),
-                    role: Role(ask::unsigned(&replies[0])?),
-                    states: States(ask::states(&replies[1])?),
-                })
-            })
-            .collect()
+        shown.iter().zip(replies.chunks(4)).filter_map(|(shown, replies)| raw(shown, replies)).collect()
     }
 
     /// The calls that fetch the visible cells of a table.
@@ -247,19 +236,38 @@ impl Walk<'_> {
     }
 }
 
+fn raw((object, states): &(&ObjectRef, States), replies: &[Reply]) -> Option<Raw> {
+    let interfaces = replies[1].as_ref().ok().and_then(|reply| reply.expect("as").ok());
+    let abilities = interfaces.and_then(|mut reader| collect::abilities(&mut reader).ok());
+    Some(Raw {
+        object: (*object).clone(),
+        parent: "".into(),
+        index: -1,
+        child_count: ask::integer_property(&replies[3]).unwrap_or(-1),
+        children: Vec::new(),
+        abilities: abilities.unwrap_or_default(),
+        name: ask::text_property(&replies[2]).unwrap_or_default(),
+        description: String::new(),
+        role: Role(ask::unsigned(&replies[0])?),
+        states: *states,
+    })
+}
+
 /// How the children of an object are read; none when it has no more than are known.
-fn way(raw: &Raw) -> Option<Way> {
+fn way(raw: &Raw, toolkit: Toolkit) -> Option<Way> {
     let known = i32::try_from(raw.children.len()).unwrap_or(i32::MAX);
     if raw.child_count >= 0 && known >= raw.child_count {
         return None;
     }
     let managed = raw.states.has(State::ManagesDescendants);
+    let few = (0..=SOME_CHILDREN).contains(&raw.child_count);
+    // Qt never says that a table makes its cells on demand.
+    let table = raw.abilities.has(Abilities::TABLE) && (managed || toolkit == Toolkit::Qt);
+    if !few && table {
+        return Some(Way::Cells);
+    }
     if !managed && raw.child_count <= MANY_CHILDREN {
         return Some(Way::All);
-    }
-    let few = (0..=SOME_CHILDREN).contains(&raw.child_count);
-    if !few && raw.abilities.has(Abilities::TABLE) {
-        return Some(Way::Cells);
     }
     Some(Way::First(raw.child_count.clamp(0, SOME_CHILDREN)))
 }
