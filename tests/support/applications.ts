@@ -76,15 +76,22 @@ const chromiumFlags = (profile: string): string[] => [
   `--user-data-dir=${profile}`,
 ]
 
-/** Starts Chromium on a page with common controls, served to it alone, which journals each event with `isTrusted`. */
-export const startChromium = async (on: TestDesktop): Promise<Browser> => {
+/**
+ * Starts Chromium on a page with common controls, served to it alone, which journals each event with `isTrusted`;
+ * `content` may change the page's text.
+ */
+export const startChromium = async (
+  on: TestDesktop,
+  { content = (html) => html }: { readonly content?: (html: string) => string } = {},
+): Promise<Browser> => {
+  const page = content(await Bun.file(join(fixtures, 'page.html')).text())
   const entries: Entry[] = []
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch(request, serving) {
       if (new URL(request.url).pathname === '/journal' && serving.upgrade(request)) return undefined
-      return new Response(Bun.file(join(fixtures, 'page.html')))
+      return new Response(page, { headers: { 'content-type': 'text/html' } })
     },
     websocket: {
       message(_, text) {

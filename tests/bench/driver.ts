@@ -1,0 +1,87 @@
+/**
+ * `./dev bench driver [--keep]`: the driver against its floors, on the packed build and a private desktop.
+ * With `--keep` the table is written to docs/benchmarks.md.
+ */
+import { join } from 'node:path'
+import { startDesktop } from '@backlot/headless'
+import { Accessibility, Agent, Capturer, Desktop, type Window } from '@backlot/native'
+import { startChromium, startGtk3 } from '../support/applications.ts'
+import { TestDesktop } from '../support/desktop.ts'
+import { until } from '../support/until.ts'
+import { pixelClickRow } from './driver/input.ts'
+import { machine, type Row, table } from './driver/measure.ts'
+import { pictureRow } from './driver/picture.ts'
+import { memoryRows, startRows } from './driver/start.ts'
+import { elementClickRow, treeRow } from './driver/tree.ts'
+
+const root = join(import.meta.dir, '../..')
+
+const buildFloor = async (): Promise<string> => {
+  const cargo = Bun.spawn(['cargo', 'build', '--quiet', '--release', '-p', 'capture', '--example', 'floor'], {
+    cwd: root,
+  })
+  if ((await cargo.exited) !== 0) throw new Error('the floor program of the capture crate does not compile')
+  return join(root, 'target', process.env.CARGO_BUILD_TARGET ?? '', 'release', 'examples', 'floor')
+}
+
+const longPage = (html: string): string =>
+  html.replace('</body>', `${'<div><button type="button">Row</button> words beside it</div>'.repeat(750)}</body>`)
+
+const measureAll = async (): Promise<Row[]> => {
+  const program = await buildFloor()
+  await using desktop = await startDesktop({ size: { width: 1920, height: 1080 } })
+  const on = new TestDesktop(desktop)
+  // Only what belongs to the desktop: its display and buses.
+  Object.assign(process.env, on.env)
+  const x = await Desktop.open(desktop.display)
+  const [capturer, accessibility, agent] = [
+    await Capturer.open(x),
+    await Accessibility.open(null),
+    await Agent.open(x, 'bench'),
+  ]
+  const windowOf = (what: string, fits: (window: Window) => boolean): Promise<Window> =>
+    until(`a window of ${what}`, async () => (await x.windows()).find(fits))
+  const rows: Row[] = []
+  const add = async (row: Promise<Row> | Promise<Row[]>) => {
+    for (const one of [await row].flat()) {
+      rows.push(one)
+      console.error(`${one.what}: ${one.measured.median.toFixed(2)} ${one.unit}`)
+    }
+  }
+  try {
+    on.start(['gtk3-widget-factory'])
+    const factory = await windowOf('gtk3-widget-factory', ({ title }) => title.includes('Factory'))
+    await add(treeRow(accessibility, factory, 'gtk3-widget-factory', 6))
+    await add(pictureRow(program, desktop.display, capturer, factory, 'gtk3-widget-factory'))
+    {
+      await using browser = await startChromium(on, { content: longPage })
+      const page = await windowOf('Chromium', ({ title }) => title.startsWith(browser.title))
+      await add(treeRow(accessibility, page, 'a page in Chromium', 3))
+      await add(pictureRow(program, desktop.display, capturer, page, 'a page in Chromium'))
+    }
+    const application = await startGtk3(on, 'controls', { geometry: '420x480+700+300' })
+    await add(elementClickRow(accessibility, x, application.pid, 'Press me'))
+    await add(pixelClickRow(agent, application))
+    await add(startRows(on))
+    await add(memoryRows(on, { pid: factory.pid, window_id: factory.window_id }))
+  } finally {
+    await agent.close()
+    accessibility.close()
+    capturer.close()
+    x.close()
+  }
+  return rows
+}
+
+const rows = await measureAll()
+const text = `${table(rows)}\n\n${machine()}.\n`
+console.log(text)
+if (process.argv.includes('--keep')) {
+  const head = `# Benchmarks
+
+What \`./dev bench driver\` printed last. A time says little without its floor: floor and figure were measured in turn, in
+the same run, on the packed build.
+
+`
+  await Bun.write(join(root, 'docs/benchmarks.md'), head + text)
+}

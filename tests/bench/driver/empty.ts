@@ -1,0 +1,2 @@
+/** A program that does nothing: what the runtime itself costs. */
+export {}
