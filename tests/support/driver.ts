@@ -78,7 +78,7 @@ export const openSocket = async (path: string): Promise<Lines & { terminate(): v
     write,
     send: (value) => write(`${JSON.stringify(value)}\n`),
     next: () => inbox.next(),
-    end: () => void socket.end(),
+    end: () => void socket.shutdown(),
     terminate: () => socket.terminate(),
     closed,
     async [Symbol.asyncDispose]() {

@@ -9,6 +9,7 @@ const shared: Readonly<Record<string, Load>> = {
   call: () => import('./commands/call.ts'),
   'list-tools': () => import('./commands/list-tools.ts'),
   describe: () => import('./commands/describe.ts'),
+  doctor: () => import('./commands/doctor.ts'),
   'mcp-config': () => import('./commands/mcp-config.ts'),
 }
 

@@ -3,3 +3,4 @@ export { type DesktopEnd, type DesktopOptions, type PrivateDesktop, startDesktop
 export { foreignVariables } from './environment.ts'
 export { whenParentEnds } from './parent.ts'
 export type { PartName } from './part.ts'
+export { findPrograms } from './programs.ts'

@@ -43,8 +43,7 @@ const hosts: Readonly<Record<string, Host>> = {
   windsurf: { place: '~/.codeium/windsurf/mcp_config.json', snippet: mcpServers },
   zed: {
     place: '~/.config/zed/settings.json',
-    snippet: ({ command, args }) =>
-      json({ context_servers: { backlot: { source: 'custom', command, args, env: {} } } }),
+    snippet: (start) => json({ context_servers: { backlot: { source: 'custom', ...start } } }),
   },
   codex: {
     place: '~/.codex/config.toml',

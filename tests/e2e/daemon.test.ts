@@ -1,0 +1,213 @@
+import { expect, test } from 'bun:test'
+import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { privateDesktop, type TestDesktop } from '../support/desktop.ts'
+import { driverCommand, openSocket } from '../support/driver.ts'
+import { connect } from '../support/mcp-client.ts'
+import { proving } from '../support/proves.ts'
+import { until } from '../support/until.ts'
+
+const desktop = privateDesktop()
+
+interface Running extends AsyncDisposable {
+  readonly process: Bun.Subprocess<'ignore', 'ignore', 'pipe'>
+  readonly socket: string
+}
+
+/** A daemon on a socket of its own, as a person starts it; ready when it says so. */
+const serve = async (
+  on: TestDesktop,
+  options: { socket?: string; flags?: string[]; env?: Record<string, string> } = {},
+) => {
+  const socket = options.socket ?? on.path('driver.sock')
+  const process = Bun.spawn([...driverCommand('serve', '--socket', socket, ...(options.flags ?? []))], {
+    env: { ...on.env, ...options.env },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  for await (const bytes of process.stderr) if (Buffer.from(bytes).includes('listens on')) break
+  const running: Running = {
+    process,
+    socket,
+    async [Symbol.asyncDispose]() {
+      process.kill()
+      await process.exited
+    },
+  }
+  return running
+}
+
+const statusOf = async (on: TestDesktop, socket: string): Promise<Record<string, unknown>> => {
+  const { stdout, status } = await on.run(driverCommand('status', '--socket', socket))
+  return { status, ...JSON.parse(stdout) }
+}
+
+const isGone = (pid: number): boolean => !existsSync(`/proc/${pid}/exe`) || !existsSync(`/proc/${pid}/cwd`)
+
+test(
+  'serve, status and stop are one life',
+  proving(['driver.option.socket'], async () => {
+    await using daemon = await serve(desktop())
+    expect(await statusOf(desktop(), daemon.socket)).toMatchObject({
+      status: 0,
+      running: true,
+      pid: daemon.process.pid,
+      version: '0.1.0',
+      display: desktop().desktop.display,
+      bus: desktop().env.DBUS_SESSION_BUS_ADDRESS?.replace(/,guid=.*/, ''),
+      idle_timeout_s: 0,
+    })
+    expect((await desktop().run(driverCommand('stop', '--socket', daemon.socket))).status).toBe(0)
+    expect(await daemon.process.exited).toBe(0)
+    expect(existsSync(daemon.socket)).toBe(false)
+    expect(await statusOf(desktop(), daemon.socket)).toMatchObject({ status: 1, running: false })
+    expect((await desktop().run(driverCommand('stop', '--socket', daemon.socket))).status).toBe(0)
+  }),
+)
+
+test('the socket is for its owner alone', async () => {
+  const socket = `${desktop().path('made')}/driver.sock`
+  await using daemon = await serve(desktop(), { socket })
+  expect(lstatSync(daemon.socket).mode & 0o777).toBe(0o600)
+  expect(lstatSync(dirname(daemon.socket)).mode & 0o777).toBe(0o700)
+})
+
+test('a folder that others can write to, a link, and a file in the way are refused', async () => {
+  const open = desktop().path('open')
+  mkdirSync(open)
+  chmodSync(open, 0o777)
+  const link = desktop().path('link')
+  symlinkSync(open, link)
+  const file = desktop().path('file')
+  writeFileSync(file, 'mine')
+  const refusals = { [`${open}/d.sock`]: 'can be written by others', [file]: 'is not a socket' }
+  for (const [socket, reason] of Object.entries(refusals)) {
+    const { status, stderr } = await desktop().run(driverCommand('serve', '--socket', socket))
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(reason) })
+    const shell = await desktop().backlot(['get_config', '{}', '--socket', socket])
+    expect([shell.status, JSON.parse(shell.stdout).code]).toEqual([1, 'socket_refused'])
+  }
+})
+
+test('a second serve says that one is running, and leaves it running', async () => {
+  await using daemon = await serve(desktop())
+  const { status, stderr } = await desktop().run(driverCommand('serve', '--socket', daemon.socket))
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('already running') })
+  expect(await statusOf(desktop(), daemon.socket)).toMatchObject({ pid: daemon.process.pid })
+})
+
+test('the socket of a killed daemon is replaced', async () => {
+  const killed = await serve(desktop())
+  killed.process.kill('SIGKILL')
+  await killed.process.exited
+  expect(existsSync(killed.socket)).toBe(true)
+  await using daemon = await serve(desktop(), { socket: killed.socket })
+  expect(await statusOf(desktop(), daemon.socket)).toMatchObject({ pid: daemon.process.pid })
+})
+
+test('SIGTERM and SIGINT end it in order, with an answer to what runs', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    await using daemon = await serve(desktop())
+    await using client = await openSocket(daemon.socket)
+    client.send({ id: 1, method: 'call', name: 'launch_app', args: { name: 'sleep', additional_arguments: ['60'] } })
+    await until('the call to be counted', async () => {
+      client.send({ id: 2, method: 'status' })
+      return ((await client.next()).result as { calls: number }).calls === 1
+    })
+    daemon.process.kill(signal)
+    expect(await client.next()).toMatchObject({ id: 1, ok: false, code: 'cancelled' })
+    await client.closed
+    expect(await daemon.process.exited).toBe(0)
+    expect(existsSync(daemon.socket)).toBe(false)
+  }
+})
+
+test('one that a client started ends when nobody has been connected for its idle time', async () => {
+  await using daemon = await serve(desktop(), { flags: ['--idle-timeout-s', '1'] })
+  const client = await openSocket(daemon.socket)
+  client.send({ method: 'status' })
+  expect(await client.next()).toMatchObject({ result: { idle_timeout_s: 1, connections: 1 } })
+  client.end()
+  await client.closed
+  expect(await daemon.process.exited).toBe(0)
+})
+
+test('of several clients that find none, all reach the same one', async () => {
+  const socket = desktop().path('race.sock')
+  const calls = Array.from({ length: 5 }, () => desktop().backlot(['get_config', '{}', '--socket', socket]))
+  expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([0, 0, 0, 0, 0])
+  expect(await statusOf(desktop(), socket)).toMatchObject({ running: true, calls: 5, idle_timeout_s: 300 })
+  await desktop().run(driverCommand('stop', '--socket', socket))
+}, 30_000)
+
+test('a proxy whose daemon was killed starts another one', async () => {
+  const socket = desktop().path('killed.sock')
+  await using mcp = await connect(desktop(), '--socket', socket)
+  await mcp.ask('get_config')
+  const pid = Number((await statusOf(desktop(), socket)).pid)
+  const inFlight = mcp.call('launch_app', { name: 'sleep', additional_arguments: ['60'] })
+  await until('the call to be under way', async () => (await statusOf(desktop(), socket)).calls === 2)
+  process.kill(pid, 'SIGKILL')
+  expect((await inFlight).structured).toMatchObject({
+    code: 'daemon_lost',
+    message: expect.stringContaining('unknown'),
+  })
+  await until('the process to be gone', () => isGone(pid))
+  await mcp.ask('get_config')
+  const after = await statusOf(desktop(), socket)
+  expect([after.running, after.pid === pid]).toEqual([true, false])
+  await desktop().run(driverCommand('stop', '--socket', socket))
+}, 30_000)
+
+test('a caller from another display or bus is refused by name', async () => {
+  await using daemon = await serve(desktop())
+  for (const [variable, value, key] of [
+    ['DISPLAY', ':7777', 'display'],
+    ['DBUS_SESSION_BUS_ADDRESS', 'unix:path=/nowhere', 'bus'],
+  ] as const) {
+    const { stdout, status } = await desktop().backlot(['get_config', '{}', '--socket', daemon.socket], {
+      env: { [variable]: value },
+    })
+    expect([status, JSON.parse(stdout)]).toEqual([
+      1,
+      expect.objectContaining({ code: 'daemon_mismatch', message: expect.stringContaining(`its ${key} is`) }),
+    ])
+  }
+})
+
+test('a client of another version is refused before its calls run', async () => {
+  await using daemon = await serve(desktop())
+  await using client = await openSocket(daemon.socket)
+  const expected = { version: '9.9.9', display: '', bus: '' }
+  client.write(
+    `${JSON.stringify({ id: 1, method: 'hello', expect: expected })}\n${JSON.stringify({ id: 2, method: 'call', name: 'get_config' })}\n`,
+  )
+  expect(await client.next()).toMatchObject({ id: 1, ok: false, code: 'daemon_mismatch', data: { replaceable: false } })
+  await client.closed
+  expect(await statusOf(desktop(), daemon.socket)).toMatchObject({ calls: 0 })
+})
+
+test('an idle daemon that a client started and that does not match is replaced, a busy one is not', async () => {
+  const other = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/another' }
+  await using daemon = await serve(desktop(), { flags: ['--idle-timeout-s', '300'], env: other })
+  const call = () => desktop().backlot(['get_config', '{}', '--socket', daemon.socket])
+  const busy = await openSocket(daemon.socket)
+  expect(JSON.parse((await call()).stdout).code).toBe('daemon_mismatch')
+  busy.end()
+  await busy.closed
+  expect((await call()).status).toBe(0)
+  expect(await daemon.process.exited).toBe(0)
+  await desktop().run(driverCommand('stop', '--socket', daemon.socket))
+}, 30_000)
+
+test('the log of a daemon that a client started stays within its bound', async () => {
+  const socket = desktop().path('logged.sock')
+  const state = `${desktop().home}/.local/state/backlot`
+  mkdirSync(state, { recursive: true })
+  const log = `${state}/driver-${desktop().desktop.display.slice(1)}.log`
+  writeFileSync(log, 'x'.repeat(3_000_000))
+  expect((await desktop().backlot(['get_config', '{}', '--socket', socket])).status).toBe(0)
+  expect(lstatSync(log).size).toBeLessThan(1_000_000)
+  await desktop().run(driverCommand('stop', '--socket', socket))
+})

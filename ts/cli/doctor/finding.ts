@@ -1,0 +1,21 @@
+/** What `backlot doctor` says of one ability. */
+export interface Finding {
+  /** Stable name. */
+  readonly id: string
+  /** What it is for, in words. */
+  readonly ability: string
+  readonly state: 'works' | 'limited' | 'missing'
+  /** What was found. */
+  readonly detail: string
+  /** The one command that mends it, or null where nothing is to be mended. */
+  readonly mend: string | null
+  /** Whether nothing works without it. */
+  readonly essential: boolean
+}
+
+/** A finding without its name: what a check gives. */
+export type Found = Pick<Finding, 'state' | 'detail' | 'mend'>
+
+export const works = (detail: string): Found => ({ state: 'works', detail, mend: null })
+export const limited = (detail: string, mend: string): Found => ({ state: 'limited', detail, mend })
+export const missing = (detail: string, mend: string): Found => ({ state: 'missing', detail, mend })
