@@ -2,7 +2,7 @@
 //! looks at what must not move.
 #![allow(dead_code, reason = "each test file uses a part of the stage")]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -191,6 +191,37 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// Serves one page on a port of its own; what the page posts is the journal.
+    pub fn web(page: &'static str) -> (u16, Self) {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for mut peer in listener.incoming().map_while(Result::ok) {
+                let sender = sender.clone();
+                std::thread::spawn(move || {
+                    let mut reader = BufReader::new(peer.try_clone().unwrap());
+                    let (mut line, mut length, mut post) = (String::new(), 0, false);
+                    while reader.read_line(&mut line).unwrap_or(0) > 2 {
+                        post |= line.starts_with("POST");
+                        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                            length = value.trim().parse().unwrap_or(0);
+                        }
+                        line.clear();
+                    }
+                    let mut body = vec![0; length];
+                    if reader.read_exact(&mut body).is_ok() && post {
+                        let _ = sender.send(serde_json::from_slice(&body).unwrap_or(Value::Null));
+                    }
+                    let body = if post { "" } else { page };
+                    let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html; charset=utf-8";
+                    let _ = write!(peer, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+                });
+            }
+        });
+        (port, Self { lines, seen: Vec::new() })
+    }
+
     pub fn of(output: impl Read + Send + 'static) -> Self {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
