@@ -116,7 +116,9 @@ pub fn take(app: Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxErro
         Some(Found { root, origin }) => {
             let rule = shown_by(&objects, root);
             walk.complete(&mut objects, &[root], &rule);
-            build(&app, &objects, root, request.max_depth, &rule, (&mut tree, &mut places));
+            if build(&app, &objects, root, request.max_depth, &rule, (&mut tree, &mut places)) {
+                walk.left_out.push(format!("max_depth {} was reached", request.max_depth));
+            }
             if let Some(window) = tree.nodes.first_mut().filter(|window| window.label.is_empty()) {
                 window.label.clone_from(&request.title);
             }
@@ -183,7 +185,7 @@ fn shown_by(objects: &Objects, root: usize) -> impl Fn(States) -> bool + use<> {
     move |states| if showing { states.has(State::Showing) } else { !visible || states.has(State::Visible) }
 }
 
-/// Puts the shown objects below `root` into the tree, parents before children.
+/// Puts the shown objects below `root` into the tree, parents before children; true when some lie deeper than `max_depth`.
 fn build(
     app: &App,
     objects: &Objects,
@@ -191,12 +193,17 @@ fn build(
     max_depth: u32,
     is_shown: &dyn Fn(States) -> bool,
     (tree, places): (&mut Tree, &mut Vec<Place>),
-) {
+) -> bool {
     let wanted = wanted(objects, root, is_shown);
     let mut seen = vec![false; objects.all.len()];
+    let mut cut = false;
     let mut stack: Vec<(usize, Option<usize>, u32)> = vec![(root, None, 0)];
     while let Some((at, parent, depth)) = stack.pop() {
-        if !wanted[at] || std::mem::replace(&mut seen[at], true) || max_depth != 0 && depth > max_depth {
+        if !wanted[at] || std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        if max_depth != 0 && depth > max_depth {
+            cut = true;
             continue;
         }
         let raw = &objects.all[at];
@@ -221,6 +228,7 @@ fn build(
         });
         stack.extend(raw.children.iter().rev().map(|child| (*child, Some(position), depth + 1)));
     }
+    cut
 }
 
 /// The objects that are shown or have a shown descendant.
