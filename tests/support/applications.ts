@@ -41,7 +41,7 @@ export const startGtk3 = (
 export const startXterm = (on: TestDesktop, options: { readonly title?: string } = {}): Promise<Application> => {
   const title = options.title ?? 'Backlot terminal'
   const file = on.path('terminal.jsonl')
-  on.start(['xterm', '-T', title, '-geometry', '60x12+60+60', '-e', python, join(fixtures, 'terminal.py'), file])
+  on.start(['xterm', '-u8', '-T', title, '-geometry', '60x12+60+60', '-e', python, join(fixtures, 'terminal.py'), file])
   return started(title, Journal.inFile(file))
 }
 
