@@ -121,7 +121,7 @@ sys.stdin.read()`,
   let said = ''
   for await (const bytes of client.stdout) {
     said += Buffer.from(bytes).toString()
-    break
+    if (said.endsWith('\n')) break
   }
   expect(Number(said)).toBeGreaterThan(0)
   expect((await residentMb()) - before).toBeLessThan(100)

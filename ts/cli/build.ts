@@ -12,8 +12,9 @@ const { success, logs } = await Bun.build({
   target: 'bun',
   format: 'esm',
   minify: true,
-  // Parsed beforehand: halves the time to the first answer of `mcp`.
+  // Parsed beforehand, and only what a command needs is loaded: together they halve the time of a shell call.
   bytecode: true,
+  splitting: true,
   compile: { outfile: made, autoloadDotenv: false, autoloadBunfig: false },
 })
 for (const log of logs) console.error(log)
