@@ -1,1 +1,12 @@
-//! (written by its own commit)
+//! Pictures of windows, covered or not, and of the whole screen.
+
+mod error;
+mod picture;
+
+#[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
+mod platform;
+
+pub use error::CaptureError;
+pub use picture::Picture;
+pub use platform::Capturer;

@@ -1,0 +1,160 @@
+//! The capture connection: what the server offers, and reading pixels of a drawable through it.
+
+use desktop::Rect;
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
+use x11rb::protocol::composite::{self, ConnectionExt as _, Redirect};
+use x11rb::protocol::damage::{self, ConnectionExt as _};
+use x11rb::protocol::shm::{self, ConnectionExt as _};
+use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, ImageFormat, ImageOrder, Window};
+use x11rb::rust_connection::RustConnection;
+
+use super::segment::{Refusal, Segment};
+use crate::picture::Pixels;
+
+/// Why pixels were not read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    /// The drawable vanished or changed its size meanwhile.
+    #[error("it vanished or changed its size meanwhile")]
+    Gone,
+    /// The connection or a request failed for another reason.
+    #[error("{0}")]
+    Refused(#[from] ReplyOrIdError),
+    /// The connection could not be made.
+    #[error("{0}")]
+    Connect(#[from] ConnectError),
+    /// The pixels have a form that is not understood.
+    #[error("its pixels have depth {0}; start the X server with depth 24")]
+    Depth(u8),
+}
+
+impl From<ConnectionError> for Trouble {
+    fn from(error: ConnectionError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+/// An error that the server answered about a drawable means that the drawable is not what it was.
+impl From<ReplyError> for Trouble {
+    fn from(error: ReplyError) -> Self {
+        match error {
+            ReplyError::X11Error(_) => Self::Gone,
+            ReplyError::ConnectionError(error) => Self::Refused(error.into()),
+        }
+    }
+}
+
+/// One open connection and the memory it reads into.
+pub(crate) struct Session {
+    pub(crate) conn: RustConnection,
+    pub(crate) root: Window,
+    /// True when covered windows have pixels of their own.
+    pub(crate) has_composite: bool,
+    /// True when this connection itself made the server keep them, just now.
+    pub(crate) has_redirected: bool,
+    pub(crate) has_damage: bool,
+    has_shm: bool,
+    segment: Option<Segment>,
+    copied: Vec<u8>,
+}
+
+impl Session {
+    /// Connects, and makes the server keep the pixels of covered windows unless a compositor already does.
+    pub(crate) fn open(display: &str) -> Result<Self, Trouble> {
+        let (conn, screen) = RustConnection::connect(Some(display))?;
+        let root = conn.setup().roots[screen].root;
+        let has = |name| Ok::<_, Trouble>(conn.extension_information(name)?.is_some());
+        let is_little_endian = conn.setup().image_byte_order == ImageOrder::LSB_FIRST;
+        let (has_composite, has_damage) =
+            (has(composite::X11_EXTENSION_NAME)?, has(damage::X11_EXTENSION_NAME)?);
+        let has_shm = has(shm::X11_EXTENSION_NAME)?;
+        if !is_little_endian {
+            return Err(Trouble::Depth(0));
+        }
+        if has_damage {
+            conn.damage_query_version(1, 1)?.reply()?;
+        }
+        let version = if has_shm { Some(conn.shm_query_version()?.reply()?) } else { None };
+        // File descriptors can be handed over from 1.2 on.
+        let has_shm = version.is_some_and(|version| (version.major_version, version.minor_version) >= (1, 2));
+        let mut has_redirected = false;
+        if has_composite {
+            conn.composite_query_version(0, 4)?.reply()?;
+            let compositor = conn.intern_atom(false, b"_NET_WM_CM_S0")?.reply()?.atom;
+            if conn.get_selection_owner(compositor)?.reply()?.owner == 0 {
+                conn.composite_redirect_subwindows(root, Redirect::AUTOMATIC)?.check()?;
+                has_redirected = true;
+            }
+        }
+        Ok(Self {
+            conn,
+            root,
+            has_composite,
+            has_redirected,
+            has_damage,
+            has_shm,
+            segment: None,
+            copied: Vec::new(),
+        })
+    }
+
+    /// The whole screen, all monitors.
+    pub(crate) fn screen(&self) -> Result<Rect, Trouble> {
+        let size = self.conn.get_geometry(self.root)?.reply()?;
+        Ok(Rect { x: 0, y: 0, width: size.width.into(), height: size.height.into() })
+    }
+
+    /// Reads the whole screen.
+    pub(crate) fn read_screen(&mut self) -> Result<Pixels<'_>, Trouble> {
+        self.read(self.root, self.screen()?)
+    }
+
+    /// Reads a rectangle of a drawable; the rectangle must lie inside.
+    pub(crate) fn read(&mut self, drawable: Drawable, area: Rect) -> Result<Pixels<'_>, Trouble> {
+        let len = area.width as usize * area.height as usize * 4;
+        let (x, y) = (narrow(area.x)?, narrow(area.y)?);
+        let (width, height) = (narrow(area.width)?, narrow(area.height)?);
+        let (width, height): (u16, u16) = (width, height);
+        self.make_room(len)?;
+        let format = u8::from(ImageFormat::Z_PIXMAP);
+        if let Some(segment) = &mut self.segment {
+            let reply = self
+                .conn
+                .shm_get_image(drawable, x, y, width, height, u32::MAX, format, segment.id, 0)?
+                .reply()?;
+            check_depth(reply.depth)?;
+            return Ok(Pixels { bytes: segment.bytes(len), width: area.width, height: area.height });
+        }
+        let reply =
+            self.conn.get_image(ImageFormat::Z_PIXMAP, drawable, x, y, width, height, u32::MAX)?.reply()?;
+        check_depth(reply.depth)?;
+        self.copied = reply.data;
+        let bytes = self.copied.get(..len).ok_or(Trouble::Depth(reply.depth))?;
+        Ok(Pixels { bytes, width: area.width, height: area.height })
+    }
+
+    fn make_room(&mut self, len: usize) -> Result<(), Trouble> {
+        if !self.has_shm || self.segment.as_ref().is_some_and(|segment| segment.holds(len)) {
+            return Ok(());
+        }
+        if let Some(old) = self.segment.take() {
+            self.conn.shm_detach(old.id)?;
+        }
+        match Segment::attach(&self.conn, len) {
+            Ok(segment) => self.segment = Some(segment),
+            // A server in another container, or without the right to our memory, still sends pixels.
+            Err(Refusal::Memory(_) | Refusal::Server(ReplyOrIdError::X11Error(_))) => self.has_shm = false,
+            Err(Refusal::Server(error)) => return Err(error.into()),
+        }
+        Ok(())
+    }
+}
+
+fn narrow<To: TryFrom<i64>>(value: impl Into<i64>) -> Result<To, Trouble> {
+    To::try_from(value.into()).map_err(|_| Trouble::Gone)
+}
+
+fn check_depth(depth: u8) -> Result<(), Trouble> {
+    if depth == 24 || depth == 32 { Ok(()) } else { Err(Trouble::Depth(depth)) }
+}

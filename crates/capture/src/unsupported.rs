@@ -1,0 +1,39 @@
+//! Platforms without an implementation: the same public items, each refusing with `unsupported_platform`.
+
+use std::sync::Arc;
+
+use desktop::{Desktop, DesktopError, Rect};
+
+use crate::{CaptureError, Picture};
+
+/// A capturer that cannot be opened here.
+pub struct Capturer {
+    never: std::convert::Infallible,
+}
+
+impl Capturer {
+    /// Always fails with `unsupported_platform`.
+    pub fn open(_desktop: Arc<Desktop>) -> Result<Self, CaptureError> {
+        Err(DesktopError::UnsupportedPlatform { what: "capture" }.into())
+    }
+
+    /// The picture of one window.
+    pub fn window(&self, _window_id: u32, _max_dimension: u32) -> Result<Picture, CaptureError> {
+        match self.never {}
+    }
+
+    /// The picture of the screen.
+    pub fn screen(&self, _max_dimension: u32) -> Result<Picture, CaptureError> {
+        match self.never {}
+    }
+
+    /// A hash of a window's pixels.
+    pub fn digest(&self, _window_id: u32, _region: Option<Rect>) -> Result<String, CaptureError> {
+        match self.never {}
+    }
+
+    /// Gives the connection back.
+    pub fn close(&self) {
+        match self.never {}
+    }
+}
