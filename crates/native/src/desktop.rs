@@ -189,7 +189,7 @@ impl Desktop {
     }
 
     /// The window that has the person's focus.
-    #[napi(catch_unwind)]
+    #[napi(catch_unwind, ts_return_type = "Promise<number | null>")]
     pub fn active_window<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Option<u32>>> {
         let desktop = Arc::clone(&self.desktop);
         promise(env, move || desktop.active_window())

@@ -1,6 +1,7 @@
 //! The Node-API surface of the core: converts and forwards, never decides.
 
 mod ax;
+mod capture;
 mod desktop;
 mod failure;
 mod input;

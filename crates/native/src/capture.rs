@@ -1,0 +1,102 @@
+//! Pictures of windows and of the screen, for JavaScript.
+
+use std::sync::Arc;
+
+use napi::Env;
+use napi::bindgen_prelude::{Buffer, PromiseRaw};
+use napi_derive::napi;
+
+use crate::desktop::{Desktop, Rect};
+use crate::failure::{Coded, promise};
+
+impl Coded for capture::CaptureError {
+    fn code(&self) -> &'static str {
+        self.code()
+    }
+}
+
+/// A finished picture.
+#[napi(object, object_from_js = false)]
+pub struct Picture {
+    /// A PNG of 8-bit RGB.
+    pub png: Buffer,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Picture pixels per window pixel, at most 1.
+    pub scale: f64,
+    /// True when these are not the pixels of now: the window is minimised, or did not draw a part that was covered.
+    pub stale: bool,
+}
+
+impl From<capture::Picture> for Picture {
+    fn from(picture: capture::Picture) -> Self {
+        Self {
+            png: picture.png.into(),
+            width: picture.width,
+            height: picture.height,
+            scale: picture.scale,
+            stale: picture.stale,
+        }
+    }
+}
+
+/// Takes pictures on one display.
+#[napi]
+pub struct Capturer {
+    capturer: Arc<capture::Capturer>,
+}
+
+#[napi]
+impl Capturer {
+    /// Opens a connection of its own; from here on the server keeps the pixels of covered windows.
+    #[napi(catch_unwind)]
+    pub fn open<'env>(env: &'env Env, desktop: &Desktop) -> napi::Result<PromiseRaw<'env, Capturer>> {
+        let desktop = Arc::clone(&desktop.desktop);
+        promise(env, move || {
+            capture::Capturer::open(desktop).map(|capturer| Capturer { capturer: Arc::new(capturer) })
+        })
+    }
+
+    /// The picture of a window's client area, covered parts included; `maxDimension` 0 means no limit.
+    #[napi(catch_unwind)]
+    pub fn window<'env>(
+        &self,
+        env: &'env Env,
+        window_id: u32,
+        max_dimension: u32,
+    ) -> napi::Result<PromiseRaw<'env, Picture>> {
+        let capturer = Arc::clone(&self.capturer);
+        promise(env, move || capturer.window(window_id, max_dimension).map(Picture::from))
+    }
+
+    /// The picture of the whole screen, all monitors.
+    #[napi(catch_unwind)]
+    pub fn screen<'env>(
+        &self,
+        env: &'env Env,
+        max_dimension: u32,
+    ) -> napi::Result<PromiseRaw<'env, Picture>> {
+        let capturer = Arc::clone(&self.capturer);
+        promise(env, move || capturer.screen(max_dimension).map(Picture::from))
+    }
+
+    /// A hash of a window's pixels, or of a window-local part of them; it changes when what is seen changes.
+    #[napi(catch_unwind)]
+    pub fn digest<'env>(
+        &self,
+        env: &'env Env,
+        window_id: u32,
+        region: Option<Rect>,
+    ) -> napi::Result<PromiseRaw<'env, String>> {
+        let capturer = Arc::clone(&self.capturer);
+        promise(env, move || capturer.digest(window_id, region.map(Into::into)))
+    }
+
+    /// Gives the connection back; closing twice is fine.
+    #[napi(catch_unwind)]
+    pub fn close(&self) {
+        self.capturer.close();
+    }
+}
