@@ -17,10 +17,13 @@ export const markedProcesses = (folder: string): number[] => {
 }
 
 /** Paths of listening Unix sockets, abstract ones with `@` before them. */
-export const listeningSockets = (): string[] =>
-  readFileSync('/proc/net/unix', 'utf8')
+export const listeningSockets = (): string[] => {
+  const accepting = '00010000'
+  return readFileSync('/proc/net/unix', 'utf8')
     .split('\n')
-    .flatMap((line) => line.split(/\s+/)[7] ?? [])
+    .map((line) => line.split(/\s+/))
+    .flatMap((fields) => (fields[3] === accepting && fields[7] !== undefined ? [fields[7]] : []))
+}
 
 /** Inodes of the sockets that a process holds. */
 const socketInodes = (pid: number): Set<string> => {
