@@ -19,12 +19,15 @@ fn the_tree_is_what_an_independent_walk_finds() {
     let pid = desk.last_pid();
     let mut request = request(pid, "gtk3-widget-factory");
     (request.bounds.width, request.bounds.height) = (1366, 741);
-    let snapshot = tree_with(&accessibility, &request, "table cell \"Orville\"");
-    let tree = snapshot.markdown(None, false);
+    tree_with(&accessibility, &request, "table cell \"Orville\"");
     let path = format!("{}/tests/walk.py", env!("CARGO_MANIFEST_DIR"));
     let mut walk = String::new();
     desk.spawn("/usr/bin/python3", &[&path, &pid.to_string()]).read_to_string(&mut walk).unwrap();
-    let mut lines = tree.lines();
+    // A header bar gets its buttons some time after its window: what the walk found must be there by now.
+    let snapshot = accessibility.snapshot(&request).unwrap();
+    let tree = snapshot.markdown(None, false);
+    // GTK counts the children of a header bar in one order and lists them in another: places are not compared.
+    let mut lines: Vec<&str> = tree.lines().collect();
     let mut compared = 0;
     for (role, name) in walk.lines().filter_map(|line| line.split_once('\t')) {
         // The label of a frame or a button repeats its parent's name and is left out.
@@ -32,10 +35,8 @@ fn the_tree_is_what_an_independent_walk_finds() {
             continue;
         }
         let (operated, passive) = (format!("] {role} \"{name}\""), format!("- {role} = \"{name}\""));
-        assert!(
-            lines.any(|line| line.contains(&operated) || line.contains(&passive)),
-            "no {role} {name:?} in its place in\n{tree}"
-        );
+        let found = lines.iter().position(|line| line.contains(&operated) || line.contains(&passive));
+        lines.remove(found.unwrap_or_else(|| panic!("no further {role} {name:?} in\n{tree}")));
         compared += 1;
     }
     assert!(compared > 60, "only {compared} nodes were compared:\n{walk}");
