@@ -128,6 +128,10 @@ sys.stdin.read()`,
   await using other = await openSocket(socket)
   other.send({ method: 'status' })
   expect(await other.next()).toMatchObject({ ok: true })
-  client.kill()
+  client.kill('SIGKILL')
   await client.exited
-}, 30_000)
+  await until('the connection to be gone', async () => {
+    other.send({ method: 'status' })
+    return ((await other.next()).result as { connections: number }).connections === 1
+  })
+}, 60_000)

@@ -27,7 +27,6 @@ Ends when standard input ends and every request is answered.`,
         socket: { type: 'string' },
         direct: { type: 'boolean' },
         'no-daemon-relaunch': { type: 'boolean' },
-        'no-overlay': { type: 'boolean' },
       },
     })
     const isRestricted = values['read-only'] === true || values.allow !== undefined

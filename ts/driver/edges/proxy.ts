@@ -9,29 +9,32 @@ import { type Reach, reachDaemon, reachRunning } from './launch.ts'
 /** Calls through one connection to the daemon; its own access comes on top of the daemon's. */
 export const daemonCaller = (reach: Reach, access: Access): Caller => {
   let connecting: Promise<Connection> | undefined
-  const connection = async (): Promise<Connection> => {
-    const before = connecting
-    const current = await before?.catch(() => undefined)
-    if (current?.isOpen) return current
-    // Of several calls that find the connection lost, the first makes the new one.
-    if (connecting === before || connecting === undefined) connecting = reachDaemon(reach)
-    return connecting
+  /** The open connection, or else the one that `open` gives; of several that find it lost, the first opens. */
+  const connection = async (open: () => Promise<Connection>): Promise<Connection> => {
+    for (;;) {
+      const before = connecting
+      const current = await before?.catch(() => undefined)
+      if (current?.isOpen) return current
+      if (connecting === before) {
+        connecting = open()
+        return connecting
+      }
+    }
   }
   return {
     async call(name, args, signal) {
       const refused = await keptBack(access, name)
       if (refused !== undefined) return refused
       try {
-        return await (await connection()).call(name, args, signal)
+        return await (await connection(() => reachDaemon(reach))).call(name, args, signal)
       } catch (error) {
         return failed(Failure.from(error))
       }
     },
     async access() {
       try {
-        const running = reachRunning(reach)
-        connecting ??= running
-        return both(access, (await running).greeting.access)
+        const { greeting } = await connection(() => reachRunning(reach))
+        return both(access, greeting.access)
       } catch {
         return access
       }

@@ -46,3 +46,14 @@ test('a tool call whose arguments are null has none', () => {
     { message: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_apps', arguments: {} } } },
   ])
 })
+
+test('a tool call without a name, or with arguments that are no object, says what is wrong', () => {
+  const wrong: [string, string][] = [
+    ['{"id":1,"method":"tools/call"}', 'name of a tool'],
+    ['{"id":1,"method":"tools/call","params":{"name":5}}', 'name of a tool'],
+    ['{"id":1,"method":"tools/call","params":{"name":"click","arguments":[1]}}', 'are an object'],
+  ]
+  for (const [line, words] of wrong) {
+    expect(code(line)).toMatchObject([{ id: 1, error: { code: -32602, message: expect.stringContaining(words) } }])
+  }
+})

@@ -45,8 +45,17 @@ const readMessage = (value: unknown): Read => {
   if (typeof method !== 'string') return refuse(-32600, 'Invalid Request: the method is not a string', id)
   if (id !== undefined && !isId(id)) return refuse(-32600, 'Invalid Request: the id is neither a string nor an integer')
   const params = paramsOf(method, value.params)
+  const wrong = id === undefined || method !== 'tools/call' ? undefined : wrongCall(params)
+  if (wrong !== undefined) return refuse(-32602, `Invalid params: ${wrong}`, id)
   const message = { jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method, ...(params ? { params } : {}) }
   return { message: message as JSONRPCMessage }
+}
+
+/** What the SDK would call an internal error, with a page of its schema. */
+const wrongCall = (params: Fields | undefined): string | undefined => {
+  if (typeof params?.name !== 'string') return 'tools/call needs the name of a tool, a string'
+  if (params.arguments !== undefined && !isObject(params.arguments)) return 'the arguments of a tool are an object'
+  return undefined
 }
 
 const paramsOf = (method: string, params: unknown): Fields | undefined => {
