@@ -90,15 +90,14 @@ const witnesses: readonly Witness[] = [
       ),
     ]
   },
-  (before, after) =>
-    differs(before.place, after.place)
-      ? { kind: 'pixels_changed', detail: 'the pixels at the place changed' }
-      : undefined,
-  // Elsewhere in the window something may blink by itself; an event of the application ties the change to it.
-  (before, after) =>
-    differs(before.whole, after.whole) && (before.events === undefined || before.events !== after.events)
+  (before, after) => {
+    if (differs(before.place, after.place)) return { kind: 'pixels_changed', detail: 'the pixels at the place changed' }
+    // Elsewhere in the window something may blink by itself; an event of the application ties the change to it.
+    const isTied = before.events === undefined || before.events !== after.events
+    return differs(before.whole, after.whole) && isTied
       ? { kind: 'pixels_changed', detail: 'the pixels of the window changed' }
-      : undefined,
+      : undefined
+  },
 ]
 
 const differs = (was: string | undefined, is: string | undefined): boolean =>

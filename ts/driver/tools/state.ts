@@ -153,7 +153,7 @@ const describePicture = async (
   if (path !== undefined) await writePicture(path, png)
   call.driver.seen.keepScale(window.pid, window.window_id, scale)
   const file = path === undefined ? '' : ` in ${path}`
-  const old = stale ? ', as it looked before it was minimised' : ''
+  const old = stale ? ', stale: the window is minimised or has not drawn what was covered' : ''
   return {
     notes: [`screenshot: ${width}x${height} scale ${scale}${file}${old}`],
     structured: {
