@@ -1,0 +1,9 @@
+import { expect, test } from 'bun:test'
+import { privateDesktop } from '../support/desktop.ts'
+import { mutatedCalls, seedOf } from '../support/mutations.ts'
+
+const on = privateDesktop()
+
+test('2,000 wrong argument objects are answered by results or typed failures', async () => {
+  expect(await mutatedCalls(on(), 2000, seedOf(process.env))).toEqual([])
+}, 1_200_000)
