@@ -16,6 +16,7 @@ const shared: Readonly<Record<string, Load>> = {
 const registry: Readonly<Record<ProgramName, Readonly<Record<string, Load>>>> = {
   backlot: {
     ...shared,
+    demo: () => import('./commands/demo.ts'),
     desktop: () => import('./commands/desktop.ts'),
     serve: () => import('./commands/serve.ts'),
     host: () => import('./commands/host.ts'),
