@@ -196,6 +196,16 @@ pub fn check_modifiers<Name: AsRef<str>>(names: &[Name]) -> Result<Vec<Modifier>
     Ok(held)
 }
 
+/// True when window managers commonly take the key for themselves: with Alt or Super, and keys that neither
+/// type nor move a caret.
+pub fn is_bindable(keysym: u32, modifiers: &[Modifier]) -> bool {
+    let editing = matches!(keysym, key::BackSpace..=key::Escape | key::Delete | key::Home..=key::End)
+        || matches!(keysym, key::Insert | key::KP_Space..=key::KP_9 | key::Shift_L..=key::Control_R);
+    let typing = matches!(keysym, 0x20..=0xfcff | 0x0100_0000..=0x0110_ffff);
+    let commanding = modifiers.iter().any(|held| matches!(held, Modifier::Alt | Modifier::Super));
+    commanding || !(typing || editing)
+}
+
 /// The keysym that types a character: line breaks are Return, everything outside the old tables is
 /// 0x01000000 plus its code point. None for what no key can mean.
 pub fn keysym_of(character: char) -> Option<u32> {
@@ -226,6 +236,7 @@ fn near(name: &str) -> Vec<&'static str> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 mod tests {
     use super::*;
 
@@ -281,6 +292,17 @@ mod tests {
         let held = check_modifiers(&["Cmd", "super", "shift", "option", "control", "ctrl"]).unwrap();
         assert_eq!(held, [Super, Shift, Alt, Control]);
         assert_eq!(check_modifiers(&["hyper"]).unwrap_err().code(), "unknown_modifier");
+    }
+
+    #[test]
+    fn window_managers_take_commands_and_function_keys() {
+        assert!(is_bindable(check_key("f4").unwrap(), &[]));
+        assert!(is_bindable(check_key("a").unwrap(), &[Modifier::Super]));
+        assert!(is_bindable(check_key("print").unwrap(), &[]));
+        assert!(is_bindable(check_key("xf86audiomute").unwrap(), &[]));
+        assert!(!is_bindable(check_key("return").unwrap(), &[Modifier::Control]));
+        assert!(!is_bindable(check_key("page_up").unwrap(), &[Modifier::Shift]));
+        assert!(!is_bindable(check_key("世").unwrap(), &[]));
     }
 
     #[test]

@@ -1,4 +1,6 @@
 //! Clicks, keys and text in a page of Chromium.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
+
 mod stage;
 
 use std::process::Stdio;
@@ -33,8 +35,13 @@ fn a_page_gets_trusted_events_behind_another_window() {
         stage.put_pointer(700, 500);
         let before = stage.person();
         let agent = Agent::open(&stage.display, "test").unwrap();
-        let click_at =
-            |x, y| Click { window_id: window, at: Point { x, y }, button: Button::Left, count: 1, modifiers: vec![] };
+        let click_at = |x, y| Click {
+            window_id: window,
+            at: Point { x, y },
+            button: Button::Left,
+            count: 1,
+            modifiers: vec![],
+        };
         kept(agent.click(&click_at(300, 330)).unwrap());
         let event = page.wait("a click on nothing", |record| record["event"] == "click");
         let top = 330 - event["y"].as_i64().unwrap() as i32;
@@ -50,12 +57,15 @@ fn a_page_gets_trusted_events_behind_another_window() {
                 .click(&Click { modifiers: vec![Modifier::Control, Modifier::Shift], ..click(100, 110) })
                 .unwrap(),
         );
-        let event =
-            page.wait("the click with modifiers", |record| record["event"] == "click" && record["modifiers"][0] == true);
+        let event = page.wait("the click with modifiers", |record| {
+            record["event"] == "click" && record["modifiers"][0] == true
+        });
         assert_eq!(event["modifiers"], json!([true, true, false, false]));
         assert_eq!(stage.person(), before, "after more clicks");
         kept(agent.click(&click(100, 30)).unwrap());
-        page.wait("the click on the entry", |record| record["event"] == "click" && record["target"] == "entry");
+        page.wait("the click on the entry", |record| {
+            record["event"] == "click" && record["target"] == "entry"
+        });
         let text = "Hello, World! aA Grüße 世界 😀é";
         let typed = Text { window_id: window, text: text.to_owned(), delay: Duration::ZERO, at: None };
         kept(agent.type_text(&typed).unwrap());

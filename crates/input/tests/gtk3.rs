@@ -1,4 +1,6 @@
 //! Clicks, keys and text in a GTK3 window behind the person's, on both X servers.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
+
 mod stage;
 
 use desktop::Point;
@@ -66,7 +68,7 @@ fn a_click_arrives_as_a_real_one_and_nothing_of_the_person_moves() {
 fn keys_and_text_arrive_without_the_focus() {
     for server in SERVERS {
         let Scene { stage, mut back, mut front, agent } = scene(server);
-        let before = stage.person();
+        let (before, keymap) = (stage.person(), stage.keymap());
         let text = |text: &str| Text {
             window_id: back.window,
             text: text.to_owned(),
@@ -81,7 +83,58 @@ fn keys_and_text_arrive_without_the_focus() {
         kept(agent.press_key(&press(0x61, vec![Modifier::Control])).unwrap());
         kept(agent.type_text(&text("Grüße 世界 😀é")).unwrap());
         back.journal.wait("the Unicode text", |record| record["text"] == "Grüße 世界 😀é");
+        assert_eq!((stage.person(), stage.keymap()), (before, keymap));
+        assert_eq!(front.journal.of_agents(), [] as [&serde_json::Value; 0]);
+    }
+}
+
+#[test]
+fn a_menu_that_takes_grabs_is_operated_by_the_same_pointer() {
+    for server in SERVERS {
+        let Scene { stage, mut back, mut front, agent } = scene(server);
+        let before = stage.person();
+        kept(agent.click(&click(back.window, back.place("file"))).unwrap());
+        let shown = back.journal.wait("the menu", |record| record["did"] == "menu_shown");
+        let menu = shown["window"].as_u64().unwrap() as u32;
+        let (left, top) = stage.origin(menu);
+        let at = |item: &str| Point {
+            x: shown["items"][item][0].as_i64().unwrap() as i32 - i32::from(left),
+            y: shown["items"][item][1].as_i64().unwrap() as i32 - i32::from(top),
+        };
+        kept(agent.click(&click(menu, at("Save"))).unwrap());
+        back.journal.wait("the item", |record| record["item"] == "Save");
+        kept(agent.click(&click(back.window, back.place("button"))).unwrap());
+        back.journal.wait("the button after the menu", |record| record["did"] == "clicked");
         assert_eq!(stage.person(), before);
         assert_eq!(front.journal.of_agents(), [] as [&serde_json::Value; 0]);
     }
+}
+
+#[test]
+fn a_command_of_the_window_manager_does_not_hit_the_person() {
+    for server in SERVERS {
+        let Scene { stage, mut back, agent, .. } = scene(server);
+        let before = stage.person();
+        let (window_id, at) = (back.window, Some(back.place("area")));
+        let press = |keysym, modifiers| KeyPress { window_id, keysym, modifiers, at };
+        // openbox closes the active window on Alt+F4 and shows the desktop on Super+D.
+        kept(agent.press_key(&press(0xffc1, vec![Modifier::Alt])).unwrap());
+        back.journal.wait("Alt+F4", |record| record["key"] == "F4");
+        kept(agent.press_key(&press(0x64, vec![Modifier::Super])).unwrap());
+        back.journal.wait("Super+D", |record| record["key"] == "d");
+        assert_eq!(stage.person(), before);
+    }
+}
+
+#[test]
+fn text_of_a_german_keyboard_uses_its_levels() {
+    let Scene { stage, mut back, agent, .. } = scene(Server::Xvfb);
+    assert!(stage.command("setxkbmap").arg("de").status().unwrap().success());
+    let text = "Yz ß €@ {x} é";
+    let typed =
+        Text { window_id: back.window, text: text.to_owned(), delay: std::time::Duration::ZERO, at: None };
+    let keymap = stage.keymap();
+    kept(agent.type_text(&typed).unwrap());
+    back.journal.wait("the text", |record| record["text"] == text);
+    assert_eq!(stage.keymap(), keymap, "the person's layout");
 }

@@ -1,4 +1,6 @@
 //! Clicks, keys and text in xterm, which speaks the core protocol.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
+
 mod stage;
 
 use std::time::Duration;

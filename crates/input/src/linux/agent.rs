@@ -8,13 +8,14 @@ use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::MOTION_NOTIFY_EVENT;
 
 use super::hands::{Hands, fake};
-use super::keyboard;
+use super::keyboard::{self, Loan};
 use super::link::{Link, on_display};
 use super::master::{self, Pair};
-use super::settle;
 use super::target::Target;
 use super::witness::Witness;
-use crate::plan::{self, Layout, Step, Stroke};
+use super::{person, reading, settle};
+use crate::keys;
+use crate::plan::{self, Step};
 use crate::{Click, Delivery, InputError, KeyPress, Modifier, Text};
 
 /// How long an application may take until it has read the keys that were sent to it.
@@ -73,10 +74,11 @@ impl Agent {
         })
     }
 
-    /// Removes the devices; closing twice is fine.
+    /// Removes the devices; closing twice is fine. Where an application hangs they stay for the next sweep,
+    /// because it would die of events whose device is gone.
     pub fn close(&self) -> Result<(), InputError> {
         match self.lock().take() {
-            Some(body) => on_display(&self.display, master::remove(&body.link, body.own.pointer)),
+            Some(body) => on_display(&self.display, master::remove(&body.link, body.own.pointer).map(drop)),
             None => Ok(()),
         }
     }
@@ -120,16 +122,23 @@ impl Body {
         let at = target.point(&self.link, click.at)?;
         let held = self.held(&click.modifiers, click.window_id)?;
         let steps = plan::click(at, click.button, click.count, &held);
-        self.gesture(&target, at, &steps)
+        self.gesture(&target, at, &steps, !held.is_empty())
     }
 
     fn press_key(&self, press: &KeyPress) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, press.window_id)?;
         let at = self.rest(&target, press.at)?;
         let layout = keyboard::layout(&self.link, self.person.keyboard)?;
-        let stroke = stroke(&layout, press.keysym, press.window_id)?;
         let held = self.held(&press.modifiers, press.window_id)?;
-        self.gesture(&target, at, &plan::press(&stroke, &held))
+        let batches = plan::batches(&[press.keysym], &layout);
+        let refuse = || untypable(press.window_id, press.keysym);
+        let batch = batches.and_then(|batches| batches.into_iter().next()).ok_or_else(refuse)?;
+        let stroke = batch.strokes.first().ok_or_else(refuse)?;
+        let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
+        let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
+        let delivery = self.gesture(&target, at, &plan::press(stroke, &held), hides_keys)?;
+        self.return_loan(loan, &target)?;
+        Ok(delivery)
     }
 
     fn type_text(&self, text: &Text) -> Result<Delivery, InputError> {
@@ -137,35 +146,44 @@ impl Body {
         let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
         let target = Target::read(&self.link, text.window_id)?;
         let at = self.rest(&target, text.at)?;
+        reading::check(&self.link, target.window, &text.text)?;
         let layout = keyboard::layout(&self.link, self.person.keyboard)?;
         let batches = plan::batches(&keysyms, &layout).ok_or_else(|| refuse(text.text.clone()))?;
         let before = Witness::look(&self.link, self.person)?;
         let mut events = 0;
         for batch in batches {
-            let loan = keyboard::Loan::take(&self.link, self.own, self.person, &batch.assign)?;
-            let mut hands = Hands::on(&self.link, self.own, &target.chain)?;
+            let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
+            let mut hands = Hands::on(&self.link, self.own, &target.chain, false)?;
             hands.reach(&target, at, &[])?;
             hands.run(&plan::strokes(&batch.strokes, text.delay))?;
             events += hands.finish()?;
-            if !batch.assign.is_empty() {
-                // The application looks the key up when it comes to it.
-                settle::application(&self.link, target.window, PATIENCE, true)?;
-            }
-            loan.give_back()?;
+            self.return_loan(loan, &target)?;
         }
-        let after = Witness::look(&self.link, self.person)?;
-        Ok(before.compare(&after, events))
+        person::measure(&self.link, self.person, &before, target.window, events)
     }
 
-    fn gesture(&self, target: &Target, at: Point, steps: &[Step]) -> Result<Delivery, InputError> {
+    fn gesture(
+        &self,
+        target: &Target,
+        at: Point,
+        steps: &[Step],
+        hides_keys: bool,
+    ) -> Result<Delivery, InputError> {
         let before = Witness::look(&self.link, self.person)?;
-        let mut hands = Hands::on(&self.link, self.own, &target.chain)?;
+        let mut hands = Hands::on(&self.link, self.own, &target.chain, hides_keys)?;
         let first = steps.iter().take_while(|step| !matches!(step, Step::Pause(_))).count();
         hands.reach(target, at, &steps[..first])?;
         hands.run(&steps[first..])?;
         let events = hands.finish()?;
-        let after = Witness::look(&self.link, self.person)?;
-        Ok(before.compare(&after, events))
+        person::measure(&self.link, self.person, &before, target.window, events)
+    }
+
+    fn return_loan(&self, loan: Loan<'_>, target: &Target) -> Result<(), InputError> {
+        if !loan.is_empty() {
+            // The application looks a key up when it comes to it.
+            settle::application(&self.link, target.window, PATIENCE, true)?;
+        }
+        loan.give_back()
     }
 
     fn rest(&self, target: &Target, at: Option<Point>) -> Result<Point, InputError> {
@@ -180,8 +198,11 @@ impl Body {
             return Ok(Vec::new());
         }
         let layout = keyboard::layout(&self.link, self.person.keyboard)?;
-        let keys = modifiers.iter().map(|held| stroke(&layout, held.keysym(), window_id));
-        keys.map(|stroke| Ok(stroke?.keycode)).collect()
+        let keycode = |held: &Modifier| layout.strokes.get(&held.keysym()).map(|stroke| stroke.keycode);
+        modifiers
+            .iter()
+            .map(|held| keycode(held).ok_or_else(|| untypable(window_id, held.keysym())))
+            .collect()
     }
 
     fn pointer(&self) -> Result<Point, InputError> {
@@ -190,10 +211,7 @@ impl Body {
     }
 }
 
-fn stroke(layout: &Layout, keysym: u32, window_id: u32) -> Result<Stroke, InputError> {
-    let known = layout.strokes.get(&keysym).cloned();
-    known.ok_or_else(|| InputError::TextNotTypable {
-        window_id,
-        characters: crate::keys::character_of(keysym).map(String::from).unwrap_or_default(),
-    })
+fn untypable(window_id: u32, keysym: u32) -> InputError {
+    let characters = keys::character_of(keysym).map_or_else(|| format!("keysym {keysym:#x}"), String::from);
+    InputError::TextNotTypable { window_id, characters }
 }

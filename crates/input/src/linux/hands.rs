@@ -8,8 +8,8 @@ use x11rb::NONE;
 use x11rb::connection::Connection;
 use x11rb::protocol::xinput::{self, EventMode, GrabMode22, GrabOwner, GrabType, XIEventMask};
 use x11rb::protocol::xproto::{
-    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt as _, GrabMode, KEY_PRESS_EVENT,
-    KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, Window,
+    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConfigureWindowAux, ConnectionExt as _, GrabMode,
+    KEY_PRESS_EVENT, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, StackMode, Window,
 };
 use x11rb::protocol::xtest;
 
@@ -29,6 +29,7 @@ pub struct Hands<'a> {
     link: &'a Link,
     pair: Pair,
     chain: &'a [Window],
+    hides_keys: bool,
     buttons: BTreeSet<u8>,
     keys: BTreeSet<u8>,
     events: u32,
@@ -40,11 +41,16 @@ impl<'a> Hands<'a> {
     /// Each window from the root down to the target gets a passive grab by us in front of the one that a
     /// window manager may have there; a press freezes in ours and is replayed below it, so theirs is never
     /// asked. The server does fake input at once and in order, so a press and its replays need no wait.
-    pub fn on(link: &'a Link, pair: Pair, chain: &'a [Window]) -> Result<Self, InputError> {
-        let hands = Self { link, pair, chain, buttons: BTreeSet::new(), keys: BTreeSet::new(), events: 0 };
+    /// Keys are hidden only when `hides_keys` says so: a grab makes the target believe for a moment that it
+    /// lost the focus, which ends the editing of a table's cell.
+    pub fn on(link: &'a Link, pair: Pair, chain: &'a [Window], hides_keys: bool) -> Result<Self, InputError> {
+        let (buttons, keys) = (BTreeSet::new(), BTreeSet::new());
+        let hands = Self { link, pair, chain, hides_keys, buttons, keys, events: 0 };
         for window in chain {
             hands.grab(*window, pair.pointer, GrabType::BUTTON, XIEventMask::BUTTON_PRESS)?;
-            hands.grab(*window, pair.keyboard, GrabType::KEYCODE, XIEventMask::KEY_PRESS)?;
+            if hides_keys {
+                hands.grab(*window, pair.keyboard, GrabType::KEYCODE, XIEventMask::KEY_PRESS)?;
+            }
         }
         Ok(hands)
     }
@@ -99,7 +105,7 @@ impl<'a> Hands<'a> {
             Step::Key(key, true) => {
                 self.keys.insert(key);
                 self.fake(KEY_PRESS_EVENT, key, Point::default())?;
-                self.replay(self.pair.keyboard)
+                if self.hides_keys { self.replay(self.pair.keyboard) } else { Ok(()) }
             }
             Step::Key(key, false) => {
                 self.keys.remove(&key);
@@ -152,6 +158,7 @@ impl<'a> Hands<'a> {
         for key in std::mem::take(&mut self.keys) {
             self.fake(KEY_RELEASE_EVENT, key, Point::default())?;
         }
+        park(self.link)?;
         for window in std::mem::take(&mut self.chain) {
             for (device, kind) in
                 [(self.pair.pointer, GrabType::BUTTON), (self.pair.keyboard, GrabType::KEYCODE)]
@@ -170,6 +177,14 @@ impl Drop for Hands<'_> {
         // A connection that is lost has nothing left to let go: the server does it.
         let _ = self.release();
     }
+}
+
+/// Takes the agent's pointer off every application, so that no window which comes to lie there is entered.
+pub fn park(link: &Link) -> Result<(), InputError> {
+    let front = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
+    link.conn.map_window(link.parking)?;
+    link.conn.configure_window(link.parking, &front)?;
+    fake(link, MOTION_NOTIFY_EVENT, 0, link.parking_place)
 }
 
 /// One fake event of the agent's devices: the connection's client pointer says whose they are.

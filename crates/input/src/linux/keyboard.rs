@@ -42,6 +42,11 @@ impl<'a> Loan<'a> {
         Ok(loan)
     }
 
+    /// True when nothing was borrowed.
+    pub fn is_empty(&self) -> bool {
+        self.keycodes.is_empty()
+    }
+
     /// Gives the keycodes back.
     pub fn give_back(mut self) -> Result<(), InputError> {
         self.clear()

@@ -1,9 +1,11 @@
 //! The connection of one agent to the X server, and how its failures are told.
 
-use desktop::DesktopError;
+use desktop::{DesktopError, Point};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectionError, ReplyError};
-use x11rb::protocol::xproto::{Atom, AtomEnum, ConnectionExt as _, Window};
+use x11rb::protocol::xproto::{
+    Atom, AtomEnum, ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass,
+};
 use x11rb::protocol::{shape, xinput, xkb, xtest};
 use x11rb::rust_connection::RustConnection;
 
@@ -13,9 +15,11 @@ x11rb::atom_manager! {
     /// Names of the window manager's protocol.
     pub Atoms: AtomsCookie {
         _BACKLOT_BORROWED_KEYS,
+        WM_LOCALE_NAME,
         WM_PROTOCOLS,
         WM_STATE,
         _NET_ACTIVE_WINDOW,
+        _NET_CLIENT_LIST_STACKING,
         _NET_CURRENT_DESKTOP,
         _NET_FRAME_EXTENTS,
         _NET_REQUEST_FRAME_EXTENTS,
@@ -35,6 +39,12 @@ pub struct Link {
     pub root: Window,
     /// Interned names.
     pub atoms: Atoms,
+    /// A window that is never shown, for the window manager's answers.
+    pub own: Window,
+    /// Where an agent's pointer rests between gestures: one pixel that only takes input.
+    pub parking: Window,
+    /// The screen point of that pixel.
+    pub parking_place: Point,
 }
 
 impl Link {
@@ -60,7 +70,16 @@ impl Link {
         xkb::use_extension(&conn, 1, 0)?.reply()?;
         let atoms = Atoms::new(&conn)?.reply()?;
         let root = conn.setup().roots.get(screen).map(|screen| screen.root).unwrap_or_default();
-        Ok(Self { conn, root, atoms })
+        let own = conn.generate_id()?;
+        let shown_never = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
+        let (depth, visual) = (x11rb::COPY_DEPTH_FROM_PARENT, x11rb::COPY_FROM_PARENT);
+        conn.create_window(depth, own, root, 0, 0, 1, 1, 0, WindowClass::INPUT_OUTPUT, visual, &shown_never)?;
+        let parking = conn.generate_id()?;
+        let unmanaged = CreateWindowAux::new().override_redirect(1);
+        // Hardly anybody aims at this pixel of the left edge.
+        let y = (conn.setup().roots.get(screen).map_or(0, |screen| screen.height_in_pixels) / 3 * 2) as i16;
+        conn.create_window(0, parking, root, 0, y, 1, 1, 0, WindowClass::INPUT_ONLY, visual, &unmanaged)?;
+        Ok(Self { conn, root, atoms, own, parking, parking_place: Point { x: 0, y: y.into() } })
     }
 
     /// Waits until the server has done everything that was sent.

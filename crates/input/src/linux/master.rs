@@ -1,18 +1,25 @@
 //! Master devices: the agent's own pointer and keyboard, and the sweep of those whose owner is dead.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
+use desktop::Point;
 use x11rb::NONE;
 use x11rb::protocol::xinput::{
     self, ChangeMode, DeviceType, HierarchyChange, HierarchyChangeData, HierarchyChangeDataAddMaster,
     HierarchyChangeDataRemoveMaster, XIDeviceInfo,
 };
+use x11rb::protocol::xproto::{BUTTON_RELEASE_EVENT, ConnectionExt as _, KEY_RELEASE_EVENT};
 
+use super::hands::{fake, park};
 use super::link::Link;
+use super::settle;
 use crate::InputError;
 
 /// `XIAllDevices` of the X Input protocol.
 const ALL_DEVICES: u16 = 0;
+/// How long applications may take to read their queues before devices go.
+const PATIENCE: Duration = Duration::from_secs(2);
 const PREFIX: &str = "backlot";
 
 /// A pointer and the keyboard paired with it.
@@ -58,8 +65,26 @@ pub fn person(link: &Link) -> Result<Pair, InputError> {
     Ok(Pair { pointer: first.deviceid, keyboard: first.attachment })
 }
 
-/// Removes a master pointer with its keyboard; their pressed buttons and keys go up.
-pub fn remove(link: &Link, pointer: u16) -> Result<(), InputError> {
+/// Removes a master pointer with its keyboard; false when an application does not answer and it stays.
+///
+/// The server tells nobody that what was pressed is up, so it goes up first. An application that meets an
+/// event of a device which is gone asks the server about it and dies of the error (GTK does); so the pointer
+/// leaves all applications, and the devices go when every one has read its queue. Where one hangs they stay
+/// for a later sweep.
+pub fn remove(link: &Link, pointer: u16) -> Result<bool, InputError> {
+    let held = xinput::xi_query_pointer(&link.conn, link.root, pointer)?.reply()?.buttons;
+    xinput::xi_set_client_pointer(&link.conn, NONE, pointer)?.check()?;
+    let keys = link.conn.query_keymap()?.reply()?.keys;
+    for button in set_bits(held.iter().flat_map(|word| word.to_le_bytes())) {
+        fake(link, BUTTON_RELEASE_EVENT, button, Point::default())?;
+    }
+    for key in set_bits(keys.into_iter()) {
+        fake(link, KEY_RELEASE_EVENT, key, Point::default())?;
+    }
+    park(link)?;
+    if !settle::everyone(link, PATIENCE)? {
+        return Ok(false);
+    }
     let data = HierarchyChangeDataRemoveMaster {
         deviceid: pointer,
         return_mode: ChangeMode::FLOAT,
@@ -68,20 +93,23 @@ pub fn remove(link: &Link, pointer: u16) -> Result<(), InputError> {
     };
     let change = HierarchyChange { len: 3, data: HierarchyChangeData::RemoveMaster(data) };
     xinput::xi_change_hierarchy(&link.conn, &[change])?.check()?;
-    Ok(())
+    Ok(true)
 }
 
 /// Removes the masters whose owner is dead and answers with their names.
 pub fn sweep(link: &Link) -> Result<Vec<String>, InputError> {
     let mut removed = Vec::new();
+    let person = person(link)?;
     for device in masters(link)? {
         let name = String::from_utf8_lossy(&device.name).into_owned();
         if !is_orphan(&name) {
             continue;
         }
+        // What it borrowed stands in the person's map, which is that of the client pointer.
+        xinput::xi_set_client_pointer(&link.conn, NONE, person.pointer)?;
         // Another sweep may be at it too; what it has removed is gone all the same.
         let gave_back = super::keyboard::give_back_of(link, device.deviceid);
-        if gave_back.and_then(|()| remove(link, device.deviceid)).is_ok() {
+        if gave_back.and_then(|()| remove(link, device.deviceid)).is_ok_and(|removed| removed) {
             removed.push(name.trim_end_matches(" pointer").to_owned());
         }
     }
@@ -91,6 +119,13 @@ pub fn sweep(link: &Link) -> Result<Vec<String>, InputError> {
 fn masters(link: &Link) -> Result<Vec<XIDeviceInfo>, InputError> {
     let devices = xinput::xi_query_device(&link.conn, ALL_DEVICES)?.reply()?.infos;
     Ok(devices.into_iter().filter(|device| device.type_ == DeviceType::MASTER_POINTER).collect())
+}
+
+/// The numbers of the bits that are set, counted from the first byte's lowest.
+fn set_bits(bytes: impl Iterator<Item = u8>) -> impl Iterator<Item = u8> {
+    bytes
+        .zip(0u8..)
+        .flat_map(|(byte, at)| (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| at * 8 + bit))
 }
 
 fn is_orphan(name: &str) -> bool {
@@ -118,8 +153,14 @@ fn start_time(pid: u32) -> Option<u64> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bits_are_counted_from_the_lowest() {
+        assert_eq!(set_bits([0b10, 0, 0b1000_0001].into_iter()).collect::<Vec<_>>(), [1, 16, 23]);
+    }
 
     #[test]
     fn only_masters_of_dead_owners_are_orphans() {

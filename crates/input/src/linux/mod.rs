@@ -4,6 +4,8 @@ mod hands;
 mod keyboard;
 mod link;
 mod master;
+mod person;
+mod reading;
 mod settle;
 mod target;
 mod witness;

@@ -1,5 +1,6 @@
 //! Knowing that an application or the window manager has done what was sent to it before.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use x11rb::CURRENT_TIME;
@@ -17,36 +18,79 @@ const UNANSWERED: Duration = Duration::from_millis(150);
 const GLANCE: Duration = Duration::from_micros(100);
 
 /// Waits until the application that owns the window has taken everything from its queue, for at most
-/// `patience`: it answers the window manager protocol's `_NET_WM_PING` in order. One that does not know the
-/// protocol gets a fixed time when `blind` says so, else none.
+/// `patience`. One that does not know `_NET_WM_PING` gets a fixed time when `blind` says so, else none.
 pub fn application(link: &Link, window: Window, patience: Duration, blind: bool) -> Result<(), InputError> {
-    if !answers_pings(link, window)? {
-        if blind {
-            std::thread::sleep(UNANSWERED);
-        }
-        return Ok(());
+    if answers_pings(link, window)? {
+        ping(link, BTreeSet::from([window]), patience)?;
+    } else if blind {
+        std::thread::sleep(UNANSWERED);
     }
-    let listening = |mask| ChangeWindowAttributesAux::new().event_mask(mask);
-    let conn = &link.conn;
-    conn.change_window_attributes(link.root, &listening(EventMask::SUBSTRUCTURE_NOTIFY))?;
-    let data = [link.atoms._NET_WM_PING, CURRENT_TIME, window, 0, 0];
-    let ping = ClientMessageEvent::new(32, window, link.atoms.WM_PROTOCOLS, data);
-    conn.send_event(false, window, EventMask::NO_EVENT, ping)?;
-    let answered = wait(link, patience, |event| match event {
-        Event::ClientMessage(message) => {
-            message.window == link.root
-                && message.type_ == link.atoms.WM_PROTOCOLS
-                && message.data.as_data32()[0] == link.atoms._NET_WM_PING
-                && message.data.as_data32()[2] == window
-        }
-        _ => false,
-    });
-    conn.change_window_attributes(link.root, &listening(EventMask::NO_EVENT))?;
-    link.drain()?;
-    answered.map(drop)
+    Ok(())
 }
 
-fn answers_pings(link: &Link, window: Window) -> Result<bool, InputError> {
+/// Waits until every application with a window has taken everything from its queue, for at most `patience`;
+/// false when one has not.
+pub fn everyone(link: &Link, patience: Duration) -> Result<bool, InputError> {
+    let list = link.atoms._NET_CLIENT_LIST_STACKING;
+    let clients = link.conn.get_property(false, link.root, list, AtomEnum::WINDOW, 0, 4096)?.reply()?;
+    let mut asked = BTreeSet::new();
+    for window in clients.value32().into_iter().flatten() {
+        if answers_pings(link, window)? {
+            asked.insert(window);
+        }
+    }
+    ping(link, asked, patience)
+}
+
+/// Asks by the window manager protocol's `_NET_WM_PING`, which applications answer in the order of their
+/// queue.
+fn ping(link: &Link, mut asked: BTreeSet<Window>, patience: Duration) -> Result<bool, InputError> {
+    let listening = |mask| ChangeWindowAttributesAux::new().event_mask(mask);
+    let (conn, atoms) = (&link.conn, &link.atoms);
+    conn.change_window_attributes(link.root, &listening(EventMask::SUBSTRUCTURE_NOTIFY))?;
+    for window in &asked {
+        let data = [atoms._NET_WM_PING, CURRENT_TIME, *window, 0, 0];
+        let ping = ClientMessageEvent::new(32, *window, atoms.WM_PROTOCOLS, data);
+        conn.send_event(false, *window, EventMask::NO_EVENT, ping)?;
+    }
+    let answered = asked.is_empty()
+        || wait(link, patience, |event| {
+            if let Event::ClientMessage(message) = event {
+                let [kind, _, window, ..] = message.data.as_data32();
+                if message.window == link.root && kind == atoms._NET_WM_PING {
+                    asked.remove(&window);
+                }
+            }
+            asked.is_empty()
+        })?;
+    conn.change_window_attributes(link.root, &listening(EventMask::NO_EVENT))?;
+    link.drain()?;
+    Ok(answered)
+}
+
+/// Waits until the window manager has done what it was asked before, for at most `patience`: it answers
+/// `_NET_REQUEST_FRAME_EXTENTS` in order, by a property of `own`. One that does not know the request gets no
+/// time.
+pub fn window_manager(link: &Link, own: Window, patience: Duration) -> Result<(), InputError> {
+    let atoms = &link.atoms;
+    let supported =
+        link.conn.get_property(false, link.root, atoms._NET_SUPPORTED, AtomEnum::ATOM, 0, 1024)?.reply()?;
+    let mut names = supported.value32().into_iter().flatten();
+    if !names.any(|name| name == atoms._NET_REQUEST_FRAME_EXTENTS) {
+        return Ok(());
+    }
+    let request = ClientMessageEvent::new(32, own, atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5]);
+    let to_manager = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+    link.conn.send_event(false, link.root, to_manager, request)?;
+    wait(link, patience, |event| match event {
+        Event::PropertyNotify(changed) => changed.window == own && changed.atom == atoms._NET_FRAME_EXTENTS,
+        _ => false,
+    })?;
+    link.drain()
+}
+
+/// True when the application that owns the window answers `_NET_WM_PING`.
+pub fn answers_pings(link: &Link, window: Window) -> Result<bool, InputError> {
     let atoms = &link.atoms;
     let reply = link.conn.get_property(false, window, atoms.WM_PROTOCOLS, AtomEnum::ATOM, 0, 64)?.reply();
     Ok(reply.is_ok_and(|reply| {

@@ -1,7 +1,7 @@
 //! The person's things before and after a gesture.
 
 use x11rb::protocol::xinput;
-use x11rb::protocol::xproto::{ConnectionExt as _, Window};
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window};
 
 use super::link::Link;
 use super::master::Pair;
@@ -15,7 +15,7 @@ pub struct Witness {
     pub focus: Window,
     /// The active window.
     pub active: Option<Window>,
-    /// The children of the root window, the lowest first.
+    /// The windows that the window manager stacks, the lowest first; without one, the root's children.
     pub stack: Vec<Window>,
 }
 
@@ -24,14 +24,20 @@ impl Witness {
     pub fn look(link: &Link, person: Pair) -> Result<Self, InputError> {
         let pointer = xinput::xi_query_pointer(&link.conn, link.root, person.pointer)?;
         let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?;
-        let stack = link.conn.query_tree(link.root)?;
-        let active = link.number(link.root, link.atoms._NET_ACTIVE_WINDOW)?;
+        let children = link.conn.query_tree(link.root)?;
+        let atoms = &link.atoms;
+        let property = |name| link.conn.get_property(false, link.root, name, AtomEnum::WINDOW, 0, 4096);
+        let (active, clients) =
+            (property(atoms._NET_ACTIVE_WINDOW)?, property(atoms._NET_CLIENT_LIST_STACKING)?);
         let pointer = pointer.reply()?;
+        let clients: Vec<Window> = clients.reply()?.value32().into_iter().flatten().collect();
+        let mut children = children.reply()?.children;
+        children.retain(|window| *window != link.parking);
         Ok(Self {
             pointer: (pointer.root_x, pointer.root_y),
             focus: focus.reply()?.focus,
-            active,
-            stack: stack.reply()?.children,
+            active: active.reply()?.value32().and_then(|mut items| items.next()),
+            stack: if clients.is_empty() { children } else { clients },
         })
     }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use x11rb::connection::Connection;
+use x11rb::protocol::xinput::{ConnectionExt as _, DeviceType};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window};
 use x11rb::rust_connection::RustConnection;
 
@@ -67,6 +68,7 @@ impl Stage {
         let display = format!(":{}", number.trim());
         let (conn, screen) = RustConnection::connect(Some(&display)).unwrap();
         let root = conn.setup().roots[screen].root;
+        conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
         let mut stage = Self { display, folder, children: vec![child], conn, root };
         let manager = stage.command("openbox").arg("--sm-disable").stderr(Stdio::null()).spawn().unwrap();
         stage.children.push(manager);
@@ -97,7 +99,7 @@ impl Stage {
 
     /// Starts a program whose standard output is a journal of JSON lines.
     pub fn journal(&mut self, mut command: Command) -> Journal {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let output = child.stdout.take().unwrap();
         self.children.push(child);
         Journal::of(output)
@@ -138,6 +140,22 @@ impl Stage {
         let focus = self.conn.get_input_focus().unwrap().reply().unwrap().focus;
         let stack = self.property(self.root, "_NET_CLIENT_LIST_STACKING");
         (pointer.root_x, pointer.root_y, focus, self.active(), stack)
+    }
+
+    /// The person's keyboard map, without the empty columns that servers fill it up with.
+    pub fn keymap(&self) -> Vec<Vec<u32>> {
+        let setup = self.conn.setup();
+        let count = setup.max_keycode - setup.min_keycode + 1;
+        let map = self.conn.get_keyboard_mapping(setup.min_keycode, count).unwrap().reply().unwrap();
+        let keys = map.keysyms.chunks(map.keysyms_per_keycode.into());
+        keys.map(|key| key.iter().copied().filter(|keysym| *keysym != 0).collect()).collect()
+    }
+
+    /// The names of all master pointers.
+    pub fn masters(&self) -> Vec<String> {
+        let devices = self.conn.xinput_xi_query_device(0u16).unwrap().reply().unwrap().infos;
+        let pointers = devices.into_iter().filter(|device| device.type_ == DeviceType::MASTER_POINTER);
+        pointers.map(|device| String::from_utf8(device.name).unwrap()).collect()
     }
 
     pub fn put_pointer(&self, x: i16, y: i16) {
@@ -214,7 +232,8 @@ impl Journal {
                         let _ = sender.send(serde_json::from_slice(&body).unwrap_or(Value::Null));
                     }
                     let body = if post { "" } else { page };
-                    let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html; charset=utf-8";
+                    let head =
+                        "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html; charset=utf-8";
                     let _ = write!(peer, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
                 });
             }
