@@ -40,8 +40,10 @@ impl Desk {
         let folder = std::env::temp_dir().join(unique.replace(['(', ')'], "-"));
         std::fs::create_dir_all(&folder).unwrap();
         let mut desk = Self { display: String::new(), bus: String::new(), folder, children: Vec::new() };
-        let mut server =
-            desk.spawn("Xvfb", &["-displayfd", "1", "-screen", "0", "1400x1000x24", "-nolisten", "tcp"]);
+        let mut server = desk.spawn(
+            "Xvfb",
+            &["-displayfd", "1", "-screen", "0", "1400x1000x24", "-nolisten", "tcp", "-noreset"],
+        );
         desk.display = format!(":{}", first_line(&mut server));
         let mut bus = desk.spawn("dbus-daemon", &["--session", "--nofork", "--print-address=1"]);
         desk.bus = first_line(&mut bus);
