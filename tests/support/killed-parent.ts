@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { backlotCommand } from './desktop.ts'
+import { backlotCommand } from './backlot.ts'
 import { leftOf } from './traces.ts'
 import { until } from './until.ts'
 
