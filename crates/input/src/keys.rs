@@ -236,7 +236,7 @@ fn near(name: &str) -> Vec<&'static str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+#[allow(clippy::unwrap_used, reason = "a test that fails panics")]
 mod tests {
     use super::*;
 

@@ -154,7 +154,7 @@ pub fn keysyms(text: &str) -> Result<Vec<u32>, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+#[allow(clippy::unwrap_used, reason = "a test that fails panics")]
 mod tests {
     use super::*;
 

@@ -42,7 +42,7 @@ fn span(left: i32, top: i32, right: i32, bottom: i32) -> Rect {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+#[allow(clippy::unwrap_used, reason = "a test that fails panics")]
 mod tests {
     use super::*;
 

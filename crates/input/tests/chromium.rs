@@ -1,5 +1,5 @@
 //! Clicks, keys and text in a page of Chromium.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 mod stage;
 

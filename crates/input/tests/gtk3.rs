@@ -1,5 +1,5 @@
 //! Clicks, keys and text in a GTK3 window behind the person's, on both X servers.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 mod stage;
 

@@ -1,5 +1,5 @@
 //! Windows and points that a pointer cannot reach are refused before anything is sent.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 mod stage;
 

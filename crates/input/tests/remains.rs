@@ -1,5 +1,5 @@
 //! Nothing stays behind: after close, and after a crash in the middle of a gesture.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 mod stage;
 

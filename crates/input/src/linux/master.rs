@@ -153,7 +153,7 @@ fn start_time(pid: u32) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+#[allow(clippy::unwrap_used, reason = "a test that fails panics")]
 mod tests {
     use super::*;
 
