@@ -24,7 +24,7 @@ enum Want {
     ActionName(usize),
     Number,
     TextLength,
-    Text,
+    Text { length: i32 },
     Relations,
 }
 
@@ -43,9 +43,10 @@ pub struct Target<'a> {
 /// Completes the nodes in two rounds of calls, places being relative to `origin` in the application's coordinates; false
 /// when the application did not answer in time.
 pub fn complete(walk: &mut Walk<'_>, targets: &mut [Target<'_>], origin: (i32, i32)) -> bool {
+    let toolkit = walk.app.toolkit;
     let mut wants: Vec<(usize, Want)> = Vec::new();
     for (at, target) in targets.iter().enumerate() {
-        wants.extend(first_wants(target).map(|want| (at, want)));
+        wants.extend(first_wants(target, toolkit).map(|want| (at, want)));
     }
     let mut later = Vec::new();
     for ((at, want), reply) in wants.iter().zip(asked(walk, targets, &wants)) {
@@ -75,16 +76,18 @@ fn call(object: &ObjectRef, want: Want, coordinates: u32) -> Ask {
         }
         Want::Number => Ask::property(object, ask::VALUE, "CurrentValue"),
         Want::TextLength => Ask::property(object, ask::TEXT, "CharacterCount"),
-        Want::Text => Ask::integers(object, (ask::TEXT, "GetText"), "ii", &[0, MAX_TEXT]),
+        Want::Text { length } => Ask::integers(object, (ask::TEXT, "GetText"), "ii", &[0, length]),
         Want::Relations => Ask::plain(object, ask::ACCESSIBLE, "GetRelationSet"),
     }
 }
 
-fn first_wants(target: &Target<'_>) -> impl Iterator<Item = Want> {
+fn first_wants(target: &Target<'_>, toolkit: Toolkit) -> impl Iterator<Item = Want> {
     let node = &target.node;
     let can = |ability| node.abilities.has(ability);
     let operated = node.is_operated();
-    let text = holds_text(node) || node.label.is_empty() && !target.has_children;
+    // Gecko shows no nodes for plain text: it is the parent's, beside the children.
+    let bare = !target.has_children || toolkit == Toolkit::Gecko;
+    let text = holds_text(node) || node.label.is_empty() && bare;
     [
         (can(Abilities::COMPONENT) && operated).then_some(Want::Frame),
         // `GetActions` answers names in the person's language or none, `GetName` the toolkit's own; most have just one.
@@ -112,9 +115,11 @@ fn wants_label(node: &Node) -> bool {
 }
 
 fn next_wants(target: &Target<'_>, want: Want, reply: &Reply) -> impl Iterator<Item = Want> {
-    let text = want == Want::TextLength && ask::integer_property(reply).is_some_and(|length| length > 0);
+    let length = if want == Want::TextLength { ask::integer_property(reply).unwrap_or(0) } else { 0 };
+    // Gecko answers nothing to an end behind the text.
+    let text = (length > 0).then_some(Want::Text { length: length.min(MAX_TEXT) });
     let more = if want == Want::ActionCount { 1..target.node.actions.len() } else { 0..0 };
-    more.map(Want::ActionName).chain(text.then_some(Want::Text))
+    more.map(Want::ActionName).chain(text)
 }
 
 fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) {
@@ -140,7 +145,7 @@ fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) 
                 node.value = Some(String::new());
             }
         }
-        Want::Text => {
+        Want::Text { .. } => {
             let text = ask::text(reply).unwrap_or_default().replace('\u{fffc}', "");
             if holds_text(node) {
                 node.value = Some(text);
