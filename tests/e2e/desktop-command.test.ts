@@ -107,7 +107,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 test(
-  'the end of a part ends the command, and the part is named',
+  'the end of a part ends the command, and the part is named (desktop_lost)',
   async () => {
     const { stderr, status } = await desktop('--', 'sh', '-c', 'pkill -KILL -P $PPID openbox; sleep 1000')
     expect(status).toBe(1)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { statSync } from 'node:fs'
+import { chmodSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PartName, type PrivateDesktop, startDesktop } from '@backlot/headless'
 import { leftOf, listensOnTcp, markedProcesses } from '../support/traces.ts'
@@ -162,3 +163,53 @@ test('a runtime folder too long for sockets is refused', async () => {
   }).catch((error) => error)
   expect(error.code).toBe('invalid_environment')
 })
+
+/** A folder of programs to stand before the real ones on PATH, each a shell script. */
+const pathWith = (scripts: Record<string, string>): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'backlot-programs-'))
+  for (const [name, script] of Object.entries(scripts)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  }
+  return `${folder}:${process.env.PATH}`
+}
+
+test('a part that ends before it is ready is named, with its last words', async () => {
+  const PATH = pathWith({ Xtigervnc: 'echo no screen for you >&2; exit 3' })
+  const error = await startDesktop({ environment: { ...process.env, PATH } }).catch((error) => error)
+  expect(error.code).toBe('desktop_not_started')
+  expect(error.message).toMatch(/x_server .*Xtigervnc.* ended with status 3 .* no screen for you/)
+})
+
+test('a part that keeps silent is not waited for without end', async () => {
+  const PATH = pathWith({ openbox: 'exec sleep 1000' })
+  const error = await startDesktop({ environment: { ...process.env, PATH }, timeoutMs: 1500 }).catch((error) => error)
+  expect(error.code).toBe('desktop_not_started')
+  expect(error.message).toContain('1500 ms')
+})
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a user without a name is told so, one with a name has a desktop',
+  async () => {
+    const home = mkdtempSync(join(tmpdir(), 'backlot-home-'))
+    chmodSync(home, 0o777)
+    const asUser = async (uid: number) => {
+      const identity = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'] as const
+      const script = `
+      import { startDesktop } from '@backlot/headless'
+      const desktop = await startDesktop().catch((error) => console.log(error.code))
+      if (desktop) console.log('ready')
+      await desktop?.[Symbol.asyncDispose]()
+    `
+      const child = Bun.spawn([...identity, process.execPath, '-e', script], {
+        cwd: import.meta.dir,
+        env: { PATH: process.env.PATH ?? '', HOME: home, BACKLOT_HOME: join(home, String(uid)) },
+        stdout: 'pipe',
+        stderr: 'inherit',
+      })
+      return (await child.stdout.text()).trim()
+    }
+    expect(await asUser(54_321)).toBe('user_without_name')
+    expect(await asUser(65_534)).toBe('ready')
+  },
+  60_000,
+)

@@ -1,25 +1,24 @@
-/** A private desktop for one test file, and the executable under test on it. */
+/** A private desktop for one test file, and programs on it. */
 import { afterAll, beforeAll } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DesktopOptions, type PrivateDesktop, startDesktop } from '@backlot/headless'
-import { backlotCommand } from './backlot.ts'
-
-export { backlotCommand }
-
-/** What a finished program said. */
-export interface Finished {
-  readonly status: number
-  readonly stdout: string
-  readonly stderr: string
-}
+import { backlotCommand, type Finished } from './backlot.ts'
 
 /** A desktop in use by tests. */
 export class TestDesktop {
   #files = 0
 
-  constructor(readonly desktop: PrivateDesktop) {
+  constructor(
+    readonly desktop: PrivateDesktop,
+    private readonly changes: Readonly<Record<string, string>> = {},
+  ) {
     mkdirSync(this.home, { recursive: true })
+  }
+
+  /** The same desktop, whose programs get other variables. */
+  with(changes: Readonly<Record<string, string>>): TestDesktop {
+    return new TestDesktop(this.desktop, { ...this.changes, ...changes })
   }
 
   /** Home folder of everything on the desktop; goes with it. */
@@ -30,7 +29,7 @@ export class TestDesktop {
   /** Environment of everything on the desktop: configuration, data and sockets are its own too. */
   get env(): Record<string, string> {
     const { BACKLOT_HOME: _, XDG_CONFIG_HOME: __, XDG_DATA_HOME: ___, XDG_STATE_HOME: ____, ...env } = this.desktop.env
-    return { ...env, HOME: this.home, XDG_CACHE_HOME: join(this.home, '.cache') }
+    return { ...env, HOME: this.home, XDG_CACHE_HOME: join(this.home, '.cache'), ...this.changes }
   }
 
   /** A path in the desktop's folder that nothing uses yet. */

@@ -11,13 +11,16 @@ export interface Owner {
   readonly startTicks: number
 }
 
-/** Start of a living process in clock ticks, or null where there is none of that pid; zombies count as dead. */
+/** Bit of the flags in `/proc/PID/stat` that a process has from the beginning of its end (PF_EXITING). */
+const exiting = 0x4
+
+/** Start of a living process in clock ticks, or null where there is none of that pid; zombies and the dying are dead. */
 export const startTicksOf = (pid: number): number | null => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The command's name stands in parentheses and may hold any character, so fields are counted from its end.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' || fields[0] === 'X' ? null : Number(fields[19])
+    return fields[0] === 'Z' || (Number(fields[6]) & exiting) !== 0 ? null : Number(fields[19])
   } catch {
     return null
   }

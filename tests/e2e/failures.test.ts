@@ -1,0 +1,314 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type FailureCode, failures } from '@backlot/contract/failure'
+import { lockSocket } from '@backlot/driver/edges/lock'
+import { type Application, startGtk3, startXterm } from '../support/applications.ts'
+import { backlotCommand } from '../support/backlot.ts'
+import { startBareServer } from '../support/bare-server.ts'
+import { privateDesktop } from '../support/desktop.ts'
+import { driverCommand } from '../support/driver.ts'
+import { element, type Target } from '../support/look.ts'
+import { connect, type McpClient } from '../support/mcp-client.ts'
+import { until } from '../support/until.ts'
+
+const on = privateDesktop()
+let client: McpClient
+let app: Application
+let target: Target
+let terminal: Target
+const reached = new Set<string>()
+
+beforeAll(async () => {
+  app = await startGtk3(on(), 'controls')
+  target = { pid: app.pid, window_id: app.windowId }
+  const xterm = await startXterm(on())
+  terminal = { pid: xterm.pid, window_id: xterm.windowId }
+  client = await connect(on())
+}, 60_000)
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+}, 30_000)
+
+type Facts = Record<string, unknown>
+
+/** Expects that a call over MCP fails so. */
+const refuses = async (code: FailureCode, tool: string, args: Facts, through = client): Promise<void> => {
+  const { isError, structured, text } = await through.call(tool, args)
+  expect({ isError, code: structured.code, text }).toMatchObject({ isError: true, code })
+  reached.add(code)
+}
+
+/** Expects that a call of the shell form, in a process of its own, fails so. */
+const refusesDirectly = async (
+  code: FailureCode,
+  tool: string,
+  args: Facts,
+  env: Record<string, string>,
+): Promise<void> => {
+  const { stdout, status } = await on().backlot([tool, JSON.stringify(args), '--direct'], { env })
+  expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: failures[code].exit, code })
+  reached.add(code)
+}
+
+/** Runs something against a terminal on an X server with these flags, beside which there is nothing. */
+const withTerminal = async (
+  flags: string[],
+  work: (env: Record<string, string>, window: { pid: number; window_id: number }) => Promise<void>,
+): Promise<void> => {
+  await using server = await startBareServer(...flags)
+  const env = { DISPLAY: server.display, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' }
+  on().start(['xterm'], env)
+  const window = await until('the terminal', async () => {
+    const { stdout } = await on().backlot(['list_windows', '{}', '--direct'], { env })
+    return (JSON.parse(stdout).windows as Target[])[0]
+  })
+  await work(env, { pid: window.pid, window_id: window.window_id })
+}
+
+const indexOf = async (label: string): Promise<number> => (await element(client, target, label)).element_index
+
+describe('input', () => {
+  test('a key of other platforms', () => refuses('unsupported_key', 'press_key', { ...target, key: 'fn' }))
+
+  test('characters that no key gives', () =>
+    refuses('text_not_typable', 'type_text', { ...terminal, text: 'bell \u0007' }))
+
+  test('keys for an element that takes no focus', async () => {
+    await refuses('element_not_focusable', 'press_key', { ...target, element_index: await indexOf('File'), key: 'a' })
+  })
+
+  test('a display without XTEST', async () => {
+    await withTerminal(['-extension', 'XTEST'], (env, window) =>
+      refusesDirectly('input_unavailable', 'click', { ...window, x: 5, y: 5 }, env),
+    )
+  }, 60_000)
+})
+
+describe('accessibility', () => {
+  test('no bus', async () => {
+    await withTerminal([], (env, window) =>
+      refusesDirectly('accessibility_unavailable', 'get_window_state', { ...window, capture_mode: 'ax' }, env),
+    )
+  }, 60_000)
+
+  test('an application that is not on the bus', () =>
+    refuses('not_accessible', 'get_window_state', { ...terminal, capture_mode: 'ax' }))
+
+  test('an action that the element lacks', async () => {
+    const element_index = await indexOf('Press me')
+    await refuses('action_not_supported', 'click', { ...target, element_index, action: 'confirm' })
+  })
+
+  test('an application that stands still', async () => {
+    const element_index = await indexOf('Press me')
+    process.kill(app.pid, 'SIGSTOP')
+    try {
+      await refuses('accessibility_timeout', 'click', { ...target, element_index })
+    } finally {
+      process.kill(app.pid, 'SIGCONT')
+    }
+  }, 60_000)
+})
+
+describe('processes and applications', () => {
+  test('a process that is not there', () => refuses('process_not_found', 'kill_app', { pid: 2 ** 22 + 1 }))
+
+  test('a process that the desktop needs', async () => {
+    await refuses('protected_process', 'kill_app', { pid: 1 })
+    for (const pid of Object.values(on().desktop.pids)) await refuses('protected_process', 'kill_app', { pid })
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('a process of somebody else', async () => {
+    await using server = await startBareServer()
+    const sleeper = on().start(['sleep', '1000'])
+    const home = '/tmp'
+    const drop = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
+    const child = Bun.spawn(
+      [...drop, ...driverCommand('call', 'kill_app', JSON.stringify({ pid: sleeper.pid }), '--direct')],
+      {
+        cwd: '/',
+        env: { PATH: process.env.PATH ?? '', HOME: home, DISPLAY: server.display },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'ignore',
+      },
+    )
+    expect(JSON.parse(await child.stdout.text()).code).toBe('process_not_killed')
+    reached.add('process_not_killed')
+    expect(sleeper.exitCode).toBeNull()
+  })
+
+  test('an application that is not installed', () =>
+    refuses('app_not_found', 'launch_app', { name: 'backlot-no-such-application' }))
+
+  const install = (id: string, ...lines: string[]): void => {
+    const folder = join(on().home, '.local/share/applications')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(
+      join(folder, `${id}.desktop`),
+      ['[Desktop Entry]', 'Type=Application', `Name=${id}`, ...lines, ''].join('\n'),
+    )
+  }
+
+  test('a program that ends at once', async () => {
+    install('backlot-short-lived', 'Exec=false')
+    await refuses('launch_failed', 'launch_app', { bundle_id: 'backlot-short-lived' })
+  })
+
+  test('a program for a terminal where there is none', async () => {
+    install('backlot-for-terminal', 'Exec=true', 'Terminal=true')
+    const bare = on().path('bin')
+    mkdirSync(bare)
+    await refusesDirectly('terminal_not_found', 'launch_app', { bundle_id: 'backlot-for-terminal' }, { PATH: bare })
+  })
+})
+
+describe('the display', () => {
+  test('is lost', async () => {
+    const server = await startBareServer()
+    await using direct = await connect(on().with({ DISPLAY: server.display }), '--direct')
+    await direct.ask('get_screen_size')
+    await server[Symbol.asyncDispose]()
+    await refuses('display_lost', 'get_screen_size', {}, direct)
+  })
+})
+
+describe('the daemon and the shell', () => {
+  test('a daemon that does not come up', async () => {
+    const socket = join(on().path('sockets'), 'driver.sock')
+    mkdirSync(dirname(socket), { mode: 0o700 })
+    const lock = lockSocket(socket)
+    const { stdout, status } = await on().backlot(['get_config', '{}', '--socket', socket])
+    lock.release()
+    expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 1, code: 'daemon_unavailable' })
+    reached.add('daemon_unavailable')
+  }, 60_000)
+
+  test.each([
+    ['usage', backlotCommand('desktop', '--wide'), '--wide'],
+    ['unknown_command', backlotCommand('direct'), '"direct"'],
+    ['not_running', driverCommand('status', '--socket', '/tmp/backlot-nobody.sock'), 'backlot-nobody.sock'],
+  ] as const)('%s', async (code, command, text) => {
+    const { status, stderr } = await on().run(command)
+    expect(status).toBe(failures[code].exit)
+    expect(stderr).toContain(text)
+    reached.add(code)
+  })
+})
+
+test('a second daemon', async () => {
+  await client.ask('get_config')
+  const { status, stderr } = await on().run(driverCommand('serve'))
+  expect(status).toBe(failures.already_running.exit)
+  expect(stderr).toContain('already running')
+  reached.add('already_running')
+})
+
+describe('what a sound machine does not give', () => {
+  const core = join(import.meta.dir, '../support/fixtures/failing-core.cjs')
+
+  test.each([
+    'display_refused',
+    'capture_failed',
+    'accessibility_failed',
+    'unknown_element',
+    'action_refused',
+    'text_not_supported',
+    'agent_closed',
+    'app_not_named',
+  ] as const)('%s passes the edge as the core gave it', async (code) => {
+    await refusesDirectly(code, 'list_windows', {}, { BACKLOT_NATIVE_PATH: core, BACKLOT_TEST_CODE: code })
+  })
+
+  test('a defect is called one', () => refusesDirectly('internal', 'list_windows', {}, { BACKLOT_NATIVE_PATH: core }))
+})
+
+/** Where each code is reached; a new code does not compile without its place. */
+const places: Record<FailureCode, string> = {
+  invalid_json: 'socket-protocol',
+  unknown_tool: 'access',
+  tool_not_allowed: 'access',
+  missing_argument: 'tools',
+  unknown_argument: 'mcp-edge',
+  invalid_argument: 'tools',
+  invalid_environment: 'headless',
+  cancelled: 'socket-protocol',
+  unsupported_platform: 'tools',
+  window_not_found: 'tools',
+  window_not_of_process: 'tools',
+  process_has_no_window: 'tools',
+  window_not_visible: 'gtk3',
+  point_outside_window: 'tools',
+  window_covered: 'gtk3',
+  unknown_key: 'tools',
+  unsupported_key: 'failures',
+  unknown_modifier: 'tools',
+  text_not_typable: 'failures',
+  input_unavailable: 'failures',
+  agent_closed: 'failures',
+  target_required: 'tools',
+  target_ambiguous: 'tools',
+  stale_element: 'tools',
+  element_disabled: 'tools',
+  element_not_focusable: 'failures',
+  accessibility_unavailable: 'failures',
+  not_accessible: 'failures',
+  accessibility_timeout: 'failures',
+  accessibility_failed: 'failures',
+  unknown_element: 'failures',
+  action_not_supported: 'failures',
+  action_refused: 'failures',
+  text_not_supported: 'failures',
+  screenshot_not_written: 'tools',
+  config_unreadable: 'tools',
+  config_not_written: 'tools',
+  usage: 'failures',
+  unknown_command: 'failures',
+  unknown_method: 'socket-protocol',
+  message_too_long: 'socket-protocol',
+  socket_refused: 'daemon',
+  already_running: 'failures',
+  not_running: 'failures',
+  daemon_unavailable: 'failures',
+  daemon_mismatch: 'daemon',
+  daemon_lost: 'daemon',
+  display_unavailable: 'tools',
+  display_lost: 'failures',
+  display_refused: 'failures',
+  process_not_found: 'failures',
+  protected_process: 'failures',
+  process_not_killed: 'failures',
+  app_not_found: 'failures',
+  app_not_named: 'failures',
+  launch_failed: 'failures',
+  terminal_not_found: 'failures',
+  capture_failed: 'failures',
+  invalid_body: 'vmhost',
+  unknown_operation: '../../ts/vmhost/app',
+  foreign_host: '../../ts/vmhost/app',
+  foreign_origin: '../../ts/vmhost/app',
+  unauthorized: '../../ts/vmhost/listen',
+  key_required: '../../ts/vmhost/listen',
+  cannot_listen: '../../ts/vmhost/listen',
+  host_unreachable: '../../ts/vmhost/app',
+  invalid_directory: 'vmhost',
+  location_exists: 'vmhost',
+  location_not_found: 'vmhost',
+  location_not_removable: 'vmhost',
+  missing_program: 'headless',
+  desktop_not_started: 'headless',
+  desktop_lost: 'desktop-command',
+  user_without_name: 'headless',
+  internal: 'failures',
+}
+
+test('every failure is reached by some test', () => {
+  const optional = process.getuid?.() === 0 ? [] : ['process_not_killed']
+  const unreached = Object.entries(places).filter(([code, place]) => {
+    if (place === 'failures') return !reached.has(code) && !optional.includes(code)
+    return !new RegExp(`['"\`(]${code}['"\`)]`).test(readFileSync(join(import.meta.dir, `${place}.test.ts`), 'utf8'))
+  })
+  expect(unreached).toEqual([])
+})
