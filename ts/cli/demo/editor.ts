@@ -69,7 +69,7 @@ export const driveEditor = async (
   })
   await steps.run('choose "Line Numbers" in it', async () => {
     const { elements } = await read()
-    await press(find(elements, 'menu item "Line Numbers"', ({ label }) => label === 'Line Numbers'))
+    await press(find(elements, 'menu item "Line Numbers"', ({ label }) => label.trim() === 'Line Numbers'))
   })
   await steps.run('type two lines of Unicode', async () => {
     const { elements } = await read()
