@@ -2,8 +2,6 @@
 mod error;
 mod keys;
 mod plan;
-#[cfg(target_os = "linux")]
-mod region;
 
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]

@@ -6,6 +6,7 @@ mod link;
 mod master;
 mod person;
 mod reading;
+mod region;
 mod settle;
 mod target;
 mod witness;

@@ -5,8 +5,8 @@ use x11rb::protocol::shape::{self, SK};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, MapState, Window};
 
 use super::link::Link;
+use super::region::{middle_of_largest, uncovered};
 use crate::InputError;
-use crate::region::{middle_of_largest, uncovered};
 
 /// `WM_STATE` of an iconified window, ICCCM 4.1.3.1.
 const ICONIC: u32 = 3;
