@@ -207,6 +207,23 @@ impl Role {
         )
     }
 
+    /// True for what is named by the text in it when it has no name of its own.
+    pub fn is_named_by_content(self) -> bool {
+        matches!(
+            self.name(),
+            "push button"
+                | "toggle button"
+                | "check box"
+                | "radio button"
+                | "link"
+                | "list item"
+                | "menu item"
+                | "page tab"
+                | "tree item"
+                | "table row"
+        )
+    }
+
     /// True for what has a number as its value.
     pub fn is_range(self) -> bool {
         matches!(

@@ -5,6 +5,9 @@ use desktop::Rect;
 use crate::role::{Operated, Role};
 use crate::state::{State, States};
 
+/// Nodes behind an unnamed one that are looked at for its name.
+const MAX_CONTENT: usize = 12;
+
 /// What a node can do beside being there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abilities(pub u16);
@@ -123,6 +126,34 @@ impl Tree {
         true
     }
 
+    /// Gives unnamed buttons, rows and the like the text that stands in them.
+    pub fn name_by_content(&mut self) {
+        let mut names: Vec<(usize, String)> = Vec::new();
+        for at in 0..self.nodes.len() {
+            let node = &self.nodes[at];
+            if node.index.is_none() || !node.role.is_named_by_content() || !node.label.trim().is_empty() {
+                continue;
+            }
+            let inside = |other: &Node| other.index.is_none() && self.nearest_element(other) == Some(at);
+            let texts = self.nodes[at + 1..].iter().take(MAX_CONTENT).filter(|other| inside(other));
+            let texts: Vec<&str> =
+                texts.map(|other| other.label.trim()).filter(|text| !text.is_empty()).collect();
+            names.push((at, texts.join(" ")));
+        }
+        for (at, name) in names {
+            self.nodes[at].label = name;
+        }
+    }
+
+    /// Position of the nearest indexed ancestor.
+    fn nearest_element(&self, node: &Node) -> Option<usize> {
+        let mut above = node.parent;
+        while let Some(at) = above.filter(|at| self.nodes[*at].index.is_none()) {
+            above = self.nodes[at].parent;
+        }
+        above
+    }
+
     /// Takes the labels off leaves that only repeat their parent's: a link and the text in it are one thing.
     pub fn fold(&mut self) {
         let mut has_children = vec![false; self.nodes.len()];
@@ -171,14 +202,7 @@ impl Tree {
 
     /// Index of the nearest indexed ancestor.
     pub fn indexed_ancestor(&self, position: usize) -> Option<u32> {
-        let mut parent = self.nodes[position].parent;
-        while let Some(at) = parent {
-            if self.nodes[at].index.is_some() {
-                return self.nodes[at].index;
-            }
-            parent = self.nodes[at].parent;
-        }
-        None
+        self.nearest_element(&self.nodes[position]).and_then(|at| self.nodes[at].index)
     }
 }
 
@@ -245,6 +269,18 @@ pub mod tests {
         assert!(!item.is_operated());
         item.states = item.states.with(State::Selectable);
         assert!(item.is_operated());
+    }
+
+    #[test]
+    fn unnamed_buttons_are_named_by_what_is_in_them() {
+        let mut tree = sample();
+        tree.nodes.push(node(Some(1), 43, ""));
+        tree.nodes.push(node(Some(6), 29, "Sans"));
+        tree.nodes.push(node(Some(6), 29, "12"));
+        tree.nodes.push(node(Some(1), 29, "beside"));
+        tree.choose(0);
+        tree.name_by_content();
+        assert_eq!(tree.nodes[6].label, "Sans 12");
     }
 
     #[test]

@@ -69,8 +69,7 @@ fn elements_are_operated_and_the_window_keeps_its_place() {
     assert_eq!(checked.frame, check.frame);
     assert!(checked.frame.width > 0);
 
-    let row = (0..snapshot.element_count()).filter_map(|index| snapshot.element(index));
-    let row = row.filter(|element| element.role == "list item").nth(1).unwrap();
+    let row = element(&snapshot, "list item", "second");
     snapshot.perform(row.element_index, Action::Pick, TIMEOUT).unwrap();
     journal.expect("row 1");
 

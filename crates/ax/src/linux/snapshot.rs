@@ -126,6 +126,7 @@ pub fn take(app: Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxErro
             places.truncate(tree.nodes.len());
             let origin = origin.unwrap_or(tree.origin);
             fill(&mut walk, &objects, &places, (&mut tree, origin));
+            tree.name_by_content();
             tree.fold();
         }
         None if !walk.timed_out => walk.left_out.push(format!(
@@ -180,7 +181,11 @@ fn read_tops(walk: &mut Walk<'_>, objects: &mut Objects) -> Vec<usize> {
 
 /// What counts as shown: toolkits that never set SHOWING, and hidden windows, are judged by VISIBLE or not at all.
 fn shown_by(objects: &Objects, root: usize) -> impl Fn(States) -> bool + use<> {
-    let showing = objects.all[root].states.has(State::Showing);
+    let raw = &objects.all[root];
+    let mut children = raw.children.iter().map(|child| objects.all[*child].states.has(State::Showing));
+    // GTK 4.8 sets the bit on the window alone.
+    let showing =
+        raw.states.has(State::Showing) && (raw.children.is_empty() || children.any(|showing| showing));
     let visible = objects.all[root].states.has(State::Visible);
     move |states| if showing { states.has(State::Showing) } else { !visible || states.has(State::Visible) }
 }

@@ -327,3 +327,69 @@ fn authenticate(stream: &mut UnixStream, deadline: Instant) -> std::io::Result<(
     }
     stream.write_all(b"BEGIN\r\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// A peer that authenticates anybody, reads the first call and then does as it is told.
+    fn peer(then: impl FnOnce(UnixStream) + Send + 'static) -> Connection {
+        let name = format!("backlot-ax-{}-{:?}", std::process::id(), std::thread::current().id());
+        let path = std::env::temp_dir().join(name.replace(['(', ')'], "-"));
+        let listener = UnixListener::bind(&path).unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut received = [0; 4096];
+            let mut count = stream.read(&mut received).unwrap();
+            assert!(received[..count].starts_with(b"\0AUTH EXTERNAL "));
+            stream.write_all(b"OK 0123\r\n").unwrap();
+            count = stream.read(&mut received).unwrap();
+            assert!(received[..count].starts_with(b"BEGIN"));
+            if count == b"BEGIN\r\n".len() {
+                let _ = stream.read(&mut received);
+            }
+            then(stream);
+        });
+        let address = format!("unix:path={}", path.display());
+        let connection = Connection::open(&address, soon(60_000), Box::new(|_| {})).unwrap();
+        std::fs::remove_file(path).unwrap();
+        connection
+    }
+
+    fn soon(milliseconds: u64) -> Instant {
+        Instant::now() + Duration::from_millis(milliseconds)
+    }
+
+    fn ping(connection: &Connection, deadline: Instant) -> Reply {
+        let interface = "org.freedesktop.DBus.Peer";
+        let call = Call { destination: None, path: "/", interface, member: "Ping", signature: "", body: &[] };
+        connection.call(call, deadline)
+    }
+
+    #[test]
+    fn garbage_ends_the_connection_and_not_the_process() {
+        let connection = peer(|mut stream| {
+            let _ = stream.write_all(&[b'l'; 4000]);
+        });
+        assert!(matches!(ping(&connection, soon(60_000)), Err(CallError::Closed(_))));
+        assert!(connection.is_closed());
+        assert!(matches!(ping(&connection, soon(60_000)), Err(CallError::Closed(_))));
+    }
+
+    #[test]
+    fn a_peer_that_hangs_up_fails_the_call() {
+        let connection = peer(drop);
+        assert!(matches!(ping(&connection, soon(60_000)), Err(CallError::Closed(_))));
+    }
+
+    #[test]
+    fn a_peer_that_is_silent_costs_the_deadline() {
+        let (sender, held) = std::sync::mpsc::channel();
+        let connection = peer(move |stream| sender.send(stream).unwrap());
+        assert_eq!(ping(&connection, soon(50)).err(), Some(CallError::TimedOut));
+        assert!(lock(&connection.shared.pending).calls.is_empty());
+        drop(held);
+    }
+}
