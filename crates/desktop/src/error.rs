@@ -33,6 +33,55 @@ pub enum DesktopError {
         /// What the server answered.
         reason: String,
     },
+    /// Nothing says what to launch.
+    #[error("Neither \"bundle_id\" nor \"name\" is given. Pass one of them; list_apps shows both.")]
+    AppNotNamed,
+    /// No application and no program has that name.
+    #[error("No application is called \"{name}\".{near} Call list_apps for what is installed.")]
+    AppNotFound {
+        /// The id or name that was asked for.
+        name: String,
+        /// Names that come close, as a sentence of its own with a space before it; may be empty.
+        near: String,
+    },
+    /// The program did not start, or ended at once.
+    #[error("\"{name}\" did not start: {reason}. Run it in a terminal to see what it says.")]
+    LaunchFailed {
+        /// The application.
+        name: String,
+        /// What happened.
+        reason: String,
+    },
+    /// The application runs in a terminal, and there is none.
+    #[error(
+        "\"{name}\" runs in a terminal and no terminal emulator is installed. Install one, such as xterm."
+    )]
+    TerminalNotFound {
+        /// The application.
+        name: String,
+    },
+    /// No process has that id.
+    #[error("No process has the pid \"{pid}\". Call list_windows for the processes with windows.")]
+    ProcessNotFound {
+        /// The pid that was asked for.
+        pid: u32,
+    },
+    /// The process is one that this desktop or the driver needs.
+    #[error("Process \"{pid}\" is {what} and is not ended. Name the pid of an application from list_apps.")]
+    ProtectedProcess {
+        /// The pid that was asked for.
+        pid: u32,
+        /// What it is.
+        what: &'static str,
+    },
+    /// The process could not be ended.
+    #[error("Process \"{pid}\" was not ended: {reason}. Run the driver as the user that owns the process.")]
+    ProcessNotKilled {
+        /// The pid that was asked for.
+        pid: u32,
+        /// What the system said.
+        reason: String,
+    },
     /// This platform has no implementation.
     #[error("\"{what}\" does not exist on this platform. Use a Linux desktop.")]
     UnsupportedPlatform {
@@ -48,6 +97,13 @@ impl DesktopError {
             Self::DisplayUnavailable { .. } => "display_unavailable",
             Self::DisplayLost { .. } => "display_lost",
             Self::DisplayRefused { .. } => "display_refused",
+            Self::AppNotNamed => "app_not_named",
+            Self::AppNotFound { .. } => "app_not_found",
+            Self::LaunchFailed { .. } => "launch_failed",
+            Self::TerminalNotFound { .. } => "terminal_not_found",
+            Self::ProcessNotFound { .. } => "process_not_found",
+            Self::ProtectedProcess { .. } => "protected_process",
+            Self::ProcessNotKilled { .. } => "process_not_killed",
             Self::UnsupportedPlatform { .. } => "unsupported_platform",
         }
     }

@@ -9,4 +9,6 @@ mod platform;
 
 pub use error::DesktopError;
 pub use platform::Desktop;
-pub use types::{App, Frame, Point, Probe, Rect, Screen, Window, WindowKind, WindowManager};
+pub use types::{
+    App, Frame, LaunchOptions, Launched, Point, Probe, Rect, Screen, Window, WindowKind, WindowManager,
+};

@@ -1,5 +1,7 @@
 //! Platform-neutral records: points, rectangles, windows and apps.
 
+use std::time::Duration;
+
 /// A position in pixels; the origin is the top-left corner of whatever it is relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
@@ -149,4 +151,43 @@ pub struct App {
     pub launch_path: Option<String>,
     /// Modification time of the desktop file as RFC 3339, when it can be read.
     pub last_used: Option<String>,
+}
+
+/// What to launch, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaunchOptions {
+    /// Desktop-file id without its suffix; wins over the name.
+    pub bundle_id: Option<String>,
+    /// Display name, executable on PATH or absolute path.
+    pub name: Option<String>,
+    /// Files or URLs for the application.
+    pub urls: Vec<String>,
+    /// Appends `--remote-debugging-port=N`.
+    pub electron_debugging_port: Option<u16>,
+    /// Sets `WEBKIT_INSPECTOR_SERVER` to `127.0.0.1:N` and `TAURI_WEBVIEW_AUTOMATION` to `1`.
+    pub webkit_inspector_port: Option<u16>,
+    /// Asks for a process that shares no window with one that runs.
+    pub creates_new_application_instance: bool,
+    /// Appended to the command.
+    pub additional_arguments: Vec<String>,
+    /// How long to wait for the first window; 10 seconds by default.
+    pub timeout: Option<Duration>,
+}
+
+/// An application that was launched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// The process that owns the windows; 0 when the process ended and no window came.
+    pub pid: u32,
+    /// Desktop-file id, or the program's name where it has no desktop file.
+    pub bundle_id: String,
+    /// Display name.
+    pub name: String,
+    /// Its windows; none when none came in time.
+    pub windows: Vec<Window>,
+    /// True when the focus stayed with the window that had it, false when the application took it; none when there
+    /// was no such window or no window manager to tell.
+    pub self_activation_suppressed: Option<bool>,
+    /// True when the focus was taken and has been given back.
+    pub prior_window_restored: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
+use crate::{App, DesktopError, Frame, LaunchOptions, Launched, Point, Probe, Screen, Window, WindowManager};
 
 /// A display that cannot be opened here.
 pub struct Desktop {
@@ -57,6 +57,21 @@ impl Desktop {
 
     /// What the display and the session on it can do.
     pub fn probe(&self) -> Result<Probe, DesktopError> {
+        match self.never {}
+    }
+
+    /// Applications that run, then those that are installed.
+    pub fn apps(&self) -> Result<Vec<App>, DesktopError> {
+        match self.never {}
+    }
+
+    /// Starts an application without giving it the focus.
+    pub fn launch(&self, _options: &LaunchOptions) -> Result<Launched, DesktopError> {
+        match self.never {}
+    }
+
+    /// Ends a process at once.
+    pub fn kill(&self, _pid: u32) -> Result<(), DesktopError> {
         match self.never {}
     }
 

@@ -51,6 +51,11 @@ impl Stage {
         self.server.id()
     }
 
+    /// The programs that were started, oldest first.
+    pub fn programs(&self) -> Vec<u32> {
+        self.programs.iter().map(Child::id).collect()
+    }
+
     /// Runs a program on the display until the stage is dropped; answers its process id.
     pub fn run(&mut self, program: &str, arguments: &[&str]) -> Result<u32, Error> {
         let child = Command::new(program)

@@ -82,6 +82,12 @@ impl Inbox {
         lock(&self.notes).count
     }
 
+    /// Counts something of interest that is no event of the server, such as the end of a program.
+    pub(crate) fn wake(&self) {
+        lock(&self.notes).count += 1;
+        self.news.notify_all();
+    }
+
     /// Waits for an event of interest after `since`; false when the deadline came first or the display is gone.
     pub(crate) fn wait(&self, since: u64, deadline: Instant) -> bool {
         let mut notes = lock(&self.notes);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use x11rb::protocol::xproto::Window as Xid;
 
+use super::identity::Identity;
 use super::link::Link;
 use super::mirror::{Mirror, Node};
 use super::properties::Properties;
@@ -16,8 +17,8 @@ const ALL_DESKTOPS: u32 = u32::MAX;
 pub(crate) fn windows(
     mirror: &Mirror,
     link: &Link,
-    mut name: impl FnMut(Xid, &Properties) -> String,
-) -> Vec<Window> {
+    mut identify: impl FnMut(&Properties) -> Identity,
+) -> Vec<(Window, Identity)> {
     let place: HashMap<Xid, usize> =
         mirror.stacking.iter().enumerate().map(|(index, window)| (*window, index)).collect();
     let mut found: Vec<(usize, Xid, &Node, &Properties)> = managed(mirror, link)
@@ -27,13 +28,16 @@ pub(crate) fn windows(
         })
         .collect();
     found.sort_by_key(|(place, window, ..)| (*place, *window));
-    let mut listed: Vec<Window> = Vec::with_capacity(found.len());
+    let mut listed = Vec::with_capacity(found.len());
+    let mut identities = Vec::with_capacity(found.len());
     for (z_index, (_, id, node, properties)) in (0u32..).zip(found) {
-        let app_name = name(id, properties);
-        listed.push(record(mirror, link, z_index, id, node, properties, app_name));
+        let identity = identify(properties);
+        let record = record(mirror, link, id, node, properties);
+        listed.push(Window { z_index, app_name: identity.name.clone(), ..record });
+        identities.push(identity);
     }
     give_owners(mirror, &mut listed);
-    listed
+    listed.into_iter().zip(identities).collect()
 }
 
 fn managed<'m>(mirror: &'m Mirror, link: &'m Link) -> impl Iterator<Item = (Xid, &'m Node, &'m Properties)> {
@@ -73,15 +77,7 @@ fn read(
     })
 }
 
-fn record(
-    mirror: &Mirror,
-    link: &Link,
-    z_index: u32,
-    window_id: Xid,
-    node: &Node,
-    properties: &Properties,
-    app_name: String,
-) -> Window {
+fn record(mirror: &Mirror, link: &Link, window_id: Xid, node: &Node, properties: &Properties) -> Window {
     let on_current_space = match (properties.desktop, mirror.desktop) {
         (Some(desktop), Some(current)) => desktop == current || desktop == ALL_DESKTOPS,
         _ => true,
@@ -93,10 +89,10 @@ fn record(
     Window {
         window_id,
         pid: properties.pid,
-        app_name,
+        app_name: String::new(),
         title: properties.title.clone(),
         bounds: node.rect,
-        z_index,
+        z_index: 0,
         is_on_screen: node.is_viewable && mirror.screen.intersection(&node.rect).is_some(),
         on_current_space,
         is_minimized,

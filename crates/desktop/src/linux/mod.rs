@@ -1,11 +1,22 @@
 //! Linux: the X server as the display, `/proc` as the processes.
 
+mod apps;
+mod catalog;
+mod entry;
 mod events;
+mod exec;
+mod family;
+mod focus;
+mod identity;
+mod kill;
+mod launch;
 mod link;
 mod listing;
 mod mirror;
+mod plan;
 mod process;
 mod properties;
+mod spawn;
 mod stacking;
 mod text;
 
@@ -16,8 +27,10 @@ use x11rb::errors::ReplyError;
 use x11rb::protocol::randr::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
-use crate::{DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
+use crate::{App, DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
+use catalog::{Catalog, Shelf};
 use events::Inbox;
+use identity::{Identities, Identity};
 use link::{Link, lock};
 use mirror::Mirror;
 
@@ -28,6 +41,8 @@ pub struct Desktop {
     link: Arc<Link>,
     inbox: Arc<Inbox>,
     mirror: Mutex<Mirror>,
+    shelf: Shelf,
+    identities: Mutex<Identities>,
 }
 
 impl Desktop {
@@ -43,7 +58,13 @@ impl Desktop {
                 display: link.display.clone(),
                 reason: error.to_string(),
             })?;
-        Ok(Arc::new(Self { link, inbox, mirror: Mutex::default() }))
+        Ok(Arc::new(Self {
+            link,
+            inbox,
+            mirror: Mutex::default(),
+            shelf: Shelf::default(),
+            identities: Mutex::default(),
+        }))
     }
 
     /// The name under which it was opened; others open connections of their own with it.
@@ -79,12 +100,20 @@ impl Desktop {
 
     /// All windows of applications, minimised ones and popups included, the frontmost last.
     pub fn windows(&self) -> Result<Vec<Window>, DesktopError> {
-        self.look(|mirror, link| listing::windows(mirror, link, |_, properties| properties.class.clone()))
+        Ok(self.listed(&self.shelf.recent())?.into_iter().map(|(window, _)| window).collect())
     }
 
     /// One listed window.
     pub fn window(&self, id: u32) -> Result<Option<Window>, DesktopError> {
         Ok(self.windows()?.into_iter().find(|window| window.window_id == id))
+    }
+
+    /// Applications that run with a window a person could work in, then those that are installed.
+    pub fn apps(&self) -> Result<Vec<App>, DesktopError> {
+        let catalog = self.shelf.current();
+        let windows = self.listed(&catalog)?;
+        let active = self.active_window()?;
+        Ok(apps::list(&catalog, &windows, active))
     }
 
     /// The window that has the person's focus: what the window manager says, else the top-level window of the focus.
@@ -126,6 +155,13 @@ impl Desktop {
     /// Ends the event thread; later calls fail with `display_lost`. Closing twice is fine.
     pub fn close(&self) {
         self.inbox.end(&self.link, "it was closed");
+    }
+
+    fn listed(&self, catalog: &Arc<Catalog>) -> Result<Vec<(Window, Identity)>, DesktopError> {
+        self.look(|mirror, link| {
+            let mut identities = lock(&self.identities);
+            listing::windows(mirror, link, |properties| identities.of_window(catalog, properties))
+        })
     }
 
     fn ask<T>(

@@ -24,6 +24,11 @@ pub(crate) fn parent(pid: u32) -> Option<u32> {
     stat_field(pid, 1)?.parse().ok()
 }
 
+/// The session that a process belongs to: the pid of the process that founded it.
+pub(crate) fn session(pid: u32) -> Option<u32> {
+    stat_field(pid, 3)?.parse().ok()
+}
+
 /// When a process started, in ticks since boot: with the pid it names a process for ever.
 pub(crate) fn started(pid: u32) -> Option<u64> {
     stat_field(pid, 19)?.parse().ok()
@@ -46,14 +51,6 @@ pub(crate) fn arguments(pid: u32) -> Vec<String> {
 pub(crate) fn variable(pid: u32, name: &str) -> Option<String> {
     let prefix = format!("{name}=");
     strings(&proc(pid, "environ")).iter().find_map(|pair| pair.strip_prefix(&prefix).map(str::to_owned))
-}
-
-/// All processes, lowest id first.
-pub(crate) fn all() -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    pids.sort_unstable();
-    pids
 }
 
 fn is_here(machine: &str) -> bool {

@@ -1,0 +1,73 @@
+//! Who has the focus, and giving it back.
+
+use std::time::{Duration, Instant};
+
+use x11rb::connection::Connection;
+use x11rb::errors::ReplyError;
+use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask};
+
+use super::{Desktop, stacking};
+use crate::DesktopError;
+
+/// How long nothing must happen on the display until a launch counts as over.
+const QUIET: Duration = Duration::from_millis(150);
+
+/// How long it is watched at most.
+const WATCH: Duration = Duration::from_millis(800);
+
+/// How long the window manager may take to give the focus back.
+const RESTORE: Duration = Duration::from_secs(1);
+
+/// Where the focus was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Focus {
+    /// The active window, as the window manager says.
+    pub(crate) active: u32,
+    /// The root's child that gets the person's keys.
+    top_level: Option<u32>,
+}
+
+impl Desktop {
+    /// Where the focus is; none without a window manager or an active window.
+    pub(crate) fn focus(&self) -> Result<Option<Focus>, DesktopError> {
+        let active = self.look(|mirror, _| mirror.active)?;
+        let Some(active) = active else { return Ok(None) };
+        let top_level = self.ask("input focus", stacking::focused_top_level)?;
+        Ok(Some(Focus { active, top_level }))
+    }
+
+    /// Waits until the display is quiet for a moment.
+    pub(crate) fn settle(&self) {
+        let deadline = Instant::now() + WATCH;
+        loop {
+            let until = deadline.min(Instant::now() + QUIET);
+            if !self.inbox.wait(self.inbox.count(), until) || Instant::now() >= deadline {
+                return;
+            }
+        }
+    }
+
+    /// Gives the focus back to the window that had it; true once it has it again.
+    pub(crate) fn give_back(&self, prior: Focus) -> Result<bool, DesktopError> {
+        let now = self.look(|mirror, _| mirror.active)?.unwrap_or(0);
+        self.ask("activation", |link| {
+            // Source 2 is a pager, whose wish is the person's (EWMH _NET_ACTIVE_WINDOW).
+            let message =
+                ClientMessageEvent::new(32, prior.active, link.atoms._NET_ACTIVE_WINDOW, [2, 0, now, 0, 0]);
+            let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+            link.conn.send_event(false, link.root, mask, message)?;
+            link.conn.flush()?;
+            Ok::<_, ReplyError>(())
+        })?;
+        let deadline = Instant::now() + RESTORE;
+        loop {
+            let count = self.inbox.count();
+            if self.focus()? == Some(prior) {
+                return Ok(true);
+            }
+            if !self.inbox.wait(count, deadline) {
+                return Ok(self.focus()? == Some(prior));
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Starting a program so that it outlives the driver, leaves no zombie and offers its accessibility tree.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::link::lock;
+use super::plan::Plan;
+
+/// A program that was started.
+pub(crate) struct Started {
+    pub(crate) pid: u32,
+    ended: Arc<Mutex<Option<ExitStatus>>>,
+}
+
+impl Started {
+    /// How it ended, if it has.
+    pub(crate) fn status(&self) -> Option<ExitStatus> {
+        *lock(&self.ended)
+    }
+}
+
+/// A folder that no other instance has; it is made when the program starts and removed when it ends.
+pub(crate) fn profile() -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let pid = std::process::id();
+    let started = super::process::started(pid).unwrap_or_default();
+    std::env::temp_dir().join(format!("backlot-profile-{pid}-{started}-{count}"))
+}
+
+/// Starts the program on a display; `on_end` is called from a thread of its own when it has ended.
+pub(crate) fn spawn(
+    plan: &Plan,
+    display: &str,
+    webkit_inspector_port: Option<u16>,
+    profile: Option<PathBuf>,
+    on_end: impl FnOnce() + Send + 'static,
+) -> std::io::Result<Started> {
+    if let Some(profile) = &profile {
+        std::fs::DirBuilder::new().mode(0o700).create(profile)?;
+    }
+    let child = command(plan, display, webkit_inspector_port).spawn();
+    let mut child = child.inspect_err(|_| remove(profile.as_deref()))?;
+    let started = Started { pid: child.id(), ended: Arc::default() };
+    let ended = Arc::clone(&started.ended);
+    let reaper = move || {
+        let status = child.wait();
+        *lock(&ended) = status.ok();
+        remove(profile.as_deref());
+        on_end();
+    };
+    std::thread::Builder::new().name("launched".to_owned()).spawn(reaper)?;
+    Ok(started)
+}
+
+fn command(plan: &Plan, display: &str, webkit_inspector_port: Option<u16>) -> Command {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut command = Command::new(&plan.program);
+    command.args(&plan.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .env("DISPLAY", display)
+        // A program that finds a Wayland compositor as well would open its windows there, unseen.
+        .env_remove("WAYLAND_DISPLAY")
+        .env_remove("NO_AT_BRIDGE")
+        .env("ACCESSIBILITY_ENABLED", "1")
+        .env("QT_ACCESSIBILITY", "1")
+        .env("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1")
+        // Time 0 says that the person did not ask for it, so a window manager leaves the focus where it is
+        // (Startup Notification Protocol, EWMH _NET_WM_USER_TIME).
+        .env("DESKTOP_STARTUP_ID", format!("backlot-{}-{count}_TIME0", std::process::id()));
+    if let Some(port) = webkit_inspector_port {
+        command.env("WEBKIT_INSPECTOR_SERVER", format!("127.0.0.1:{port}"));
+        command.env("TAURI_WEBVIEW_AUTOMATION", "1");
+    }
+    let home = || std::env::var_os("HOME").map(PathBuf::from);
+    if let Some(folder) = plan.folder.clone().or_else(home).filter(|folder| folder.is_dir()) {
+        command.current_dir(folder);
+    }
+    // SAFETY: setsid is async-signal-safe and touches no memory of the parent.
+    unsafe {
+        command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into));
+    }
+    command
+}
+
+fn remove(profile: Option<&Path>) {
+    if let Some(profile) = profile {
+        // What a leftover helper of the program still writes is in the temporary folder, where it is swept.
+        let _ = std::fs::remove_dir_all(profile);
+    }
+}
