@@ -219,6 +219,9 @@ export interface AxRequest {
   timeout_ms: number
 }
 
+/** How often this process has waited for replies of applications, wrapping; calls in flight together count once. */
+export declare function axRoundTrips(): number
+
 /** Throws `unknown_key`, naming near names, or `unsupported_key` when a key has no such name. */
 export declare function checkKey(key: string): void
 

@@ -35,6 +35,7 @@ export const {
   Agent,
   Capturer,
   Desktop,
+  axRoundTrips,
   checkKey,
   checkModifiers,
   signalWhenParentEnds,

@@ -17,5 +17,5 @@ mod platform;
 pub use action::Action;
 pub use elements::Element;
 pub use error::AxError;
-pub use platform::{Accessibility, Snapshot};
+pub use platform::{Accessibility, Snapshot, round_trips};
 pub use request::{Application, Inserted, SnapshotRequest};

@@ -216,6 +216,12 @@ impl Accessibility {
     }
 }
 
+/// How often this process has waited for replies of applications, wrapping; calls in flight together count once.
+#[napi(catch_unwind)]
+pub fn ax_round_trips() -> u32 {
+    ax::round_trips()
+}
+
 /// The tree of one window as it was read: the index map of its elements.
 #[napi]
 pub struct AxSnapshot {

@@ -5,18 +5,18 @@ import { milliseconds, type Row, type Spread, sideBySide } from './measure.ts'
 /** A running `floor` example: for each line that it is sent it answers `FRAME_MS PNG_MS`. */
 class Floor implements AsyncDisposable {
   readonly #child: Bun.Subprocess<'pipe', 'pipe', 'inherit'>
-  readonly #answers: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>
+  readonly #answers: AsyncIterator<Uint8Array>
 
   constructor(program: string, display: string, window: number) {
     const env = { ...process.env, DISPLAY: display }
     this.#child = Bun.spawn([program, String(window)], { env, stdin: 'pipe', stdout: 'pipe' })
-    this.#answers = this.#child.stdout.getReader()
+    this.#answers = this.#child.stdout[Symbol.asyncIterator]()
   }
 
   async measure(): Promise<readonly [frame: number, png: number]> {
     this.#child.stdin.write('\n')
     await this.#child.stdin.flush()
-    const { value } = await this.#answers.read()
+    const { value } = await this.#answers.next()
     const [frame, png] = new TextDecoder().decode(value).trim().split(' ').map(Number)
     if (frame === undefined || png === undefined) throw new Error('the floor program ended')
     return [frame, png]

@@ -31,14 +31,14 @@ const initialize = {
 /** An MCP server as a child, asked one thing at a time. */
 class Server implements AsyncDisposable {
   readonly #child: Bun.Subprocess<'pipe', 'pipe', 'ignore'>
-  readonly #output: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>
+  readonly #output: AsyncIterator<Uint8Array>
   readonly #decoder = new TextDecoder()
   #rest = ''
   #asked = 0
 
   constructor(on: TestDesktop, command: readonly [string, ...string[]]) {
     this.#child = Bun.spawn([...command], { env: on.env, stdin: 'pipe', stdout: 'pipe', stderr: 'ignore' })
-    this.#output = this.#child.stdout.getReader()
+    this.#output = this.#child.stdout[Symbol.asyncIterator]()
   }
 
   async ask(message: object): Promise<unknown> {
@@ -51,7 +51,7 @@ class Server implements AsyncDisposable {
         this.#rest = this.#rest.slice(end + 1)
         return JSON.parse(line)
       }
-      const { value, done } = await this.#output.read()
+      const { value, done } = await this.#output.next()
       if (done) throw new Error('the server ended')
       this.#rest += this.#decoder.decode(value, { stream: true })
     }

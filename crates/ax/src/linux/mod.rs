@@ -14,4 +14,5 @@ mod walk;
 mod window;
 
 pub use accessibility::Accessibility;
+pub use dbus::round_trips;
 pub use snapshot::Snapshot;

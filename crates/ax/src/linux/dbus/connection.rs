@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,13 @@ const WINDOW: usize = 128;
 const READ_CHUNK: usize = 128 << 10;
 /// Longest line of the authentication dialogue.
 const MAX_AUTH_LINE: usize = 4096;
+
+static ROUND_TRIPS: AtomicU32 = AtomicU32::new(0);
+
+/// How often this process has waited for replies on any accessibility connection, wrapping: calls in flight together count once.
+pub fn round_trips() -> u32 {
+    ROUND_TRIPS.load(Ordering::Relaxed)
+}
 
 /// Why a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +135,7 @@ impl Connection {
 
     /// Makes all calls, many in flight at once, and answers their replies in the same order.
     pub fn call_all(&self, calls: &[Call<'_>], deadline: Instant) -> Vec<Reply> {
+        ROUND_TRIPS.fetch_add(1, Ordering::Relaxed);
         let batch = Arc::new(Batch::default());
         lock(&batch.progress).replies = (0..calls.len()).map(|_| None).collect();
         let mut sent = 0;

@@ -6,6 +6,6 @@ mod connection;
 mod message;
 mod wire;
 
-pub use connection::{CallError, Connection, lock};
+pub use connection::{CallError, Connection, lock, round_trips};
 pub use message::{Call, Message};
 pub use wire::{Malformed, Reader, Writer};
