@@ -199,6 +199,22 @@ describe('acting', () => {
     expect(did).toMatchObject({ key: 'return', route: 'agent_keyboard' })
   })
 
+  test('launches an application behind what the person works in', async () => {
+    const did = await facts('launch_app', { name: 'xterm', additional_arguments: ['-T', 'Launched'] })
+    expect(did).toMatchObject({
+      name: expect.any(String),
+      windows: [{ pid: did.pid, title: 'Launched' }],
+      effect: 'confirmed',
+      evidence: [{ kind: 'window_opened' }],
+    })
+    await facts('kill_app', { pid: did.pid })
+    expect(await refusal('launch_app', {})).toMatchObject({ code: 'missing_argument' })
+    expect(await refusal('launch_app', { name: 'no such application' })).toMatchObject({ code: 'app_not_found' })
+    expect(await refusal('launch_app', { name: 'xterm', urls: ['relative.txt'] })).toMatchObject({
+      code: 'invalid_argument',
+    })
+  })
+
   test('ends with killing the application', async () => {
     const other = await startGtk3(desktop(), 'person', { title: 'Short life' })
     expect(await facts('kill_app', { pid: other.pid })).toEqual({

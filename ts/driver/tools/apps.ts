@@ -63,14 +63,18 @@ export const launchApp = tool({
     }
     const urls = args.urls?.map(openable)
     const desktop = await driver.desktop()
-    const before = new Set((await desktop.windows()).map(({ window_id }) => window_id))
+    const before = new Map((await desktop.windows()).map(({ window_id, title }) => [window_id, title]))
     const launched = await desktop.launch({ ...args, ...(urls && { urls }), timeout_ms: launchTimeoutMs })
     const { name, windows, self_activation_suppressed, prior_window_restored, ...facts } = launched
-    const opened = (window: Window): Evidence[] =>
-      before.has(window.window_id)
+    const shown = ({ window_id, title }: Window): Evidence[] => {
+      if (!before.has(window_id)) return [{ kind: 'window_opened', detail: `window ${window_id} "${title}" opened` }]
+      return before.get(window_id) === title
         ? []
-        : [{ kind: 'window_opened', detail: `window ${window.window_id} "${window.title}" opened` }]
-    const outcome = acted(`Launched ${name} (pid ${launched.pid}) in background.`, windows.flatMap(opened), {
+        : [{ kind: 'state_changed', detail: `window ${window_id} "${title}" has a new title` }]
+    }
+    const ended = `Launched ${name}, whose process has ended without a window.`
+    const summary = launched.pid === 0 ? ended : `Launched ${name} (pid ${launched.pid}) in background.`
+    const outcome = acted(summary, windows.flatMap(shown), {
       ...facts,
       name,
       windows,
