@@ -19,6 +19,8 @@ use crate::tree::Abilities;
 const MANY_CHILDREN: i32 = 20_000;
 /// Most children that are read of a container which makes them on demand.
 const SOME_CHILDREN: i32 = 500;
+/// A table with no more columns is read in its whole width.
+const FEW_COLUMNS: i32 = 16;
 /// Most cells that are read of a table.
 const MANY_CELLS: usize = 2_000;
 
@@ -181,12 +183,13 @@ impl Walk<'_> {
     /// The calls that fetch the visible cells of a table.
     fn cells(&mut self, table: &ObjectRef) -> Vec<Ask> {
         let Some((rows, columns)) = self.visible_range(table) else { return Vec::new() };
-        let cells = rows.flat_map(|row| columns.clone().map(move |column| [row, column]));
-        let asks: Vec<Ask> = cells
-            .take(MANY_CELLS)
-            .map(|cell| Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &cell))
-            .collect();
-        self.left_out.push(format!("{} cells of a large table were read", asks.len()));
+        let cells = rows.flat_map(|row| columns.clone().map(move |column| [row, column])).take(MANY_CELLS);
+        let header = |column| Ask::integers(table, (ask::TABLE, "GetColumnHeader"), "i", &[column]);
+        let mut asks: Vec<Ask> = columns.clone().map(header).collect();
+        let headers = asks.len();
+        asks.extend(cells.map(|cell| Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &cell)));
+        self.left_out
+            .push(format!("only the {} visible cells of a large table were read", asks.len() - headers));
         asks
     }
 
@@ -199,40 +202,52 @@ impl Walk<'_> {
         ]);
         let rows = ask::integer_property(&size[1])?.max(0);
         let columns = ask::integer_property(&size[2])?.clamp(0, SOME_CHILDREN);
-        let Some([top, left, bottom, right]) =
-            ask::rect(&size[0]).and_then(|frame| self.corners(table, frame))
-        else {
-            return Some((0..rows.min(SOME_CHILDREN / columns.max(1)), 0..columns));
+        let seen = ask::rect(&size[0]).map(|frame| self.visible_cells(table, frame)).unwrap_or_default();
+        let range = |places: &[i32], all: i32| {
+            let (first, last) = (places.iter().min()?, places.iter().max()?);
+            // What was hit is not quite the edge: one more costs nothing.
+            Some(first.saturating_sub(1).max(0)..last.saturating_add(2).min(all))
         };
-        // The first corner may lie in a header, which stands for the cells below it: a row and a column more cost nothing.
-        let range =
-            |from: i32, to: i32, all: i32| from.saturating_sub(1).max(0)..to.saturating_add(2).min(all);
-        Some((range(top, bottom, rows), range(left, right, columns)))
+        let (seen_rows, seen_columns): (Vec<i32>, Vec<i32>) = seen.into_iter().unzip();
+        let every_column = columns <= FEW_COLUMNS;
+        let columns =
+            if every_column { 0..columns } else { range(&seen_columns, columns).unwrap_or(0..columns) };
+        let fallback = 0..rows.min(SOME_CHILDREN / (columns.end - columns.start).max(1));
+        Some((range(&seen_rows, rows).unwrap_or(fallback), columns))
     }
 
-    /// First row, first column, last row and last column that are visible.
-    fn corners(&mut self, table: &ObjectRef, frame: Rect) -> Option<[i32; 4]> {
-        let (width, height) = (i32::try_from(frame.width).ok()?, i32::try_from(frame.height).ok()?);
-        let at = |x: i32, y: i32| {
-            Ask::with(table, (ask::COMPONENT, "GetAccessibleAtPoint"), "iiu", |writer| {
-                writer.i32(frame.x + x).i32(frame.y + y).u32(ask::COORD_WINDOW);
+    /// Rows and columns of the cells that are hit by points spread over the table; headers and empty parts hit none.
+    fn visible_cells(&mut self, table: &ObjectRef, frame: Rect) -> Vec<(i32, i32)> {
+        let size = |pixels: u32| i32::try_from(pixels).unwrap_or(i32::MAX);
+        let (width, height) = (size(frame.width), size(frame.height));
+        let columns = [8, width / 2, width - 8];
+        let points =
+            [8, 40, height / 2, height - 40, height - 8].into_iter().flat_map(|y| columns.map(|x| (x, y)));
+        let asks: Vec<Ask> = points
+            .map(|(x, y)| {
+                Ask::with(table, (ask::COMPONENT, "GetAccessibleAtPoint"), "iiu", |writer| {
+                    writer.i32(frame.x + x).i32(frame.y + y).u32(ask::COORD_WINDOW);
+                })
             })
-        };
-        let corners = self.ask_all(&[at(width / 8, height / 8), at(width - 8, height - 8)]);
-        let cells: Vec<Ask> = corners
-            .iter()
-            .flatten()
-            .filter_map(collect::single)
-            .map(|(bus, path)| Ask::plain(&self.app.object(&bus, &path), ask::ACCESSIBLE, "GetIndexInParent"))
             .collect();
-        let places: Vec<Ask> = self
-            .ask_all(&cells)
+        let mut hit: Vec<(String, String)> =
+            self.ask_all(&asks).iter().flatten().filter_map(collect::single).collect();
+        hit.sort();
+        hit.dedup();
+        let asks: Vec<Ask> = hit
+            .iter()
+            .map(|(bus, path)| Ask::plain(&self.app.object(bus, path), ask::ACCESSIBLE, "GetIndexInParent"))
+            .collect();
+        let asks: Vec<Ask> = self
+            .ask_all(&asks)
             .iter()
             .filter_map(ask::integer)
             .flat_map(|index| ["GetRowAtIndex", "GetColumnAtIndex"].map(|member| (member, index)))
             .map(|(member, index)| Ask::integers(table, (ask::TABLE, member), "i", &[index]))
             .collect();
-        self.ask_all(&places).iter().filter_map(ask::integer).collect::<Vec<_>>().try_into().ok()
+        let places = self.ask_all(&asks);
+        let place = |pair: &[Reply]| Some((ask::integer(&pair[0])?, ask::integer(&pair[1])?));
+        places.chunks(2).filter_map(place).filter(|(row, column)| *row >= 0 && *column >= 0).collect()
     }
 }
 
