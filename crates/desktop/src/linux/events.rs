@@ -10,6 +10,7 @@ use x11rb::errors::ReplyError;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask};
 
+use super::hush::Hush;
 use super::link::{Link, lock};
 use crate::DesktopError;
 
@@ -37,6 +38,8 @@ struct Notes {
     count: u64,
     barrier: u32,
     ended: Option<String>,
+    /// Launches that go on, by number.
+    hushes: Vec<(u64, Hush)>,
 }
 
 /// What the event thread writes and everyone else reads.
@@ -101,6 +104,21 @@ impl Inbox {
         notes.count != since
     }
 
+    /// From now on marks the windows of new connections; answers the number to end it with.
+    pub(crate) fn hush(&self, hush: Hush) -> u64 {
+        let mut notes = lock(&self.notes);
+        let number = notes.hushes.last().map_or(0, |(last, _)| last + 1);
+        notes.hushes.push((number, hush));
+        number
+    }
+
+    /// Stops marking.
+    pub(crate) fn unhush(&self, number: u64) -> Option<Hush> {
+        let mut notes = lock(&self.notes);
+        let index = notes.hushes.iter().position(|(found, _)| *found == number)?;
+        Some(notes.hushes.remove(index).1)
+    }
+
     /// Ends the event thread; everything afterwards fails with `display_lost`.
     pub(crate) fn end(&self, link: &Link, reason: &str) {
         lock(&self.notes).ended.get_or_insert_with(|| reason.to_owned());
@@ -155,7 +173,12 @@ impl Notes {
                 self.barrier = message.data.as_data32()[0];
                 return;
             }
-            Event::CreateNotify(event) => (event.window, shape()),
+            Event::CreateNotify(event) => {
+                for (_, hush) in &mut self.hushes {
+                    hush.mark(link, event);
+                }
+                (event.window, shape())
+            }
             Event::DestroyNotify(event) => (event.window, shape()),
             Event::MapNotify(event) => (event.window, shape()),
             Event::UnmapNotify(event) => (event.window, shape()),

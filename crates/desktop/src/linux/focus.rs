@@ -1,13 +1,15 @@
 //! Who has the focus, and giving it back.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use x11rb::connection::Connection;
 use x11rb::errors::ReplyError;
-use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask};
+use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask, StackMode};
 
+use super::link::Link;
 use super::{Desktop, stacking};
-use crate::DesktopError;
+use crate::{DesktopError, WindowKind};
 
 /// How long nothing must happen on the display until a launch counts as over.
 const QUIET: Duration = Duration::from_millis(150);
@@ -52,12 +54,7 @@ impl Desktop {
         let now = self.look(|mirror, _| mirror.active)?.unwrap_or(0);
         self.ask("activation", |link| {
             // Source 2 is a pager, whose wish is the person's (EWMH _NET_ACTIVE_WINDOW).
-            let message =
-                ClientMessageEvent::new(32, prior.active, link.atoms._NET_ACTIVE_WINDOW, [2, 0, now, 0, 0]);
-            let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
-            link.conn.send_event(false, link.root, mask, message)?;
-            link.conn.flush()?;
-            Ok::<_, ReplyError>(())
+            tell_manager(link, prior.active, link.atoms._NET_ACTIVE_WINDOW, [2, 0, now, 0, 0])
         })?;
         let deadline = Instant::now() + RESTORE;
         loop {
@@ -70,4 +67,40 @@ impl Desktop {
             }
         }
     }
+
+    /// Puts windows that came up without the focus behind the one that has it, as far as the window manager does it.
+    pub(crate) fn put_behind(&self, prior: Focus, pids: &[u32]) -> Result<(), DesktopError> {
+        let deadline = Instant::now() + 2 * QUIET;
+        let mut asked = HashSet::new();
+        loop {
+            let count = self.inbox.count();
+            let windows = self.windows()?;
+            let in_front = windows.iter().skip_while(|window| window.window_id != prior.active).skip(1);
+            let in_front: Vec<u32> = in_front
+                .filter(|window| pids.contains(&window.pid) && window.kind != WindowKind::Popup)
+                .map(|window| window.window_id)
+                .collect();
+            if in_front.is_empty() {
+                return Ok(());
+            }
+            self.ask("stacking", |link| {
+                for window in in_front.into_iter().filter(|window| asked.insert(*window)) {
+                    let below = [2, prior.active, u32::from(StackMode::BELOW), 0, 0];
+                    tell_manager(link, window, link.atoms._NET_RESTACK_WINDOW, below)?;
+                }
+                Ok(())
+            })?;
+            if !self.inbox.wait(count, deadline) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Sends a request of a pager's to the window manager.
+fn tell_manager(link: &Link, window: u32, request: u32, data: [u32; 5]) -> Result<(), ReplyError> {
+    let message = ClientMessageEvent::new(32, window, request, data);
+    let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+    link.conn.send_event(false, link.root, mask, message)?;
+    Ok(link.conn.flush()?)
 }

@@ -1,9 +1,14 @@
 //! Launching an application in the background and waiting for its first window.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::focus::Focus;
+use super::hush::Hush;
 use super::identity::Identity;
+use super::plan::Plan;
 use super::spawn::{Started, profile, spawn};
 use super::{Desktop, plan, process};
 use crate::{DesktopError, LaunchOptions, Launched, Window, WindowKind};
@@ -28,9 +33,25 @@ impl Desktop {
         let prior = self.focus()?;
         let before: HashSet<u32> = self.windows()?.iter().map(|window| window.window_id).collect();
 
-        let inbox = std::sync::Arc::clone(&self.inbox);
+        let hush = self.ask("connections", Hush::begin)?.map(|hush| self.inbox.hush(hush));
+        let result = self.run(&plan, options, own, (prior, before), deadline);
+        if let Some(hush) = hush.and_then(|number| self.inbox.unhush(number)) {
+            self.ask("user time", |link| hush.end(link))?;
+        }
+        result
+    }
+
+    fn run(
+        &self,
+        plan: &Plan,
+        options: &LaunchOptions,
+        own: Option<PathBuf>,
+        (prior, before): (Option<Focus>, HashSet<u32>),
+        deadline: Instant,
+    ) -> Result<Launched, DesktopError> {
+        let inbox = Arc::clone(&self.inbox);
         let wake = move || inbox.wake();
-        let started = spawn(&plan, self.display_name(), options.webkit_inspector_port, own, wake)
+        let started = spawn(plan, self.display_name(), options.webkit_inspector_port, own, wake)
             .map_err(|error| failed(&plan.name, error.to_string()))?;
         let launch = Launch { started, before, bundle_id: &plan.bundle_id, name: &plan.name };
         let pids = self.first_windows(&launch, deadline)?;
@@ -52,6 +73,7 @@ impl Desktop {
             let has_stayed = self.focus()? == Some(prior);
             launched.self_activation_suppressed = Some(has_stayed);
             launched.prior_window_restored = !has_stayed && self.give_back(prior)?;
+            self.put_behind(prior, &pids)?;
         }
         launched.windows = self.windows()?;
         launched.windows.retain(|window| pids.contains(&window.pid));

@@ -7,6 +7,7 @@ mod events;
 mod exec;
 mod family;
 mod focus;
+mod hush;
 mod identity;
 mod kill;
 mod launch;

@@ -70,8 +70,7 @@ fn command(plan: &Plan, display: &str, webkit_inspector_port: Option<u16>) -> Co
         .env("ACCESSIBILITY_ENABLED", "1")
         .env("QT_ACCESSIBILITY", "1")
         .env("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1")
-        // Time 0 says that the person did not ask for it, so a window manager leaves the focus where it is
-        // (Startup Notification Protocol, EWMH _NET_WM_USER_TIME).
+        // Time 0 says that the person did not ask for it (Startup Notification Protocol).
         .env("DESKTOP_STARTUP_ID", format!("backlot-{}-{count}_TIME0", std::process::id()));
     if let Some(port) = webkit_inspector_port {
         command.env("WEBKIT_INSPECTOR_SERVER", format!("127.0.0.1:{port}"));
