@@ -202,8 +202,12 @@ pub fn is_bindable(keysym: u32, modifiers: &[Modifier]) -> bool {
     let editing = matches!(keysym, key::BackSpace..=key::Escape | key::Delete | key::Home..=key::End)
         || matches!(keysym, key::Insert | key::KP_Space..=key::KP_9 | key::Shift_L..=key::Control_R);
     let typing = matches!(keysym, 0x20..=0xfcff | 0x0100_0000..=0x0110_ffff);
-    let commanding = modifiers.iter().any(|held| matches!(held, Modifier::Alt | Modifier::Super));
-    commanding || !(typing || editing)
+    are_commanding(modifiers) || !(typing || editing)
+}
+
+/// True when window managers commonly act on what happens while the modifiers are held.
+pub fn are_commanding(modifiers: &[Modifier]) -> bool {
+    modifiers.iter().any(|held| matches!(held, Modifier::Alt | Modifier::Super))
 }
 
 /// The keysym that types a character: line breaks are Return, everything outside the old tables is

@@ -122,7 +122,7 @@ impl Body {
         let at = target.point(&self.link, click.at)?;
         let held = self.held(&click.modifiers, click.window_id)?;
         let steps = plan::click(at, click.button, click.count, &held);
-        self.gesture(&target, at, &steps, !held.is_empty())
+        self.gesture(&target, at, &steps, keys::are_commanding(&click.modifiers))
     }
 
     fn press_key(&self, press: &KeyPress) -> Result<Delivery, InputError> {

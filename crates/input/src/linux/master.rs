@@ -13,6 +13,7 @@ use x11rb::protocol::xproto::{BUTTON_RELEASE_EVENT, ConnectionExt as _, KEY_RELE
 
 use super::hands::{fake, park};
 use super::link::Link;
+use super::process::start_time;
 use super::settle;
 use crate::InputError;
 
@@ -139,17 +140,6 @@ fn is_orphan(name: &str) -> bool {
         return false;
     };
     start_time(pid) != Some(started)
-}
-
-/// The start time of a process in clock ticks after boot, field 22 of proc(5)'s stat; none when it is gone
-/// or only waits to be reaped.
-fn start_time(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = stat.get(stat.rfind(')')? + 2..)?.split(' ');
-    if fields.next()? == "Z" {
-        return None;
-    }
-    fields.nth(18)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod keyboard;
 mod link;
 mod master;
 mod person;
+mod process;
 mod reading;
 mod region;
 mod settle;

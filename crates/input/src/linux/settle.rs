@@ -4,28 +4,65 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use x11rb::CURRENT_TIME;
-use x11rb::connection::Connection;
+use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::Event;
+use x11rb::protocol::res::{self, ClientIdMask, ClientIdSpec};
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask, Window,
 };
 
 use super::link::Link;
+use super::process::{SLEEPING, process_state};
 use crate::InputError;
 
-/// Time that an application without `_NET_WM_PING` gets for the keys that it has in its queue.
-const UNANSWERED: Duration = Duration::from_millis(150);
+/// Time that an application of another machine without `_NET_WM_PING` gets for what it has in its queue.
+const UNSEEN: Duration = Duration::from_millis(500);
+/// How often in a row a process must be found asleep until it counts as waiting for events.
+const ASLEEP: u32 = 10;
+const DOZE: Duration = Duration::from_millis(1);
 const GLANCE: Duration = Duration::from_micros(100);
 
 /// Waits until the application that owns the window has taken everything from its queue, for at most
-/// `patience`. One that does not know `_NET_WM_PING` gets a fixed time when `blind` says so, else none.
-pub fn application(link: &Link, window: Window, patience: Duration, blind: bool) -> Result<(), InputError> {
+/// `patience`. Of one that does not know `_NET_WM_PING` the process is watched until it sleeps, where
+/// `thorough` asks for it.
+pub fn application(
+    link: &Link,
+    window: Window,
+    patience: Duration,
+    thorough: bool,
+) -> Result<(), InputError> {
     if answers_pings(link, window)? {
         ping(link, BTreeSet::from([window]), patience)?;
-    } else if blind {
-        std::thread::sleep(UNANSWERED);
+    } else if thorough {
+        match process(link, window)? {
+            Some(pid) => asleep(link, pid, patience)?,
+            None => std::thread::sleep(UNSEEN),
+        }
     }
     Ok(())
+}
+
+/// A process that has events to read runs, or waits for a processor; one that sleeps again and again while
+/// the server answers us has none.
+fn asleep(link: &Link, pid: u32, patience: Duration) -> Result<(), InputError> {
+    let deadline = Instant::now() + patience;
+    let mut found = 0;
+    while found < ASLEEP && Instant::now() < deadline {
+        link.sync()?;
+        std::thread::sleep(DOZE);
+        found = if process_state(pid) == Some(SLEEPING) { found + 1 } else { 0 };
+    }
+    Ok(())
+}
+
+/// The local process that made the window, by the X-Resource extension.
+fn process(link: &Link, window: Window) -> Result<Option<u32>, InputError> {
+    if link.conn.extension_information(res::X11_EXTENSION_NAME)?.is_none() {
+        return Ok(None);
+    }
+    let spec = ClientIdSpec { client: window, mask: ClientIdMask::LOCAL_CLIENT_PID };
+    let ids = res::query_client_ids(&link.conn, &[spec])?.reply().map(|reply| reply.ids);
+    Ok(ids.ok().and_then(|ids| ids.first()?.value.first().copied()))
 }
 
 /// Waits until every application with a window has taken everything from its queue, for at most `patience`;

@@ -1,0 +1,37 @@
+//! What the kernel says of a process, by proc(5).
+
+/// The state of a process that waits for something.
+pub const SLEEPING: char = 'S';
+const ZOMBIE: char = 'Z';
+
+/// The one-letter state of a process; none when it is gone.
+pub fn process_state(pid: u32) -> Option<char> {
+    fields(pid)?.chars().next()
+}
+
+/// The start time of a process in clock ticks after boot; none when it is gone or only waits to be reaped.
+pub fn start_time(pid: u32) -> Option<u64> {
+    let fields = fields(pid)?;
+    // The state is the third field of the file and the first here; the start time is the 22nd.
+    fields.split(' ').nth(19).filter(|_| !fields.starts_with(ZOMBIE))?.parse().ok()
+}
+
+/// The fields after the command's name, which may hold spaces and parentheses itself.
+fn fields(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    Some(fields.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_running_process_has_a_start_time_and_a_state() {
+        let pid = std::process::id();
+        assert!(start_time(pid).is_some());
+        assert!(process_state(pid).is_some());
+        assert_eq!((start_time(u32::MAX), process_state(u32::MAX)), (None, None));
+    }
+}
