@@ -158,7 +158,7 @@ describe('processes and applications', () => {
   })
 
   test('a program for a terminal where there is none', async () => {
-    install('backlot-for-terminal', 'Exec=true', 'Terminal=true')
+    install('backlot-for-terminal', `Exec=${Bun.which('true')}`, 'Terminal=true')
     const bare = on().path('bin')
     mkdirSync(bare)
     await refusesDirectly('terminal_not_found', 'launch_app', { bundle_id: 'backlot-for-terminal' }, { PATH: bare })

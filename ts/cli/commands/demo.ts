@@ -54,7 +54,8 @@ const perform = async (steps: Steps, kept: string, signal: AbortSignal): Promise
   // The editor's settings and the driver's daemon are the demo's own, and go with the desktop.
   const home = join(desktop.folder, 'home')
   mkdirSync(home)
-  const env = { ...desktop.env, HOME: home }
+  // Settings stay in the editor's memory: their service, starting late, would take back what was just chosen.
+  const env = { ...desktop.env, HOME: home, GSETTINGS_BACKEND: 'memory' }
   const { command } = programCalled('backlot')
   await using client = await steps.run('connect the MCP client', () =>
     connectClient({ command: [...command, 'mcp'], env, log: join(kept, 'calls.jsonl') }),

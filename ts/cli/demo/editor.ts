@@ -9,7 +9,9 @@ import type { Steps } from './steps.ts'
 export const editor = { program: 'mousepad', bundleId: 'org.xfce.mousepad', debianPackage: 'mousepad' } as const
 
 const greeting = 'A letter\n\n'
-const letter = 'Grüße aus dem Studio, 世界! ¿Qué tal? 👋\nTyped by an agent into a window that nobody looked at.\n'
+// Characters of the fonts that every desktop has, so that the screenshot shows them all.
+const letter =
+  'Grüße aus dem Studio! Привет! Γειά σου! ¿Qué tal? → ✓ ♫\nTyped by an agent into a window that nobody looked at.\n'
 
 interface Element {
   readonly element_index: number
