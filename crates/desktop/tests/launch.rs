@@ -100,10 +100,11 @@ fn a_program_that_takes_the_focus_gives_it_back() {
 }
 
 #[test]
-fn without_a_prior_window_nothing_is_measured() {
+fn without_a_prior_window_nothing_is_measured_or_suppressed() {
     let (_stage, desktop) = managed();
     let launched = desktop.launch(&named("xterm", &["-e", "sleep", "600"])).unwrap();
     assert_eq!((launched.self_activation_suppressed, launched.prior_window_restored), (None, false));
+    assert_eq!(desktop.active_window().unwrap(), Some(launched.windows[0].window_id));
     desktop.kill(launched.pid).unwrap();
 }
 

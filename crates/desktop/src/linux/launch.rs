@@ -33,7 +33,9 @@ impl Desktop {
         let prior = self.focus()?;
         let before: HashSet<u32> = self.windows()?.iter().map(|window| window.window_id).collect();
 
-        let hush = self.ask("connections", Hush::begin)?.map(|hush| self.inbox.hush(hush));
+        // On an empty desktop there is no focus to keep, and a window that nobody focuses helps nobody.
+        let hush = if prior.is_some() { self.ask("connections", Hush::begin)? } else { None };
+        let hush = hush.map(|hush| self.inbox.hush(hush));
         let result = self.run(&plan, options, own, (prior, before), deadline);
         if let Some(hush) = hush.and_then(|number| self.inbox.unhush(number)) {
             self.ask("user time", |link| hush.end(link))?;
