@@ -46,6 +46,7 @@ export const driverRecords = {
   'driver.session.idle-timeout-env': 'DRIVER_SESSION_IDLE_TTL_SECS sets the idle time-out.',
   'driver.session.late-command': 'A late command of an ended session does not bring its cursor back.',
 
+  'driver.turn.folders': 'Turns are folders named turn-00001, turn-00002 and so on.',
   'driver.turn.app-state': 'A turn folder holds app_state.json: the tree of the target pid after the action.',
   'driver.turn.screenshot': 'A turn folder holds screenshot.png: the frontmost window of the target afterwards.',
   'driver.turn.action': 'action.json holds tool, arguments, summary, pid, click point and an ISO 8601 timestamp.',
