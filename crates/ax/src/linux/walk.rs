@@ -220,9 +220,9 @@ impl Walk<'_> {
     fn visible_cells(&mut self, table: &ObjectRef, frame: Rect) -> Vec<(i32, i32)> {
         let size = |pixels: u32| i32::try_from(pixels).unwrap_or(i32::MAX);
         let (width, height) = (size(frame.width), size(frame.height));
-        let columns = [8, width / 2, width - 8];
-        let points =
-            [8, 40, height / 2, height - 40, height - 8].into_iter().flat_map(|y| columns.map(|x| (x, y)));
+        // Headers lie along the edges, so the first and last cells are looked for a little inside as well.
+        let spread = |length: i32| [8, 48, 96, length / 2, length - 48, length - 8];
+        let points = spread(height).into_iter().flat_map(|y| spread(width).map(|x| (x, y)));
         let asks: Vec<Ask> = points
             .map(|(x, y)| {
                 Ask::with(table, (ask::COMPONENT, "GetAccessibleAtPoint"), "iiu", |writer| {
