@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type FailureCode, failures } from '@backlot/contract/failure'
 import { lockSocket } from '@backlot/driver/edges/lock'
-import { type Application, startGtk3, startXterm } from '../support/applications.ts'
+import { type Application, installApplication, startGtk3, startXterm } from '../support/applications.ts'
 import { backlotCommand } from '../support/backlot.ts'
 import { startBareServer } from '../support/bare-server.ts'
 import { privateDesktop } from '../support/desktop.ts'
@@ -143,22 +143,13 @@ describe('processes and applications', () => {
   test('an application that is not installed', () =>
     refuses('app_not_found', 'launch_app', { name: 'backlot-no-such-application' }))
 
-  const install = (id: string, ...lines: string[]): void => {
-    const folder = join(on().home, '.local/share/applications')
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(
-      join(folder, `${id}.desktop`),
-      ['[Desktop Entry]', 'Type=Application', `Name=${id}`, ...lines, ''].join('\n'),
-    )
-  }
-
   test('a program that ends at once', async () => {
-    install('backlot-short-lived', 'Exec=false')
+    installApplication(on(), 'backlot-short-lived', 'Exec=false')
     await refuses('launch_failed', 'launch_app', { bundle_id: 'backlot-short-lived' })
   })
 
   test('a program for a terminal where there is none', async () => {
-    install('backlot-for-terminal', `Exec=${Bun.which('true')}`, 'Terminal=true')
+    installApplication(on(), 'backlot-for-terminal', `Exec=${Bun.which('true')}`, 'Terminal=true')
     const bare = on().path('bin')
     mkdirSync(bare)
     await refusesDirectly('terminal_not_found', 'launch_app', { bundle_id: 'backlot-for-terminal' }, { PATH: bare })

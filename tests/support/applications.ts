@@ -1,5 +1,6 @@
 /** Real applications for the tests, each of which journals what happens to it and is ready when its start settles. */
-import { join } from 'node:path'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { TestDesktop } from './desktop.ts'
 import { type Entry, Journal } from './journal.ts'
 
@@ -20,6 +21,27 @@ export interface Application {
 const started = async (title: string, journal: Journal): Promise<Application> => {
   const ready = await journal.waitFor(`"${title}" to be ready`, (entry) => entry.type === 'ready')
   return { pid: Number(ready.pid), windowId: Number(ready.window_id), title, journal }
+}
+
+/** Installs the GTK 3 application for the desktop's user; what it is started with stands in its `ready` entry. */
+export const installGtk3 = (on: TestDesktop, id: string, ...lines: string[]): Journal => {
+  const file = on.path(`${id}.jsonl`)
+  // The window's class is the program's name, by which the running application is known.
+  const program = join(on.path('program'), id)
+  mkdirSync(dirname(program))
+  copyFileSync(join(fixtures, 'gtk3.py'), program)
+  const command = [python, program, file, `${id} window`, '300x300+700+400', 'controls']
+  const exec = `Exec=${command.map((word) => `"${word}"`).join(' ')} %U`
+  installApplication(on, id, exec, `StartupWMClass=${id}`, ...lines)
+  return Journal.inFile(file)
+}
+
+/** Writes a desktop entry for the desktop's user, named after its id, which may lead into a subfolder. */
+export const installApplication = (on: TestDesktop, id: string, ...lines: string[]): string => {
+  const file = join(on.home, '.local/share/applications', `${id}.desktop`)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, ['[Desktop Entry]', 'Type=Application', `Name=${basename(id)} name`, ...lines, ''].join('\n'))
+  return file
 }
 
 /** `WxH+X+Y`. */
