@@ -62,6 +62,12 @@ const NAMES: [(&str, Action, &[&str]); 6] = [
     ),
 ];
 
+/// True for the names, in any case, by which GTK calls its actions.
+pub fn is_known(name: &str) -> bool {
+    let name = name.trim().to_lowercase();
+    name == "edit" || NAMES.iter().any(|(_, _, names)| names.contains(&name.as_str()))
+}
+
 impl Action {
     /// The action of this name: press, show_menu, pick, confirm, cancel, open.
     pub fn named(name: &str) -> Result<Self, AxError> {

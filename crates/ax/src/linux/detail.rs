@@ -6,13 +6,14 @@ use super::application::{App, Toolkit};
 use super::ask::{self, Ask, ObjectRef, Reply};
 use super::dbus::Message;
 use super::{collect, walk::Walk};
+use crate::action;
 use crate::role::Role;
 use crate::tree::{Abilities, Node};
 
 /// Longest text that is read of one node, in characters.
 pub const MAX_TEXT: i32 = 10_000;
 /// Most actions of one node.
-const MAX_ACTIONS: i32 = 16;
+const MAX_ACTIONS: usize = 16;
 /// `ATSPI_RELATION_LABELLED_BY`.
 const LABELLED_BY: u32 = 2;
 
@@ -20,7 +21,7 @@ const LABELLED_BY: u32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Want {
     Frame,
-    ActionCount,
+    Actions,
     ActionName(usize),
     Number,
     TextLength,
@@ -69,7 +70,7 @@ fn asked(walk: &mut Walk<'_>, targets: &[Target<'_>], wants: &[(usize, Want)]) -
 fn call(object: &ObjectRef, want: Want, coordinates: u32) -> Ask {
     match want {
         Want::Frame => Ask::extents(object, coordinates),
-        Want::ActionCount => Ask::property(object, ask::ACTION, "NActions"),
+        Want::Actions => Ask::plain(object, ask::ACTION, "GetActions"),
         Want::ActionName(position) => {
             let position = i32::try_from(position).unwrap_or(i32::MAX);
             Ask::integers(object, (ask::ACTION, "GetName"), "i", &[position])
@@ -90,9 +91,7 @@ fn first_wants(target: &Target<'_>, toolkit: Toolkit) -> impl Iterator<Item = Wa
     let text = holds_text(node) || node.label.is_empty() && bare;
     [
         (can(Abilities::COMPONENT) && operated).then_some(Want::Frame),
-        // `GetActions` answers names in the person's language or none, `GetName` the toolkit's own; most have just one.
-        (can(Abilities::ACTION) && operated).then_some(Want::ActionCount),
-        (can(Abilities::ACTION) && operated).then_some(Want::ActionName(0)),
+        (can(Abilities::ACTION) && operated).then_some(Want::Actions),
         (can(Abilities::VALUE) && node.role.is_range()).then_some(Want::Number),
         (can(Abilities::TEXT) && text && !node.role.is_secret()).then_some(Want::TextLength),
         (operated && node.label.is_empty() && wants_label(node)).then_some(Want::Relations),
@@ -118,8 +117,10 @@ fn next_wants(target: &Target<'_>, want: Want, reply: &Reply) -> impl Iterator<I
     let length = if want == Want::TextLength { ask::integer_property(reply).unwrap_or(0) } else { 0 };
     // Gecko answers nothing to an end behind the text.
     let text = (length > 0).then_some(Want::Text { length: length.min(MAX_TEXT) });
-    let more = if want == Want::ActionCount { 1..target.node.actions.len() } else { 0..0 };
-    more.map(Want::ActionName).chain(text)
+    // `GetActions` answers names in the person's language, or none: what is not known is asked one by one.
+    let known = target.node.actions.iter().all(|name| action::is_known(name));
+    let unknown = if want == Want::Actions && !known { 0..target.node.actions.len() } else { 0..0 };
+    unknown.map(Want::ActionName).chain(text)
 }
 
 fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) {
@@ -130,10 +131,7 @@ fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) 
             let (x, y) = origin;
             node.frame = Rect { x: frame.x.saturating_sub(x), y: frame.y.saturating_sub(y), ..frame };
         }
-        Want::ActionCount => {
-            let count = ask::integer_property(reply).unwrap_or(0).clamp(0, MAX_ACTIONS);
-            node.actions = vec![String::new(); usize::try_from(count).unwrap_or(0)];
-        }
+        Want::Actions => node.actions = reply.as_ref().map(action_names).unwrap_or_default(),
         Want::ActionName(position) => {
             if let (Some(name), Some(slot)) = (ask::text(reply), node.actions.get_mut(position)) {
                 *slot = name;
@@ -155,6 +153,19 @@ fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) 
         }
         Want::Relations => target.labels = reply.as_ref().map(labels).unwrap_or_default(),
     }
+}
+
+/// Names in a reply of type `a(sss)`: name, description, key binding. Known ones in the spelling of `GetName`.
+fn action_names(reply: &Message) -> Vec<String> {
+    let mut names = Vec::new();
+    let Ok(mut reader) = reply.expect("a(sss)") else { return names };
+    let Ok(end) = reader.array(8) else { return names };
+    while reader.position() < end && names.len() < MAX_ACTIONS {
+        let name = reader.align(8).and_then(|()| reader.string());
+        let (Ok(name), Ok(_), Ok(_)) = (name, reader.string(), reader.string()) else { break };
+        names.push(if action::is_known(name) { name.to_lowercase() } else { name.to_owned() });
+    }
+    names
 }
 
 /// The labelling objects in a reply of type `a(ua(so))`.
