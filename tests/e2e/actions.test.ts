@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Application, startGtk3 } from '../support/applications.ts'
+import { privateDesktop } from '../support/desktop.ts'
+import { inBothForms } from '../support/forms.ts'
+import { element, middleOf, type Target, windowsOf } from '../support/look.ts'
+import { connect, type McpClient } from '../support/mcp-client.ts'
+import { proving } from '../support/proves.ts'
+import { until } from '../support/until.ts'
+
+const on = privateDesktop()
+let client: McpClient
+let app: Application
+let target: Target
+
+beforeAll(async () => {
+  app = await startGtk3(on(), 'controls')
+  target = { pid: app.pid, window_id: app.windowId }
+  client = await connect(on())
+}, 60_000)
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+}, 30_000)
+
+const indexOf = async (label: string) => (await element(client, target, label)).element_index
+
+const lacks = async (tool: string, args: Record<string, unknown>, argument: string): Promise<void> => {
+  const mark = app.journal.mark()
+  const { structured, text } = await client.call(tool, args)
+  expect(structured.code).toBe('missing_argument')
+  expect(text).toContain(argument)
+  expect(app.journal.entries(mark)).toEqual([])
+}
+
+test(
+  'click is called in both forms, by element and by point',
+  proving(['driver.click.call'], async () => {
+    const mark = app.journal.mark()
+    await inBothForms(on(), client, 'click', { ...target, element_index: await indexOf('Press me') })
+    await inBothForms(on(), client, 'click', { ...target, ...(await middleOf(client, target, 'Press me')) })
+    await until('four clicks', () => app.journal.entries(mark).filter(({ type }) => type === 'clicked').length === 4)
+  }),
+  60_000,
+)
+
+test(
+  'what an action needs is required, and nothing is sent without it',
+  proving(
+    [
+      'driver.click.pid-required',
+      'driver.click.element-index-needs-window-id',
+      'driver.errors.element-index-needs-window-id.click',
+      'driver.errors.element-index-needs-window-id.type-text',
+    ],
+    async () => {
+      await lacks('click', { window_id: app.windowId, x: 1, y: 1 }, 'pid')
+      await lacks('click', { pid: app.pid, element_index: 1 }, 'window_id')
+      await lacks('type_text', { pid: app.pid, element_index: 1, text: 'a' }, 'window_id')
+    },
+  ),
+)
+
+test(
+  'pid, text and key are required',
+  proving(
+    [
+      'driver.type-text.pid-required',
+      'driver.type-text.text-required',
+      'driver.press-key.pid-required',
+      'driver.press-key.key-required',
+    ],
+    async () => {
+      await lacks('type_text', { text: 'a' }, 'pid')
+      await lacks('type_text', { pid: app.pid }, 'text')
+      await lacks('press_key', { key: 'a' }, 'pid')
+      await lacks('press_key', { pid: app.pid }, 'key')
+    },
+  ),
+)
+
+test(
+  'pick presses an item of a menu',
+  proving(['driver.click.action.pick'], async () => {
+    const mark = app.journal.mark()
+    await client.ask('click', { ...target, element_index: await indexOf('Edit') })
+    await until('the menu', async () => (await windowsOf(client, app.pid)).some(({ kind }) => kind === 'popup'))
+    await client.ask('click', { ...target, element_index: await indexOf('Paste'), action: 'pick' })
+    await app.journal.waitFor('the item', ({ type, value }) => type === 'menu' && value === 'Paste', mark)
+  }),
+  60_000,
+)
+
+test(
+  'confirm activates a field',
+  proving(['driver.click.action.confirm'], async () => {
+    const mark = app.journal.mark()
+    await client.ask('click', { ...target, element_index: await indexOf('Name'), action: 'confirm' })
+    await app.journal.waitFor('the activation', ({ type, widget }) => type === 'activated' && widget === 'Name', mark)
+  }),
+)
+
+test(
+  'open clicks an element twice where it has no action for it',
+  proving(['driver.click.action.open'], async () => {
+    const mark = app.journal.mark()
+    await client.ask('click', { ...target, element_index: await indexOf('Notes'), action: 'open' })
+    await app.journal.waitFor('the double click', ({ type }) => type === '2button-press', mark)
+  }),
+)
+
+test(
+  'inserted text takes the place of what is selected',
+  proving(['driver.type-text.selected-text'], async () => {
+    const element_index = await indexOf('Name')
+    await client.ask('type_text', { ...target, element_index, text: 'before' })
+    await client.ask('press_key', { ...target, element_index, key: 'a', modifiers: ['ctrl'] })
+    const mark = app.journal.mark()
+    await client.ask('type_text', { ...target, element_index, text: 'after' })
+    await app.journal.waitFor('the new text', ({ widget, value }) => widget === 'Name' && value === 'after', mark)
+  }),
+)
