@@ -128,6 +128,8 @@ impl Body {
     fn press_key(&self, press: &KeyPress) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, press.window_id)?;
         let at = self.rest(&target, press.at)?;
+        let typed = keys::character_of(press.keysym).map(String::from).unwrap_or_default();
+        reading::check(&self.link, target.window, &typed)?;
         let layout = keyboard::layout(&self.link, self.person.keyboard)?;
         let held = self.held(&press.modifiers, press.window_id)?;
         let batches = plan::batches(&[press.keysym], &layout);
