@@ -4,6 +4,7 @@
 
 use std::io::Cursor;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use capture::{Capturer, Picture};
 use desktop::{Desktop, Rect, Window};
@@ -30,22 +31,31 @@ fn pixels(picture: &Picture) -> Vec<u8> {
     rgb
 }
 
-/// Waits until a window shows the same for some rounds, and more than one colour.
-fn settled(capturer: &Capturer, window: &Window) -> Picture {
-    let mut before = String::new();
-    let mut same = 0;
+/// Long enough for a toolkit to begin and end the animation of a window that loses the focus.
+const STILL: Duration = Duration::from_secs(1);
+
+/// Waits until a part of a window has not changed for a while.
+fn rest(capturer: &Capturer, window: &Window, region: Option<Rect>) {
+    let mut before = (String::new(), Instant::now());
     wait_for(|| {
-        let now = capturer.digest(window.window_id, None).unwrap();
-        same = if now == before { same + 1 } else { 0 };
-        before = now;
-        if same < 40 {
-            return None;
+        let now = capturer.digest(window.window_id, region).unwrap();
+        if now != before.0 {
+            before = (now, Instant::now());
         }
+        (before.1.elapsed() > STILL).then_some(())
+    })
+    .expect("the window comes to rest");
+}
+
+/// The picture of a window that has come to rest; it shows more than one colour.
+fn settled(capturer: &Capturer, window: &Window) -> Picture {
+    let drawn = || {
+        rest(capturer, window, None);
         let picture = capturer.window(window.window_id, 0).unwrap();
         let rgb = pixels(&picture);
         rgb.chunks_exact(3).any(|pixel| pixel != &rgb[..3]).then_some(picture)
-    })
-    .expect("the window settles")
+    };
+    wait_for(drawn).expect("the window is drawn")
 }
 
 /// A window on top of everything, larger than the screen's content.
@@ -107,15 +117,7 @@ fn a_covered_window_has_the_picture_of_the_uncovered_one() {
     is_active(&desktop, &over);
     // Its spinners and progress bars move for ever; the rows above them stand still. It is wider than the screen.
     let still = Rect { x: 0, y: 0, width: 1000, height: 60 };
-    let mut before = String::new();
-    let mut same = 0;
-    wait_for(|| {
-        let now = capturer.digest(window.window_id, Some(still)).unwrap();
-        same = if now == before { same + 1 } else { 0 };
-        before = now;
-        (same > 100).then_some(())
-    })
-    .unwrap();
+    rest(&capturer, &window, Some(still));
     let covered = capturer.window(window.window_id, 0).unwrap();
     assert!(!covered.stale);
     assert!(equals_the_screen(&mut stage, &desktop, &capturer, (&window, &covered), &over, still));
@@ -143,6 +145,26 @@ fn a_window_that_was_covered_before_the_capturer_opened_is_complete_too() {
         let is_equal = equals_the_screen(&mut stage, &desktop, &capturer, (&window, &covered), &over, whole);
         assert!(is_equal, "{program}: covered and uncovered differ");
     }
+}
+
+#[test]
+fn a_window_that_cannot_draw_what_was_covered_is_stale() {
+    let (mut stage, desktop) = managed();
+    let pid = stage.run("xterm", &["-geometry", "40x10+100+100", "-e", "sleep", "600"]).unwrap();
+    let window = shown(&desktop, pid);
+    is_active(&desktop, &window);
+    let over = cover(&mut stage, &desktop);
+    is_active(&desktop, &over);
+    stage.run("kill", &["-STOP", &pid.to_string()]).unwrap();
+    let is_stopped = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit(") ").next().unwrap().starts_with('T').then_some(())
+    };
+    wait_for(is_stopped).unwrap();
+    let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
+    assert!(capturer.window(window.window_id, 0).unwrap().stale);
+    stage.run("kill", &["-CONT", &pid.to_string()]).unwrap();
+    wait_for(|| (!capturer.window(window.window_id, 0).unwrap().stale).then_some(())).unwrap();
 }
 
 #[test]

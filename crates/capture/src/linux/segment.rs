@@ -4,7 +4,6 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use x11rb::errors::ReplyOrIdError;
 use x11rb::protocol::shm::{ConnectionExt as _, Seg};
@@ -23,7 +22,7 @@ unsafe impl Send for Segment {}
 /// Why there is no segment.
 pub(crate) enum Refusal {
     /// This process cannot have the memory.
-    Memory(Errno),
+    Memory,
     /// The server does not take it.
     Server(ReplyOrIdError),
 }
@@ -32,8 +31,8 @@ impl Segment {
     /// Makes a segment of at least `len` bytes and hands it to the server.
     pub(crate) fn attach(conn: &RustConnection, len: usize) -> Result<Self, Refusal> {
         let len = len.next_multiple_of(1 << 20);
-        let file = memfd_create("backlot-capture", MemfdFlags::CLOEXEC).map_err(Refusal::Memory)?;
-        ftruncate(&file, len as u64).map_err(Refusal::Memory)?;
+        let file = memfd_create("backlot-capture", MemfdFlags::CLOEXEC).map_err(|_| Refusal::Memory)?;
+        ftruncate(&file, len as u64).map_err(|_| Refusal::Memory)?;
         // SAFETY: a fresh mapping at an address of the kernel's choice aliases nothing of ours.
         let start = unsafe {
             mmap(
@@ -45,7 +44,7 @@ impl Segment {
                 0,
             )
         };
-        let start = NonNull::new(start.map_err(Refusal::Memory)?).ok_or(Refusal::Memory(Errno::NOMEM))?;
+        let start = NonNull::new(start.map_err(|_| Refusal::Memory)?).ok_or(Refusal::Memory)?;
         // From here on dropping it unmaps the memory.
         let mut segment = Self { id: 0, start, len };
         segment.id = announce(conn, file).map_err(Refusal::Server)?;

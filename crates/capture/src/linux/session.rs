@@ -27,6 +27,9 @@ pub(crate) enum Trouble {
     /// The pixels have a form that is not understood.
     #[error("its pixels have depth {0}; start the X server with depth 24")]
     Depth(u8),
+    /// The server runs on a machine of the other byte order.
+    #[error("the X server puts the bytes of a pixel in the other order; run it on this machine")]
+    ByteOrder,
 }
 
 impl From<ConnectionError> for Trouble {
@@ -70,7 +73,7 @@ impl Session {
             (has(composite::X11_EXTENSION_NAME)?, has(damage::X11_EXTENSION_NAME)?);
         let has_shm = has(shm::X11_EXTENSION_NAME)?;
         if !is_little_endian {
-            return Err(Trouble::Depth(0));
+            return Err(Trouble::ByteOrder);
         }
         if has_damage {
             conn.damage_query_version(1, 1)?.reply()?;
@@ -144,7 +147,7 @@ impl Session {
         match Segment::attach(&self.conn, len) {
             Ok(segment) => self.segment = Some(segment),
             // A server in another container, or without the right to our memory, still sends pixels.
-            Err(Refusal::Memory(_) | Refusal::Server(ReplyOrIdError::X11Error(_))) => self.has_shm = false,
+            Err(Refusal::Memory | Refusal::Server(ReplyOrIdError::X11Error(_))) => self.has_shm = false,
             Err(Refusal::Server(error)) => return Err(error.into()),
         }
         Ok(())

@@ -40,7 +40,7 @@ impl Desktop {
     /// What a process is that keeps this desktop or the driver alive.
     fn protects(&self, pid: u32) -> Result<Option<&'static str>, DesktopError> {
         if pid <= 1 {
-            return Ok(Some("the system's first process"));
+            return Ok(Some("the system itself"));
         }
         let me = std::process::id();
         if pid == me {
