@@ -56,8 +56,8 @@ fn the_stack_and_the_geometry_follow_events() {
     })
     .unwrap();
     tool(&mut stage, &["windowminimize", &id]);
-    let hidden = wait_for(|| desktop.window(first.window_id).unwrap().filter(|window| window.is_minimized));
-    assert!(!hidden.unwrap().is_on_screen);
+    let is_hidden = |window: &Window| window.is_minimized && !window.is_on_screen;
+    wait_for(|| desktop.window(first.window_id).unwrap().filter(is_hidden)).unwrap();
     stage.end(first.pid);
     wait_for(|| desktop.window(first.window_id).unwrap().is_none().then_some(())).unwrap();
 }

@@ -9,8 +9,8 @@ use super::focus::Focus;
 use super::hush::Hush;
 use super::identity::Identity;
 use super::plan::Plan;
-use super::spawn::{Started, profile, spawn};
-use super::{Desktop, plan, process};
+use super::spawn::{Started, spawn};
+use super::{Desktop, plan, process, profile};
 use crate::{DesktopError, LaunchOptions, Launched, Window, WindowKind};
 
 /// How long a first window is awaited unless the caller says otherwise.
@@ -27,7 +27,7 @@ impl Desktop {
     pub fn launch(&self, options: &LaunchOptions) -> Result<Launched, DesktopError> {
         let deadline = Instant::now() + options.timeout.unwrap_or(PATIENCE);
         let catalog = self.shelf.current();
-        let own = profile();
+        let own = profile::fresh();
         let plan = plan::in_terminal(&catalog, plan::plan(&catalog, options, &own)?)?;
         let own = (options.creates_new_application_instance && plan.family.has_profile()).then_some(own);
         let prior = self.focus()?;

@@ -16,6 +16,7 @@ mod listing;
 mod mirror;
 mod plan;
 mod process;
+mod profile;
 mod properties;
 mod spawn;
 mod stacking;

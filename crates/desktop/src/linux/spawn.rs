@@ -1,14 +1,14 @@
 //! Starting a program so that it outlives the driver, leaves no zombie and offers its accessibility tree.
 
-use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::link::lock;
 use super::plan::Plan;
+use super::profile;
 
 /// A program that was started.
 pub(crate) struct Started {
@@ -23,34 +23,25 @@ impl Started {
     }
 }
 
-/// A folder that no other instance has; it is made when the program starts and removed when it ends.
-pub(crate) fn profile() -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let pid = std::process::id();
-    let started = super::process::started(pid).unwrap_or_default();
-    std::env::temp_dir().join(format!("backlot-profile-{pid}-{started}-{count}"))
-}
-
-/// Starts the program on a display; `on_end` is called from a thread of its own when it has ended.
+/// Starts the program on a display, with a folder of its own if one is named; `on_end` is called from a thread of its own when it has ended.
 pub(crate) fn spawn(
     plan: &Plan,
     display: &str,
     webkit_inspector_port: Option<u16>,
-    profile: Option<PathBuf>,
+    own: Option<PathBuf>,
     on_end: impl FnOnce() + Send + 'static,
 ) -> std::io::Result<Started> {
-    if let Some(profile) = &profile {
-        std::fs::DirBuilder::new().mode(0o700).create(profile)?;
+    if let Some(own) = &own {
+        profile::make(own)?;
     }
     let child = command(plan, display, webkit_inspector_port).spawn();
-    let mut child = child.inspect_err(|_| remove(profile.as_deref()))?;
+    let mut child = child.inspect_err(|_| own.as_deref().map_or((), profile::remove))?;
     let started = Started { pid: child.id(), ended: Arc::default() };
     let ended = Arc::clone(&started.ended);
     let reaper = move || {
         let status = child.wait();
         *lock(&ended) = status.ok();
-        remove(profile.as_deref());
+        own.as_deref().map_or((), profile::remove);
         on_end();
     };
     std::thread::Builder::new().name("launched".to_owned()).spawn(reaper)?;
@@ -85,11 +76,4 @@ fn command(plan: &Plan, display: &str, webkit_inspector_port: Option<u16>) -> Co
         command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into));
     }
     command
-}
-
-fn remove(profile: Option<&Path>) {
-    if let Some(profile) = profile {
-        // What a leftover helper of the program still writes is in the temporary folder, where it is swept.
-        let _ = std::fs::remove_dir_all(profile);
-    }
 }

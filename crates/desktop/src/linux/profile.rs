@@ -1,0 +1,69 @@
+//! Folders for instances of their own: made when a program starts, removed when it ends.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::process;
+
+/// Before the owner's pid and start time in a folder's name.
+const PREFIX: &str = "backlot-profile-";
+
+/// A path that no other instance has.
+pub(crate) fn fresh() -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let pid = std::process::id();
+    let started = process::started(pid).unwrap_or_default();
+    std::env::temp_dir().join(format!("{PREFIX}{pid}-{started}-{count}"))
+}
+
+/// Makes the folder, for this user only, and removes those that dead drivers and their dead programs left.
+pub(crate) fn make(profile: &Path) -> std::io::Result<()> {
+    let folders = fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
+    let mut left: Vec<PathBuf> = folders.map(|folder| folder.path()).filter(|path| is_orphan(path)).collect();
+    if !left.is_empty() {
+        // A program outlives the driver that started it, and its command line names its folder.
+        let lines: Vec<String> =
+            process::all().into_iter().map(|pid| process::arguments(pid).join(" ")).collect();
+        left.retain(|path| !lines.iter().any(|line| line.contains(&*path.to_string_lossy())));
+    }
+    for path in left {
+        remove(&path);
+    }
+    fs::DirBuilder::new().mode(0o700).create(profile)
+}
+
+/// Removes a folder; what a helper of the program still writes there is swept later.
+pub(crate) fn remove(profile: &Path) {
+    let _ = fs::remove_dir_all(profile);
+}
+
+fn is_orphan(path: &Path) -> bool {
+    let name = super::identity::base(path);
+    let owner = name.strip_prefix(PREFIX).and_then(|rest| {
+        let mut numbers = rest.split('-');
+        Some((numbers.next()?.parse::<u32>().ok()?, numbers.next()?.parse::<u64>().ok()?))
+    });
+    owner.is_some_and(|(pid, started)| process::started(pid) != Some(started))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_dead_drivers_left_is_removed() {
+        let dead = std::env::temp_dir().join(format!("{PREFIX}{}-1-0", std::process::id()));
+        fs::create_dir_all(dead.join("inside")).unwrap();
+        let (first, second) = (fresh(), fresh());
+        make(&first).unwrap();
+        make(&second).unwrap();
+        assert!(!dead.exists());
+        assert!(first.is_dir() && second.is_dir());
+        remove(&first);
+        remove(&second);
+    }
+}
