@@ -35,13 +35,13 @@ pub(crate) fn spawn(
         profile::make(own)?;
     }
     let child = command(plan, display, webkit_inspector_port).spawn();
-    let mut child = child.inspect_err(|_| own.as_deref().map_or((), profile::remove))?;
+    let mut child = child.inspect_err(|_| own.iter().for_each(|own| profile::remove(own)))?;
     let started = Started { pid: child.id(), ended: Arc::default() };
     let ended = Arc::clone(&started.ended);
     let reaper = move || {
         let status = child.wait();
         *lock(&ended) = status.ok();
-        own.as_deref().map_or((), profile::remove);
+        own.iter().for_each(|own| profile::remove(own));
         on_end();
     };
     std::thread::Builder::new().name("launched".to_owned()).spawn(reaper)?;
