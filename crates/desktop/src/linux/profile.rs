@@ -4,11 +4,16 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use super::process;
 
 /// Before the owner's pid and start time in a folder's name.
 const PREFIX: &str = "backlot-profile-";
+
+/// How often, and how far apart, a folder is removed that is still written to; what then stays is swept later.
+const ATTEMPTS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A path that no other instance has.
 pub(crate) fn fresh() -> PathBuf {
@@ -30,14 +35,20 @@ pub(crate) fn make(profile: &Path) -> std::io::Result<()> {
         left.retain(|path| !lines.iter().any(|line| line.contains(&*path.to_string_lossy())));
     }
     for path in left {
-        remove(&path);
+        let _ = fs::remove_dir_all(path);
     }
     fs::DirBuilder::new().mode(0o700).create(profile)
 }
 
-/// Removes a folder; what a helper of the program still writes there is swept later.
+/// Removes a folder, for some seconds if need be: a program's helpers write there until they notice its end.
 pub(crate) fn remove(profile: &Path) {
-    let _ = fs::remove_dir_all(profile);
+    for _ in 0..ATTEMPTS {
+        let _ = fs::remove_dir_all(profile);
+        if !profile.exists() {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 fn is_orphan(path: &Path) -> bool {
