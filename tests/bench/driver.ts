@@ -3,14 +3,14 @@
  * With `--keep` the table is written to docs/benchmarks.md.
  */
 import { join } from 'node:path'
-import { startDesktop } from '@backlot/headless'
 import { Accessibility, Agent, Capturer, Desktop, type Window } from '@backlot/native'
 import { startChromium, startGtk3 } from '../support/applications.ts'
-import { TestDesktop } from '../support/desktop.ts'
+import type { TestDesktop } from '../support/desktop.ts'
 import { until } from '../support/until.ts'
 import { pixelClickRow } from './driver/input.ts'
 import { machine, type Row, table } from './driver/measure.ts'
 import { pictureRow } from './driver/picture.ts'
+import { onDesktop } from './driver/stage.ts'
 import { memoryRows, startRows } from './driver/start.ts'
 import { elementClickRow, treeRow } from './driver/tree.ts'
 
@@ -27,13 +27,10 @@ const buildFloor = async (): Promise<string> => {
 const longPage = (html: string): string =>
   html.replace('</body>', `${'<div><button type="button">Row</button> words beside it</div>'.repeat(750)}</body>`)
 
-const measureAll = async (): Promise<Row[]> => {
+const measureAll = async (on: TestDesktop): Promise<Row[]> => {
   const program = await buildFloor()
-  await using desktop = await startDesktop({ size: { width: 1920, height: 1080 } })
-  const on = new TestDesktop(desktop)
-  // Only what belongs to the desktop: its display and buses.
-  Object.assign(process.env, on.env)
-  const x = await Desktop.open(desktop.display)
+  const { display } = on.desktop
+  const x = await Desktop.open(display)
   const [capturer, accessibility, agent] = [
     await Capturer.open(x),
     await Accessibility.open(null),
@@ -49,15 +46,15 @@ const measureAll = async (): Promise<Row[]> => {
     }
   }
   try {
-    on.start(['gtk3-widget-factory'])
-    const factory = await windowOf('gtk3-widget-factory', ({ title }) => title.includes('Factory'))
+    const started = on.start(['gtk3-widget-factory'])
+    const factory = await windowOf('gtk3-widget-factory', ({ pid }) => pid === started.pid)
     await add(treeRow(accessibility, factory, 'gtk3-widget-factory', 6))
-    await add(pictureRow(program, desktop.display, capturer, factory, 'gtk3-widget-factory'))
+    await add(pictureRow(program, display, capturer, factory, 'gtk3-widget-factory'))
     {
       await using browser = await startChromium(on, { content: longPage })
       const page = await windowOf('Chromium', ({ title }) => title.startsWith(browser.title))
       await add(treeRow(accessibility, page, 'a page in Chromium', 3))
-      await add(pictureRow(program, desktop.display, capturer, page, 'a page in Chromium'))
+      await add(pictureRow(program, display, capturer, page, 'a page in Chromium'))
     }
     const application = await startGtk3(on, 'controls', { geometry: '420x480+700+300' })
     await add(elementClickRow(accessibility, x, application.pid, 'Press me'))
@@ -73,10 +70,10 @@ const measureAll = async (): Promise<Row[]> => {
   return rows
 }
 
-const rows = await measureAll()
-const text = `${table(rows)}\n\n${machine()}.\n`
-console.log(text)
-if (process.argv.includes('--keep')) {
+await onDesktop(import.meta.path, async (on) => {
+  const text = `${table(await measureAll(on))}\n\n${machine()}.\n`
+  console.log(text)
+  if (!process.argv.includes('--keep')) return
   const head = `# Benchmarks
 
 What \`./dev bench driver\` printed last. A time says little without its floor: floor and figure were measured in turn, in
@@ -84,4 +81,4 @@ the same run, on the packed build.
 
 `
   await Bun.write(join(root, 'docs/benchmarks.md'), head + text)
-}
+})
