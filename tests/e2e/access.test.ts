@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { tools } from '@backlot/driver'
+import { startXterm } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand, openSocket } from '../support/driver.ts'
 import { connect } from '../support/mcp-client.ts'
@@ -9,7 +11,30 @@ const on = privateDesktop()
 const readOnly = tools.filter((tool) => tool.attributes.readOnly).map((tool) => tool.name)
 const namesOf = (listed: { tools: { name: string }[] }) => listed.tools.map((tool) => tool.name)
 
+/** Expects that a read-only edge refused to write `file`. */
+const refusedToWrite = (structured: Readonly<Record<string, unknown>>, file: string): void => {
+  expect(structured).toMatchObject({
+    code: 'argument_not_allowed',
+    tool: 'get_window_state',
+    argument: 'screenshot_out_file',
+    message: expect.stringMatching(/--read-only.*Leave it out/),
+  })
+  expect(existsSync(file)).toBe(false)
+}
+
 for (const how of [[], ['--direct']]) {
+  test(`mcp ${how.join(' ')} --read-only writes no file that a call names`, async () => {
+    const { pid, windowId: window_id } = await startXterm(on())
+    const file = on().path('window.png')
+    const target = { pid, window_id, capture_mode: 'vision' }
+    await using mcp = await connect(on(), '--read-only', ...how)
+    refusedToWrite((await mcp.call('get_window_state', { ...target, screenshot_out_file: file })).structured, file)
+    const { tools: listed } = await mcp.client.listTools()
+    const state = listed.find((tool) => tool.name === 'get_window_state')
+    expect(Object.keys(state?.inputSchema.properties ?? {})).not.toContain('screenshot_out_file')
+    expect((await mcp.call('get_window_state', { ...target, screenshot_out_file: null })).image).not.toBeNull()
+  }, 60_000)
+
   test(`mcp ${how.join(' ')} --read-only neither lists nor calls what changes something`, async () => {
     await using mcp = await connect(on(), '--read-only', ...how)
     expect(namesOf(await mcp.client.listTools())).toEqual(readOnly)
@@ -50,3 +75,20 @@ test('a daemon keeps its own access, whatever the proxy in front of it permits',
   daemon.kill()
   await daemon.exited
 }, 30_000)
+
+test('a read-only daemon writes no file that a shell call names, and the shell form itself does', async () => {
+  const socket = on().path('read-only.sock')
+  const daemon = on().start(driverCommand('serve', '--socket', socket, '--read-only'))
+  await using _client = await until('the daemon', () => openSocket(socket).catch(() => null))
+  const { pid, windowId: window_id } = await startXterm(on())
+  const file = on().path('window.png')
+  const shell = (args: object, ...flags: string[]) =>
+    on().backlot(['get_window_state', JSON.stringify({ pid, window_id, ...args }), '--socket', socket, ...flags])
+  const refused = await shell({ screenshot_out_file: file })
+  expect(refused.status).toBe(1)
+  refusedToWrite(JSON.parse(refused.stdout), file)
+  const done = await shell({ capture_mode: 'vision' }, '--screenshot-out-file', file)
+  expect([done.status, JSON.parse(done.stdout).screenshot_file_path, existsSync(file)]).toEqual([0, file, true])
+  daemon.kill()
+  await daemon.exited
+}, 60_000)

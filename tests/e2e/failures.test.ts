@@ -221,6 +221,7 @@ const places: Record<FailureCode, string> = {
   invalid_json: 'socket-protocol',
   unknown_tool: 'access',
   tool_not_allowed: 'access',
+  argument_not_allowed: 'access',
   missing_argument: 'tools',
   unknown_argument: 'mcp-edge',
   invalid_argument: 'tools',

@@ -51,13 +51,14 @@ function meaning({ description, default: usual, pattern }: Schema): string {
 function toolsPage(list: readonly Tool[]): string {
   const sections = list.map((tool) => {
     const { name, title, description, inputSchema } = describeTool(tool)
-    const { readOnly, destructive, recorded, extension, grants } = tool.attributes
+    const { readOnly, destructive, recorded, extension, grants, writes } = tool.attributes
     const attributes = [
       readOnly ? 'changes nothing' : 'acts',
       ...(destructive ? ['may lose what somebody made'] : []),
       ...(recorded ? ['recorded'] : []),
       ...(extension ? ['an extension'] : []),
       ...(grants.length > 0 ? [`needs ${grants.join(' and ')}`] : []),
+      ...writes.map((argument) => `writes a file where ${code(argument)} names one`),
     ]
     const rows = Object.entries(inputSchema.properties).map(([argument, schema]) => [
       code(argument),

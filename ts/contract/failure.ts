@@ -16,6 +16,10 @@ export const failures = kind({
   invalid_json: { when: 'The text is not JSON, or not a JSON object.', exit: 2 },
   unknown_tool: { when: 'No tool has that name.', exit: 64 },
   tool_not_allowed: { when: '`--read-only` or `--allow` keeps this tool from being called.', exit: 1 },
+  argument_not_allowed: {
+    when: '`--read-only` keeps this argument from being used: it names a file to write.',
+    exit: 1,
+  },
   missing_argument: { when: 'A required argument is absent.', exit: 1 },
   unknown_argument: { when: 'The tool takes no argument of that name.', exit: 1 },
   invalid_argument: {

@@ -17,14 +17,17 @@ export interface ToolDescription {
   }
 }
 
-/** Reads a tool's entry off its declaration. */
-export const describeTool = ({ name, title, description, arguments: schema, attributes }: Tool): ToolDescription => ({
+/** Reads a tool's entry off its declaration, without the optional arguments of the names in `withheld`. */
+export const describeTool = (
+  { name, title, description, arguments: schema, attributes }: Tool,
+  withheld: readonly string[] = [],
+): ToolDescription => ({
   name,
   title,
   description,
   inputSchema: {
     type: 'object',
-    properties: schema.properties,
+    properties: Object.fromEntries(Object.entries(schema.properties).filter(([key]) => !withheld.includes(key))),
     ...(schema.required?.length ? { required: schema.required } : {}),
   },
   annotations: {

@@ -17,7 +17,7 @@ export type Grant = 'accessibility' | 'screen_recording'
 
 /** What edges, permissions and recordings read off a tool. */
 export interface Attributes {
-  /** Changes nothing. */
+  /** Changes nothing but the files that `writes` names. */
   readonly readOnly: boolean
   /** May lose what somebody made. */
   readonly destructive: boolean
@@ -27,6 +27,8 @@ export interface Attributes {
   readonly extension: boolean
   /** What the platform must grant. */
   readonly grants: readonly Grant[]
+  /** Arguments that name a file which the call writes. */
+  readonly writes: readonly string[]
 }
 
 /** A tool of the driver. */
@@ -51,6 +53,7 @@ export const reads = (...grants: Grant[]): Attributes => ({
   recorded: false,
   extension: false,
   grants,
+  writes: [],
 })
 
 /** Attributes of a tool that acts in a window as the person could. */
@@ -60,4 +63,5 @@ export const acts = (...grants: Grant[]): Attributes => ({
   recorded: true,
   extension: false,
   grants,
+  writes: [],
 })

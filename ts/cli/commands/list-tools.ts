@@ -12,7 +12,7 @@ export const command: Command = {
   async run(args) {
     const { values } = readFlags('list-tools', { args: [...args], options: { json: { type: 'boolean' } } })
     if (values.json) {
-      await printJson(tools.map(describeTool))
+      await printJson(tools.map((tool) => describeTool(tool)))
     } else {
       const width = Math.max(...tools.map(({ name }) => name.length))
       await print(tools.map(({ name, title }) => `${name.padEnd(width)}  ${title}`).join('\n'))

@@ -1,10 +1,10 @@
-/** Which tools an edge offers, as `--read-only` and `--allow` decide. */
+/** Which tools and arguments an edge offers, as `--read-only` and `--allow` decide. */
 import { Failure } from '@backlot/contract/failure'
 import type { Tool } from '../tool.ts'
 
 /** Both must permit a tool. */
 export interface Access {
-  /** Only tools that change nothing. */
+  /** Only tools that change nothing, and no argument that names a file to write. */
   readonly readOnly: boolean
   /** Only tools of these names; `null` permits all. */
   readonly allow: readonly string[] | null
@@ -19,6 +19,10 @@ export const isFull = (access: Access): boolean => !access.readOnly && access.al
 /** Whether the tool is listed and may be called. */
 export const permitted = (access: Access, tool: Pick<Tool, 'name' | 'attributes'>): boolean =>
   (!access.readOnly || tool.attributes.readOnly) && (access.allow === null || access.allow.includes(tool.name))
+
+/** The arguments of a permitted tool that are neither listed nor taken: those that write files. */
+export const withheld = (access: Access, { attributes }: Pick<Tool, 'attributes'>): readonly string[] =>
+  access.readOnly ? attributes.writes : []
 
 /** What both permit. */
 export const both = (one: Access, other: Access): Access => ({
@@ -47,3 +51,11 @@ export const refusal = (access: Access, name: string): Failure => {
     },
   )
 }
+
+/** The failure of a call that uses a withheld argument: `argument_not_allowed`. */
+export const argumentRefusal = (access: Access, name: string, argument: string): Failure =>
+  new Failure(
+    'argument_not_allowed',
+    `The argument "${argument}" of ${name} may not be used here: it writes a file, and \`--read-only\` permits no change. Leave it out: what it would hold comes in the result.`,
+    { tool: name, argument, read_only: access.readOnly },
+  )

@@ -1,27 +1,31 @@
-/** The tools that an edge offers: those of the registry that its access permits. */
+/** The tools that an edge offers: those of the registry that its access permits, without what it withholds of them. */
 import { type CallContext, callTool, unknownTool } from '../call.ts'
 import { describeTool, type ToolDescription } from '../describe.ts'
 import type { Driver } from '../driver.ts'
 import { findTool, tools } from '../registry.ts'
 import { failed, type ToolResult } from '../result.ts'
-import { type Access, permitted, refusal } from './access.ts'
+import { type Access, argumentRefusal, permitted, refusal, withheld } from './access.ts'
 
 /** The permitted tools, as `tools/list` of MCP describes them. */
 export const listTools = (access: Access): readonly ToolDescription[] =>
-  tools.filter((tool) => permitted(access, tool)).map(describeTool)
+  tools.filter((tool) => permitted(access, tool)).map((tool) => describeTool(tool, withheld(access, tool)))
 
 /** One permitted tool. Throws `unknown_tool` or `tool_not_allowed`. */
 export const describeNamed = (access: Access, name: string): ToolDescription => {
   const tool = findTool(name)
   if (tool === undefined) throw unknownTool(name)
   if (!permitted(access, tool)) throw refusal(access, name)
-  return describeTool(tool)
+  return describeTool(tool, withheld(access, tool))
 }
 
 /** The result of a call that the access keeps back; otherwise nothing. */
-export const kept = (access: Access, name: string): ToolResult | undefined => {
+export const kept = (access: Access, name: string, args: unknown): ToolResult | undefined => {
   const tool = findTool(name)
-  return tool === undefined || permitted(access, tool) ? undefined : failed(refusal(access, name))
+  if (tool === undefined) return undefined
+  if (!permitted(access, tool)) return failed(refusal(access, name))
+  const given = args as Readonly<Record<string, unknown>> | null | undefined
+  const argument = withheld(access, tool).find((each) => (given?.[each] ?? null) !== null)
+  return argument === undefined ? undefined : failed(argumentRefusal(access, name, argument))
 }
 
 /** Calls a tool in this process, if it is permitted; never throws. */
@@ -31,4 +35,4 @@ export const callPermitted = async (
   name: string,
   args: unknown,
   context: CallContext,
-): Promise<ToolResult> => kept(access, name) ?? callTool(driver, name, args, context)
+): Promise<ToolResult> => kept(access, name, args) ?? callTool(driver, name, args, context)

@@ -23,7 +23,7 @@ export const daemonCaller = (reach: Reach, access: Access): Caller => {
   }
   return {
     async call(name, args, signal) {
-      const refused = await keptBack(access, name)
+      const refused = await keptBack(access, name, args)
       if (refused !== undefined) return refused
       try {
         return await (await connection(() => reachDaemon(reach))).call(name, args, signal)
@@ -47,5 +47,5 @@ export const daemonCaller = (reach: Reach, access: Access): Caller => {
 }
 
 /** Loads the registry only where something is kept back. */
-const keptBack = async (access: Access, name: string): Promise<ToolResult | undefined> =>
-  isFull(access) ? undefined : (await import('./offer.ts')).kept(access, name)
+const keptBack = async (access: Access, name: string, args: unknown): Promise<ToolResult | undefined> =>
+  isFull(access) ? undefined : (await import('./offer.ts')).kept(access, name, args)

@@ -38,7 +38,7 @@ export const getWindowState = tool({
       }),
     ),
   }),
-  attributes: reads('accessibility', 'screen_recording'),
+  attributes: { ...reads('accessibility', 'screen_recording'), writes: ['screenshot_out_file'] },
   async run(call, args) {
     const path = args.screenshot_out_file && absolutePath('screenshot_out_file', args.screenshot_out_file)
     const config = await call.driver.config.read()
