@@ -1,6 +1,7 @@
 //! The `Exec` line of a desktop file: quoting and field codes (Desktop Entry Specification 1.5, "The Exec key").
 
 use super::entry::Entry;
+use super::invocation::Invocation;
 
 /// The command for an entry with these files or URLs; none when the line is malformed.
 ///
@@ -35,14 +36,9 @@ pub(crate) fn command(entry: &Entry, urls: &[String]) -> Option<Vec<String>> {
     (!arguments.is_empty()).then_some(arguments)
 }
 
-/// The program of an `Exec` line, past `env` and its variables.
-pub(crate) fn program(exec: &str) -> Option<String> {
-    let mut words = words(exec)?.into_iter();
-    let first = words.next()?;
-    if first.rsplit('/').next() != Some("env") {
-        return Some(first);
-    }
-    words.find(|word| !word.contains('=') && !word.starts_with('-'))
+/// What an `Exec` line runs, as its processes are recognised; none where they could be any application's.
+pub(crate) fn invocation(exec: &str) -> Option<Invocation> {
+    Invocation::of(&words(exec)?)
 }
 
 /// A file URL as a path; everything else as it is.
@@ -156,7 +152,8 @@ mod tests {
 
     #[test]
     fn the_program_is_found_behind_env() {
-        assert_eq!(program("env A=b /usr/bin/app %U").as_deref(), Some("/usr/bin/app"));
-        assert_eq!(program("\"my app\" x").as_deref(), Some("my app"));
+        let program = |name: &str| Some(Invocation::Program(name.to_owned()));
+        assert_eq!(invocation("env A=b /usr/bin/app %U"), program("/usr/bin/app"));
+        assert_eq!(invocation("\"my app\" x"), program("my app"));
     }
 }

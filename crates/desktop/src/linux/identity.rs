@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::catalog::Catalog;
 use super::entry::Entry;
+use super::invocation::{Invocation, is_interpreter};
 use super::properties::Properties;
 use super::{exec, process};
 
@@ -55,29 +56,50 @@ fn find(catalog: &Catalog, properties: &Properties) -> Identity {
 struct Process {
     /// The desktop file it was started from.
     launched: Option<String>,
-    /// Base names of its executable and, for a script, of the script.
+    /// Base names of its executable and of what it was called as.
     names: Vec<String>,
+    /// The script that it runs, when its executable is an interpreter.
+    script: Option<Invocation>,
 }
 
 impl Process {
     fn of(pid: u32) -> Self {
         if pid == 0 {
-            return Self { launched: None, names: Vec::new() };
+            return Self { launched: None, names: Vec::new(), script: None };
         }
         // The variable is inherited; only together with the pid it speaks of this process (GLib).
         let is_own = process::variable(pid, "GIO_LAUNCHED_DESKTOP_FILE_PID")
             .is_some_and(|owner| owner == pid.to_string());
         let launched = if is_own { process::variable(pid, "GIO_LAUNCHED_DESKTOP_FILE") } else { None };
-        let executable = process::executable(pid);
-        let scripts = process::arguments(pid).into_iter().take(2).map(Into::into);
-        let mut names = Vec::new();
-        for path in executable.into_iter().chain(scripts) {
-            let name = base(&path);
-            if !name.is_empty() && !name.starts_with('-') && !names.contains(&name) {
-                names.push(name);
-            }
+        let executable = process::executable(pid).map(|path| base(&path));
+        let mut arguments = process::arguments(pid);
+        let called = arguments.first().map(|program| base(Path::new(program)));
+        // Who is called by another name is still the interpreter that it is.
+        if let (Some(name), Some(first)) = (&executable, arguments.first_mut())
+            && is_interpreter(name)
+        {
+            first.clone_from(name);
         }
-        Self { launched, names }
+        let script = Invocation::of(&arguments).filter(|own| matches!(own, Invocation::Script(_)));
+        let mut names: Vec<String> = executable.into_iter().chain(called).collect();
+        names.retain(|name| !name.is_empty() && !name.starts_with('-'));
+        names.dedup();
+        Self { launched, names, script }
+    }
+
+    /// True for what an `Exec` line starts.
+    fn is_of(&self, exec: &str) -> bool {
+        match exec::invocation(exec) {
+            Some(Invocation::Program(program)) => {
+                let program = base(Path::new(&program));
+                self.names.contains(&program)
+                    || self.script.as_ref().is_some_and(|own| own.is_named(&program))
+            }
+            Some(Invocation::Script(script)) => {
+                self.script.as_ref().is_some_and(|own| own.is_script(&script))
+            }
+            None => false,
+        }
     }
 }
 
@@ -87,9 +109,6 @@ fn entry<'c>(catalog: &'c Catalog, properties: &Properties, process: &Process) -
     let is_class =
         |name: &str| classes.iter().any(|class| !class.is_empty() && class.eq_ignore_ascii_case(name));
     let launched = process.launched.as_deref().map(Path::new);
-    let runs = |entry: &&Entry| {
-        exec::program(&entry.exec).is_some_and(|program| process.names.contains(&base(Path::new(&program))))
-    };
     catalog
         .entries
         .iter()
@@ -97,7 +116,7 @@ fn entry<'c>(catalog: &'c Catalog, properties: &Properties, process: &Process) -
         .or_else(|| catalog.preferred(|entry| entry.wm_class.as_deref().is_some_and(has_class)))
         .or_else(|| catalog.preferred(|entry| is_class(&entry.id)))
         .or_else(|| catalog.preferred(|entry| is_class(entry.id.rsplit('.').next().unwrap_or_default())))
-        .or_else(|| catalog.preferred(|entry| entry.wm_class.is_none() && runs(entry)))
+        .or_else(|| catalog.preferred(|entry| entry.wm_class.is_none() && process.is_of(&entry.exec)))
 }
 
 /// The last part of a path.
@@ -126,16 +145,21 @@ mod tests {
             entry("org.x.edit", "edit %U", None),
             entry("uterm", "uterm", Some("UTerm")),
             entry("tool", "/usr/bin/tool", None),
+            entry("python", "/usr/bin/python3.11", None),
+            entry("notes", "python3 /opt/notes/main.py %U", None),
+            entry("sealed", "/usr/bin/flatpak run org.sealed", None),
         ];
         catalog.entries[0].is_listed = false;
         catalog
     }
 
-    fn found(class: &str, names: &[&str], launched: Option<&str>) -> Option<String> {
+    fn found(class: &str, words: &[&str], launched: Option<&str>) -> Option<String> {
         let properties = Properties { class: class.into(), ..Properties::default() };
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let process = Process {
             launched: launched.map(Into::into),
-            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            names: words.first().map(|program| base(Path::new(program))).into_iter().collect(),
+            script: Invocation::of(&words).filter(|own| matches!(own, Invocation::Script(_))),
         };
         entry(&catalog(), &properties, &process).map(|entry| entry.id.clone())
     }
@@ -145,10 +169,22 @@ mod tests {
         assert_eq!(found("UTerm", &["tool"], Some("/apps/tool.desktop")).as_deref(), Some("tool"));
         assert_eq!(found("UTerm", &["tool"], None).as_deref(), Some("uterm"));
         assert_eq!(found("Edit", &[], None).as_deref(), Some("org.x.edit"));
-        assert_eq!(found("Other", &["python3", "tool"], None).as_deref(), Some("tool"));
+        assert_eq!(found("Other", &["python3", "/usr/bin/tool"], None).as_deref(), Some("tool"));
         assert_eq!(found("Other", &["edit"], None).as_deref(), Some("org.x.edit"));
         assert_eq!(found("Other", &["unknown"], None), None);
         assert_eq!(found("", &[], None), None);
+    }
+
+    #[test]
+    fn an_interpreter_is_the_application_of_its_script_alone() {
+        let notes = ["/usr/bin/python3", "-u", "/opt/notes/main.py", "/a.txt"];
+        assert_eq!(found("", &notes, None).as_deref(), Some("notes"));
+        assert_eq!(found("", &["python3.11", "/opt/other/main.py"], None), None);
+        assert_eq!(found("", &["python3.11"], None), None);
+        assert_eq!(found("Notes", &["python3"], None).as_deref(), Some("notes"));
+        assert_eq!(found("", &["python3"], Some("/apps/notes.desktop")).as_deref(), Some("notes"));
+        assert_eq!(found("", &["/usr/bin/flatpak", "run", "org.other"], None), None);
+        assert_eq!(found("", &["viewer", "tool"], None), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod family;
 mod focus;
 mod hush;
 mod identity;
+mod invocation;
 mod kill;
 mod launch;
 mod link;

@@ -7,6 +7,7 @@ use super::entry::Entry;
 use super::exec;
 use super::family::Family;
 use super::identity::base;
+use super::invocation::Invocation;
 use crate::{DesktopError, LaunchOptions};
 
 /// A command, and whose it is.
@@ -95,7 +96,7 @@ fn from_name(catalog: &Catalog, name: &str, options: &LaunchOptions) -> Result<P
     let file = base(&program);
     let is_its = |entry: &&Entry| {
         !entry.wants_terminal
-            && exec::program(&entry.exec).is_some_and(|program| base(Path::new(&program)) == file)
+            && matches!(exec::invocation(&entry.exec), Some(Invocation::Program(own)) if base(Path::new(&own)) == file)
     };
     let entry = catalog.preferred(is_its);
     let bundle_id = entry.map_or_else(|| file.clone(), |entry| entry.id.clone());
@@ -134,10 +135,10 @@ mod tests {
     fn catalog() -> Catalog {
         let mut catalog = Catalog::default();
         catalog.entries = vec![Entry {
-            id: "org.x.Shell".into(),
-            name: "The Shell".into(),
-            plain_name: "The Shell".into(),
-            exec: "/bin/sh -i %F".into(),
+            id: "org.x.Lister".into(),
+            name: "The Lister".into(),
+            plain_name: "The Lister".into(),
+            exec: "/bin/ls -i %F".into(),
             is_listed: true,
             ..Entry::default()
         }];
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn the_bundle_id_wins_over_the_name() {
         let options = LaunchOptions {
-            bundle_id: Some("org.x.Shell".into()),
+            bundle_id: Some("org.x.Lister".into()),
             name: Some("absent".into()),
             urls: vec!["/a".into()],
             electron_debugging_port: Some(9222),
@@ -159,7 +160,7 @@ mod tests {
             ..LaunchOptions::default()
         };
         let plan = planned(&options).unwrap();
-        assert_eq!((plan.bundle_id.as_str(), plan.name.as_str()), ("org.x.Shell", "The Shell"));
+        assert_eq!((plan.bundle_id.as_str(), plan.name.as_str()), ("org.x.Lister", "The Lister"));
         assert_eq!(plan.arguments, ["-i", "/a", "--remote-debugging-port=9222", "--last"]);
     }
 
@@ -167,12 +168,12 @@ mod tests {
     fn a_name_is_a_display_name_a_program_or_a_path() {
         let by_name =
             |name: &str| planned(&LaunchOptions { name: Some(name.into()), ..LaunchOptions::default() });
-        assert_eq!(by_name("the shell").unwrap().arguments, ["-i"]);
-        assert_eq!(by_name("sh").unwrap().bundle_id, "org.x.Shell");
+        assert_eq!(by_name("the lister").unwrap().arguments, ["-i"]);
+        assert_eq!(by_name("ls").unwrap().bundle_id, "org.x.Lister");
         assert_eq!(by_name("/bin/true").unwrap().bundle_id, "true");
         assert_eq!(by_name("./true").unwrap_err().code(), "app_not_found");
-        let text = by_name("shell").unwrap_err().to_string();
-        assert!(text.contains("\"org.x.Shell\""), "{text}");
+        let text = by_name("lister").unwrap_err().to_string();
+        assert!(text.contains("\"org.x.Lister\""), "{text}");
         assert_eq!(planned(&LaunchOptions::default()).unwrap_err().code(), "app_not_named");
     }
 }
