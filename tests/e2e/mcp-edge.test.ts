@@ -100,17 +100,37 @@ test('a cancelled call is not answered, and the next one is', async () => {
   expect(await ask(server, 4, 'tools/call', { name: 'get_config' })).toMatchObject({ id: 4 })
 })
 
+const looks = { readOnlyHint: true, openWorldHint: false }
+const actsInWindows = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
+
+/** What hosts are told of each tool. */
+const hints = {
+  list_apps: looks,
+  list_windows: looks,
+  get_window_state: looks,
+  get_accessibility_tree: looks,
+  get_screen_size: looks,
+  get_cursor_position: looks,
+  get_config: looks,
+  launch_app: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  kill_app: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  click: actsInWindows,
+  type_text: actsInWindows,
+  press_key: actsInWindows,
+  set_config: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  check_permissions: looks,
+}
+
 test('each tool is listed as it is declared, with what it may change', async () => {
   await using mcp = await connect(on())
   const { tools: listed } = await mcp.client.listTools()
   expect(listed.map((tool) => tool.name)).toEqual(tools.map((tool) => tool.name))
   for (const [index, tool] of tools.entries()) {
-    const { annotations, inputSchema, description } = listed[index] ?? {}
+    const { inputSchema, description } = listed[index] ?? {}
     expect(description).toBe(tool.description)
     expect(inputSchema?.properties).toEqual(JSON.parse(JSON.stringify(tool.arguments.properties)))
-    expect(annotations?.readOnlyHint).toBe(tool.attributes.readOnly)
-    expect(annotations?.destructiveHint ?? false).toBe(tool.attributes.destructive)
   }
+  expect(Object.fromEntries(listed.map(({ name, annotations }) => [name, annotations]))).toEqual(hints)
 })
 
 const inProcess = async (flags: readonly string[], env: Record<string, string>): Promise<void> => {

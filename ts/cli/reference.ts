@@ -51,10 +51,12 @@ function meaning({ description, default: usual, pattern }: Schema): string {
 function toolsPage(list: readonly Tool[]): string {
   const sections = list.map((tool) => {
     const { name, title, description, inputSchema } = describeTool(tool)
-    const { readOnly, destructive, recorded, extension, grants, writes } = tool.attributes
+    const { readOnly, destructive, idempotent, openWorld, recorded, extension, grants, writes } = tool.attributes
     const attributes = [
       readOnly ? 'changes nothing' : 'acts',
       ...(destructive ? ['may lose what somebody made'] : []),
+      ...(idempotent && !readOnly ? ['again changes nothing further'] : []),
+      ...(openWorld ? ['may reach beyond this machine'] : []),
       ...(recorded ? ['recorded'] : []),
       ...(extension ? ['an extension'] : []),
       ...(grants.length > 0 ? [`needs ${grants.join(' and ')}`] : []),

@@ -14,6 +14,8 @@ export interface ToolDescription {
   readonly annotations: {
     readonly readOnlyHint: boolean
     readonly destructiveHint?: boolean
+    readonly idempotentHint?: boolean
+    readonly openWorldHint: boolean
   }
 }
 
@@ -32,6 +34,7 @@ export const describeTool = (
   },
   annotations: {
     readOnlyHint: attributes.readOnly,
-    ...(attributes.readOnly ? {} : { destructiveHint: attributes.destructive }),
+    ...(attributes.readOnly ? {} : { destructiveHint: attributes.destructive, idempotentHint: attributes.idempotent }),
+    openWorldHint: attributes.openWorld,
   },
 })

@@ -21,6 +21,10 @@ export interface Attributes {
   readonly readOnly: boolean
   /** May lose what somebody made. */
   readonly destructive: boolean
+  /** The same call again changes nothing further. */
+  readonly idempotent: boolean
+  /** May reach beyond this machine, as a browser does with what is typed into it. */
+  readonly openWorld: boolean
   /** A recording keeps its calls. */
   readonly recorded: boolean
   /** Ours, beyond the specification. */
@@ -50,6 +54,8 @@ export const tool = <Arguments extends TObject>(declaration: Tool<Arguments>): T
 export const reads = (...grants: Grant[]): Attributes => ({
   readOnly: true,
   destructive: false,
+  idempotent: true,
+  openWorld: false,
   recorded: false,
   extension: false,
   grants,
@@ -60,6 +66,8 @@ export const reads = (...grants: Grant[]): Attributes => ({
 export const acts = (...grants: Grant[]): Attributes => ({
   readOnly: false,
   destructive: true,
+  idempotent: false,
+  openWorld: true,
   recorded: true,
   extension: false,
   grants,

@@ -52,7 +52,16 @@ export const launchApp = tool({
     ),
     additional_arguments: Type.Optional(Type.Array(Type.String(), { description: 'Appended to the command line.' })),
   }),
-  attributes: { readOnly: false, destructive: false, recorded: true, extension: false, grants: [], writes: [] },
+  attributes: {
+    readOnly: false,
+    destructive: false,
+    idempotent: false,
+    openWorld: true,
+    recorded: true,
+    extension: false,
+    grants: [],
+    writes: [],
+  },
   async run({ driver }, args) {
     if (args.bundle_id === undefined && args.name === undefined) {
       throw new Failure(
@@ -100,7 +109,16 @@ export const killApp = tool({
   title: 'Kill an app',
   description: 'Ends a process by force; unsaved work is lost. Try closing it through its own menu first.',
   arguments: Type.Object({ pid }),
-  attributes: { readOnly: false, destructive: true, recorded: false, extension: false, grants: [], writes: [] },
+  attributes: {
+    readOnly: false,
+    destructive: true,
+    idempotent: true,
+    openWorld: false,
+    recorded: false,
+    extension: false,
+    grants: [],
+    writes: [],
+  },
   async run({ driver }, args) {
     const desktop = await driver.desktop()
     const name = (await desktop.windows()).find((window) => window.pid === args.pid)?.app_name

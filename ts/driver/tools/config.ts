@@ -41,7 +41,16 @@ export const setConfig = tool({
   title: 'Change configuration',
   description: 'Changes the keys given and stores them for all later calls; the others stay.',
   arguments: keys,
-  attributes: { readOnly: false, destructive: false, recorded: false, extension: false, grants: [], writes: [] },
+  attributes: {
+    readOnly: false,
+    destructive: false,
+    idempotent: true,
+    openWorld: false,
+    recorded: false,
+    extension: false,
+    grants: [],
+    writes: [],
+  },
   async run({ driver }, args) {
     const config = await driver.config.write(args)
     return { text: `✅ ${asText(config)}`, structured: { ...config, config_file: driver.config.path } }
