@@ -65,6 +65,7 @@ class Daemon implements Service {
   #idle: ReturnType<typeof setTimeout> | undefined
   #lastClient = 0
   #calls = 0
+  #callsUnderWay = 0
 
   constructor(private readonly options: DaemonOptions) {}
 
@@ -92,7 +93,9 @@ class Daemon implements Service {
 
   async call(name: string, args: unknown, client: string, signal: AbortSignal) {
     this.#calls += 1
-    const result = await callPermitted(this.options.access, await this.#driver, name, args, { client, signal })
+    this.#callsUnderWay += 1
+    const called = callPermitted(this.options.access, await this.#driver, name, args, { client, signal })
+    const result = await called.finally(() => (this.#callsUnderWay -= 1))
     if (result.structuredContent?.code === 'internal') log(`defect in ${name}: ${result.structuredContent.message}`)
     return result
   }
@@ -130,6 +133,7 @@ class Daemon implements Service {
       idle_timeout_s: idleTimeoutSeconds,
       connections: this.#peers.size,
       calls: this.#calls,
+      calls_under_way: this.#callsUnderWay,
       read_only: access.readOnly,
       allow: access.allow,
     }

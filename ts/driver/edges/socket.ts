@@ -122,7 +122,7 @@ export class SocketEdge {
     }
     const { id } = request
     if (request.method === 'cancel') {
-      if (request.cancel !== undefined) this.#byId.get(request.cancel)?.abort()
+      if (request.cancel !== undefined) this.#cancel(request.cancel)
       if (id !== undefined) this.#send(id, { ok: true, result: {} })
       return
     }
@@ -143,6 +143,19 @@ export class SocketEdge {
     }
     if (id === undefined) this.#inOrder = this.#inOrder.then(answer)
     else answer()
+  }
+
+  /** Ends the request of that id, whether it runs or waits for its turn. */
+  #cancel(id: Id): void {
+    const running = this.#byId.get(id)
+    if (running !== undefined) {
+      running.abort()
+      return
+    }
+    const turn = this.#held.findIndex((line) => idOf(line) === id)
+    if (turn === -1) return
+    this.#held.splice(turn, 1)
+    this.#send(id, failed(new Failure('cancelled', 'The caller cancelled the call before it began.')))
   }
 
   /** Answers before the next line is read: a client that expects another daemon must not have its calls run. */
@@ -222,6 +235,15 @@ const requestOf = (line: Line): Request => {
     throw new Failure('invalid_json', 'The line is not a JSON object. Send {"method": "call", "name": …, "args": {…}}.')
   }
   return request as Request
+}
+
+/** The id of a line that may be no request at all. */
+const idOf = (line: Line): Id | undefined => {
+  try {
+    return requestOf(line).id
+  } catch {
+    return undefined
+  }
 }
 
 const nameOf = (request: Request): string => {

@@ -65,6 +65,8 @@ export interface Status extends Identity {
   readonly connections: number
   /** Tool calls since it started. */
   readonly calls: number
+  /** Those of them that are not answered yet. */
+  readonly calls_under_way: number
   readonly read_only: boolean
   readonly allow: readonly string[] | null
 }

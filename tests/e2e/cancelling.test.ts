@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Application, startGtk3 } from '../support/applications.ts'
+import { privateDesktop } from '../support/desktop.ts'
+import { driverCommand, openSocket, socketOf } from '../support/driver.ts'
+import { connect, type McpClient } from '../support/mcp-client.ts'
+import { until } from '../support/until.ts'
+
+const on = privateDesktop()
+let app: Application
+let proxied: McpClient
+
+beforeAll(async () => {
+  app = await startGtk3(on(), 'controls')
+  proxied = await connect(on())
+  await proxied.ask('get_config')
+}, 60_000)
+
+afterAll(async () => {
+  await proxied?.[Symbol.asyncDispose]()
+}, 30_000)
+
+const callsUnderWay = async (): Promise<number> =>
+  JSON.parse((await on().run(driverCommand('status'))).stdout).calls_under_way
+
+/** Starts a call that nothing ends within the test but its cancellation, and cancels it once `isUnderWay`. */
+const cancelled = async (
+  { client }: McpClient,
+  name: string,
+  args: Record<string, unknown>,
+  isUnderWay: () => Promise<boolean>,
+): Promise<void> => {
+  const caller = new AbortController()
+  const call = client.callTool({ name, arguments: args }, undefined, { signal: caller.signal, timeout: 600_000 })
+  const ended = call.then(
+    () => 'answered',
+    () => 'given up',
+  )
+  await until('the call to be under way', isUnderWay)
+  caller.abort()
+  expect(await ended).toBe('given up')
+}
+
+/** A look at an application that stands still, with more patience than the test has. */
+const endlessLook = () => ({ pid: app.pid, window_id: app.windowId, capture_mode: 'ax', timeout_ms: 60_000 })
+
+test('a call that an MCP client cancels ends in the daemon, and the next ones are answered', async () => {
+  process.kill(app.pid, 'SIGSTOP')
+  try {
+    await cancelled(proxied, 'get_window_state', endlessLook(), async () => (await callsUnderWay()) === 1)
+    await until('the daemon to have no call under way', async () => (await callsUnderWay()) === 0)
+    await proxied.ask('get_screen_size')
+    await proxied.ask('list_windows')
+  } finally {
+    process.kill(app.pid, 'SIGCONT')
+  }
+  const { elements } = await proxied.ask<{ elements: unknown[] }>('get_window_state', {
+    ...endlessLook(),
+    timeout_ms: 10_000,
+  })
+  expect(elements).not.toBeEmpty()
+}, 40_000)
+
+test('a launch is given up, in the daemon as in the process itself', async () => {
+  const wait = { name: 'sleep', additional_arguments: ['600'] }
+  await cancelled(proxied, 'launch_app', wait, async () => (await callsUnderWay()) === 1)
+  await until('the daemon to have no call under way', async () => (await callsUnderWay()) === 0)
+  await using direct = await connect(on(), '--direct')
+  await direct.ask('get_config')
+  await cancelled(direct, 'launch_app', wait, async () => true)
+  await direct.ask('get_screen_size')
+}, 40_000)
+
+test('a request that waits for its turn can be cancelled too', async () => {
+  process.kill(app.pid, 'SIGSTOP')
+  try {
+    await using client = await openSocket(socketOf(on()))
+    const look = { method: 'call', name: 'get_window_state', args: endlessLook() }
+    for (let id = 1; id <= 64; id++) client.send({ id, ...look })
+    client.send({ id: 65, method: 'call', name: 'set_config', args: { element_tags: 'short' } })
+    client.send({ method: 'cancel', cancel: 65 })
+    expect(await client.next()).toMatchObject({ id: 65, ok: false, code: 'cancelled' })
+    for (let id = 1; id <= 64; id++) client.send({ method: 'cancel', cancel: id })
+    for (let id = 1; id <= 64; id++) expect(await client.next()).toMatchObject({ ok: false, code: 'cancelled' })
+  } finally {
+    process.kill(app.pid, 'SIGCONT')
+  }
+  expect(await proxied.ask('get_config')).toMatchObject({ element_tags: 'long' })
+}, 40_000)
