@@ -124,6 +124,9 @@ impl App {
 
     /// Makes all calls, over the application's own socket where it offers one.
     pub fn ask_all(&self, asks: &[Ask], deadline: Instant) -> Vec<Reply> {
+        if asks.is_empty() {
+            return Vec::new();
+        }
         let Some(direct) = self.direct(deadline) else { return through(&self.bus, asks, true, deadline) };
         if asks.iter().all(|ask| ask.object.bus == self.name) {
             return through(&direct, asks, false, deadline);

@@ -19,7 +19,7 @@ const LABELLED_BY: u32 = 2;
 
 /// What is wanted of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Want {
+pub enum Want {
     Frame,
     Actions,
     ActionName(usize),
@@ -49,12 +49,50 @@ pub fn complete(walk: &mut Walk<'_>, targets: &mut [Target<'_>], origin: (i32, i
     for (at, target) in targets.iter().enumerate() {
         wants.extend(first_wants(target, toolkit).map(|want| (at, want)));
     }
-    let mut later = Vec::new();
-    for ((at, want), reply) in wants.iter().zip(asked(walk, targets, &wants)) {
-        take(&mut targets[*at], *want, &reply, origin);
-        later.extend(next_wants(&targets[*at], *want, &reply).map(|want| (*at, want)));
+    let replies = asked(walk, targets, &wants);
+    finish(walk, targets, origin, (&wants, &replies), Vec::new())
+}
+
+/// What is asked first about a node that looks like this, and the calls for it.
+pub fn first_asks(target: &Target<'_>, app: &App) -> (Vec<Want>, Vec<Ask>) {
+    let wants: Vec<Want> = first_wants(target, app.toolkit).collect();
+    let asks = wants.iter().map(|want| call(target.object, *want, app.coordinates())).collect();
+    (wants, asks)
+}
+
+/// Completes a node from the replies to what was asked when it looked as it did before; asks for the rest.
+pub fn complete_from(
+    walk: &mut Walk<'_>,
+    target: &mut Target<'_>,
+    origin: (i32, i32),
+    wants: &[Want],
+    replies: &[Reply],
+) -> bool {
+    let fresh = first_wants(target, walk.app.toolkit).filter(|want| !wants.contains(want));
+    let missing = fresh.map(|want| (0, want)).collect();
+    let wants: Vec<(usize, Want)> = wants.iter().map(|want| (0, *want)).collect();
+    finish(walk, std::slice::from_mut(target), origin, (&wants, replies), missing)
+}
+
+/// Takes these replies, then asks for what is `missing` and for what follows from them.
+fn finish(
+    walk: &mut Walk<'_>,
+    targets: &mut [Target<'_>],
+    origin: (i32, i32),
+    (wants, replies): (&[(usize, Want)], &[Reply]),
+    missing: Vec<(usize, Want)>,
+) -> bool {
+    let mut later = missing;
+    for ((at, want), reply) in wants.iter().zip(replies) {
+        take(&mut targets[*at], *want, reply, origin);
+        later.extend(next_wants(&targets[*at], *want, reply).map(|want| (*at, want)));
     }
+    let mut last = Vec::new();
     for ((at, want), reply) in later.iter().zip(asked(walk, targets, &later)) {
+        take(&mut targets[*at], *want, &reply, origin);
+        last.extend(next_wants(&targets[*at], *want, &reply).map(|want| (*at, want)));
+    }
+    for ((at, want), reply) in last.iter().zip(asked(walk, targets, &last)) {
         take(&mut targets[*at], *want, &reply, origin);
     }
     !walk.timed_out

@@ -295,12 +295,23 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
     let mut walk =
         Walk { app: &snapshot.app, deadline, max_depth: 0, left_out: Vec::new(), timed_out: false };
     let window = snapshot.window.as_ref().unwrap_or(&place.object);
-    let replies = walk.ask_all(&[
+    let mut target = Target {
+        object: &place.object,
+        has_children: place.has_children,
+        node: old.clone(),
+        labels: Vec::new(),
+    };
+    // An element seldom changes in kind: what its old self would be asked goes along, which saves a wait.
+    let (wants, details) = detail::first_asks(&target, &snapshot.app);
+    let mut asks = vec![
         Ask::plain(&place.object, ask::ACCESSIBLE, "GetState"),
         Ask::property(&place.object, ask::ACCESSIBLE, "Name"),
         Ask::extents(window, ask::COORD_WINDOW),
         Ask::extents(window, ask::COORD_SCREEN),
-    ]);
+    ];
+    let own = asks.len();
+    asks.extend(details);
+    let replies = walk.ask_all(&asks);
     let moved = ask::rect(&replies[2]).zip(ask::rect(&replies[3])).filter(|_| snapshot.window.is_some());
     let origin = moved.map_or(snapshot.tree.origin, |(inside, screen)| window::origin(inside, screen));
     if let Some(Err(error)) = replies[..2].iter().find(|reply| reply.is_err()) {
@@ -311,17 +322,15 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
         return Err(snapshot.stale(index));
     }
     let name = ask::text_property(&replies[1]).unwrap_or_default();
-    let mut node = Node { states, value: None, ..old.clone() };
+    let node = &mut target.node;
+    node.states = states;
     if !name.is_empty() {
         node.label = detail::label(&snapshot.app, &name, &old.label, node.role);
     }
     node.value = node.toggle_value();
-    let mut targets =
-        [Target { object: &place.object, has_children: place.has_children, node, labels: Vec::new() }];
     let origin = relative_to(&walk, origin);
-    if !detail::complete(&mut walk, &mut targets, origin) {
+    if !detail::complete_from(&mut walk, &mut target, origin, &wants, &replies[own..]) {
         return Err(snapshot.failure(index, &CallError::TimedOut, timeout));
     }
-    let [target] = targets;
     Ok(Element::of(&target.node, index))
 }
