@@ -100,6 +100,33 @@ test(
 )
 
 test(
+  'an element is operated by a window that is on another space',
+  proving(['driver.click.element-other-space'], async () => {
+    const isHere = async () =>
+      (await client.ask<{ windows: { on_current_space: boolean }[] }>('list_windows', { pid: app.pid })).windows.every(
+        (window) => window.on_current_space,
+      )
+    const element_index = await indexOf('Press me')
+    await on().run(['xdotool', 'set_num_desktops', '2'])
+    await on().run(['xdotool', 'set_desktop', '1'])
+    try {
+      await until('another space', async () => !(await isHere()))
+      const mark = app.journal.mark()
+      await client.ask('click', { ...target, element_index })
+      await client.ask('click', { ...target, element_index: await indexOf('Press me') })
+      await until('both clicks', () => app.journal.entries(mark).filter(({ type }) => type === 'clicked').length === 2)
+      expect(await isHere()).toBe(false)
+      const refused = await client.call('click', { ...target, x: 10, y: 10 })
+      expect(refused.structured.code).toBe('window_not_visible')
+    } finally {
+      await on().run(['xdotool', 'set_desktop', '0'])
+    }
+    await until('the space of the window', isHere)
+  }),
+  60_000,
+)
+
+test(
   'open clicks an element twice where it has no action for it',
   proving(['driver.click.action.open'], async () => {
     const mark = app.journal.mark()
@@ -118,4 +145,33 @@ test(
     await client.ask('type_text', { ...target, element_index, text: 'after' })
     await app.journal.waitFor('the new text', ({ widget, value }) => widget === 'Name' && value === 'after', mark)
   }),
+)
+
+test(
+  'typed characters have a pause between them, and inserted ones none',
+  proving(['driver.type-text.delay', 'driver.limits.type-delay'], async () => {
+    const pressed = (since: number) => app.journal.entries(since).filter(({ type }) => type === 'key-press')
+    /** Milliseconds of the X server's clock from the first of ten keys to the last. */
+    const spanOf = async (delay: { delay_ms?: number }): Promise<number> => {
+      const mark = app.journal.mark()
+      await client.ask('type_text', { ...target, text: 'abcdefghij', ...delay })
+      await until('ten keys', () => pressed(mark).length === 10)
+      const times = pressed(mark).map(({ server_time_ms }) => Number(server_time_ms))
+      return (times.at(-1) ?? 0) - (times[0] ?? 0)
+    }
+    // A button takes no text.
+    await client.ask('click', { ...target, ...(await middleOf(client, target, 'Press me')) })
+    // A busy server may take the first key late.
+    expect(await spanOf({})).toBeGreaterThan(8 * 30)
+    expect(await spanOf({ delay_ms: 90 })).toBeGreaterThan(8 * 90)
+    const { stdout } = await on().backlot(['describe', 'type_text'])
+    expect(JSON.parse(stdout).inputSchema.properties.delay_ms.default).toBe(30)
+
+    const mark = app.journal.mark()
+    const text = 'inserted'.repeat(10)
+    await client.ask('type_text', { ...target, element_index: await indexOf('Notes'), text, delay_ms: 1_000 })
+    await app.journal.waitFor('the text', ({ value }) => String(value).includes(text), mark)
+    expect(pressed(mark)).toEqual([])
+  }),
+  60_000,
 )

@@ -4,6 +4,7 @@ import { privateDesktop } from '../support/desktop.ts'
 import { element, elementsOf, middleOf, type Target, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { type Person, seatPerson } from '../support/person.ts'
+import { proving } from '../support/proves.ts'
 import { until } from '../support/until.ts'
 import { displayState, photograph, pixelsOf, witnessedTree } from '../support/witness/index.ts'
 
@@ -115,6 +116,25 @@ test('text and keys arrive as if typed', async () => {
     await browser.journal.waitFor('the capital', (entry) => entry.type === 'input' && entry.value === `${text}A`, mark)
   }, crossings)
 }, 60_000)
+
+test(
+  'an element shows its menu',
+  proving(['driver.click.action.show-menu'], async () => {
+    const mark = browser.journal.mark()
+    const { element_index } = await element(client, target, 'Press me')
+    await client.ask('click', { ...target, element_index, action: 'show_menu' })
+    const menu = await browser.journal.waitFor('the menu', ({ type }) => type === 'contextmenu', mark)
+    expect(menu.target).toBe('press')
+    const popup = await until('the window of the menu', async () =>
+      (await windowsOf(client, browser.pid)).find(({ kind }) => kind === 'popup'),
+    )
+    await client.ask('press_key', { pid: browser.pid, window_id: popup.window_id, key: 'escape' })
+    await until('the menu to close', async () =>
+      (await windowsOf(client, browser.pid)).every(({ kind }) => kind !== 'popup'),
+    )
+  }),
+  60_000,
+)
 
 test('nothing of the agent stays in the page', async () => {
   const { children } = await displayState(on())

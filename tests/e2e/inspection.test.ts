@@ -303,3 +303,70 @@ test(
     },
   ),
 )
+
+test(
+  'the configuration says how a look is taken unless the call does',
+  proving(
+    ['driver.config.capture-mode', 'driver.config.max-image-dimension', 'driver.limits.max-image-dimension'],
+    async () => {
+      const sizeOf = async (args: Record<string, unknown> = {}) => {
+        const { image, structured } = await client.call('get_window_state', { ...target, ...args })
+        const { width, height } = image === null ? { width: 0, height: 0 } : await pixelsOf(image)
+        return [width, height, 'tree_markdown' in structured]
+      }
+      const looks = [
+        [{ capture_mode: 'ax' }, [0, 0, true]],
+        [{ capture_mode: 'vision' }, [420, 480, false]],
+        [{ max_image_dimension: 120 }, [105, 120, false]],
+        [{ max_image_dimension: 481 }, [420, 480, false]],
+        [{ max_image_dimension: 0, capture_mode: 'som' }, [420, 480, true]],
+      ] as const
+      for (const [change, seen] of looks) {
+        await client.ask('set_config', change)
+        expect([change, await sizeOf()]).toEqual([change, [...seen]])
+      }
+      await client.ask('set_config', { capture_mode: 'vision' })
+      expect(await sizeOf({ capture_mode: 'ax' })).toEqual([0, 0, true])
+      await client.ask('set_config', { capture_mode: 'som' })
+    },
+  ),
+)
+
+test(
+  'the geometry of the preview is WxH or WxH+X+Y',
+  proving(['driver.config.experimental-pip-geometry'], async () => {
+    for (const experimental_pip_geometry of ['320x200', '320x200+10+20', '']) {
+      for (const config of await inBothForms(on(), client, 'set_config', { experimental_pip_geometry })) {
+        expect(config).toMatchObject({ experimental_pip_geometry })
+      }
+      expect(await client.ask('get_config')).toMatchObject({ experimental_pip_geometry })
+    }
+    for (const experimental_pip_geometry of ['320', '320x', 'x200', '320x200+10', 'big', '0x200']) {
+      expect((await client.call('set_config', { experimental_pip_geometry })).structured.code).toBe('invalid_argument')
+    }
+  }),
+)
+
+test(
+  'a window on another space is listed as such, and left out where only windows in view are wanted',
+  proving(
+    ['driver.window.on-current-space', 'driver.list-windows.on-screen-only', 'driver.list-windows.top-level'],
+    async () => {
+      const listed = async (args: Record<string, unknown> = {}) =>
+        (await client.ask<{ windows: FullWindow[] }>('list_windows', { pid: other.pid, ...args })).windows
+      await on().run(['xdotool', 'set_num_desktops', '2'])
+      await on().run(['xdotool', 'set_desktop_for_window', String(other.windowId), '1'])
+      try {
+        await until('the window to be elsewhere', async () => (await listed())[0]?.on_current_space === false)
+        expect(await listed({ on_screen_only: true })).toEqual([])
+        const { windows } = await client.ask<{ windows: FullWindow[] }>('get_accessibility_tree')
+        expect(windows.map(({ window_id }) => window_id)).toEqual([app.windowId])
+      } finally {
+        await on().run(['xdotool', 'set_desktop_for_window', String(other.windowId), '0'])
+      }
+      await until('the window to be back', async () => (await listed({ on_screen_only: true })).length === 1)
+      expect(await listed()).toMatchObject([{ on_current_space: true }])
+    },
+  ),
+  60_000,
+)
