@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::ask::{self, Ask, ObjectRef, Reply};
 use super::dbus::{Call, CallError, Connection, lock};
 use super::events::Events;
+use super::remembered::ActionNames;
 use crate::AxError;
 
 /// Longest wait for an event before the state is looked at again: not every change is announced.
@@ -47,6 +48,8 @@ pub struct App {
     pub toolkit_text: String,
     /// Toolkit.
     pub toolkit: Toolkit,
+    /// Actions of its objects as they were read last.
+    pub action_names: ActionNames,
     bus: Arc<Connection>,
     events: Arc<Events>,
     direct: Mutex<Direct>,
@@ -81,6 +84,7 @@ impl App {
                 title: texts[0].clone(),
                 toolkit_text: format!("{} {}", texts[1], texts[2]).trim().to_owned(),
                 toolkit: toolkit(&texts[1], &texts[2]),
+                action_names: ActionNames::default(),
                 bus: Arc::clone(bus),
                 events: Arc::clone(events),
                 direct: Mutex::new(Direct::Untried),

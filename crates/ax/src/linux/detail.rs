@@ -5,6 +5,7 @@ use desktop::Rect;
 use super::application::{App, Toolkit};
 use super::ask::{self, Ask, ObjectRef, Reply};
 use super::dbus::Message;
+use super::remembered::ActionNames;
 use super::{collect, walk::Walk};
 use crate::action;
 use crate::role::Role;
@@ -45,12 +46,24 @@ pub struct Target<'a> {
 /// when the application did not answer in time.
 pub fn complete(walk: &mut Walk<'_>, targets: &mut [Target<'_>], origin: (i32, i32)) -> bool {
     let toolkit = walk.app.toolkit;
+    let names = Some(&walk.app.action_names).filter(|_| ActionNames::last(toolkit));
     let mut wants: Vec<(usize, Want)> = Vec::new();
-    for (at, target) in targets.iter().enumerate() {
-        wants.extend(first_wants(target, toolkit).map(|want| (at, want)));
+    for (at, target) in targets.iter_mut().enumerate() {
+        let known = names.and_then(|names| names.of(target.object, &target.node));
+        let open = |want: &Want| *want != Want::Actions || known.is_none();
+        wants.extend(first_wants(target, toolkit).filter(open).map(|want| (at, want)));
+        target.node.actions = known.unwrap_or_default();
     }
     let replies = asked(walk, targets, &wants);
-    finish(walk, targets, origin, (&wants, &replies), Vec::new())
+    let done = finish(walk, targets, origin, (&wants, &replies), Vec::new());
+    if let Some(names) = names.filter(|_| done) {
+        let read =
+            wants.iter().zip(&replies).filter(|((_, want), reply)| *want == Want::Actions && reply.is_ok());
+        for ((at, _), _) in read {
+            names.keep(targets[*at].object, &targets[*at].node);
+        }
+    }
+    done
 }
 
 /// What is asked first about a node that looks like this, and the calls for it.

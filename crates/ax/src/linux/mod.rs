@@ -8,6 +8,7 @@ mod collect;
 mod dbus;
 mod detail;
 mod events;
+mod remembered;
 mod snapshot;
 mod text;
 mod walk;
