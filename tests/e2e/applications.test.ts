@@ -184,6 +184,7 @@ test(
     async () => {
       expect(await appOf('backlot-fixture')).toMatchObject({ running: false, pid: 0, active: false })
       expect(await appOf('nested-backlot-idle')).toMatchObject({ running: false, launch_path: entry })
+      expect((await apps()).filter((app) => app.launch_path?.startsWith('/usr/share/applications/'))).not.toBeEmpty()
       const { pid } = await launch({ bundle_id: 'backlot-fixture' })
       expect(await appOf('backlot-fixture')).toMatchObject({ running: true, pid })
       const listed = await apps()
@@ -207,6 +208,10 @@ test(
     async () => {
       const app = await appOf('nested-backlot-idle')
       expect(app).toMatchObject({ name: 'backlot-idle name', kind: 'desktop', launch_path: entry, pid: 0 })
+      const { launch_path } = (await appOf('backlot-fixture')) ?? {}
+      const mark = journal.mark()
+      await launch({ name: launch_path })
+      await end((await startedWith(mark)).pid)
       expect(app?.last_used ?? '').toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/)
       for (const { running, pid, last_used } of await apps()) {
         expect(pid > 0).toBe(running)

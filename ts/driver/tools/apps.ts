@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { launchTimeoutMs } from '@backlot/contract/limits'
-import type { App, Window } from '@backlot/native'
+import type { App, Desktop, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { pid } from '../arguments.ts'
 import { acted } from '../evidence.ts'
@@ -43,7 +43,9 @@ export const launchApp = tool({
     'Starts an app in the background, accessibility on, and returns its pid and windows. Give bundle_id or name.',
   arguments: Type.Object({
     bundle_id: Type.Optional(Type.String({ minLength: 1, description: 'From list_apps; wins over name.' })),
-    name: Type.Optional(Type.String({ minLength: 1, description: 'App name, program on PATH, or absolute path.' })),
+    name: Type.Optional(
+      Type.String({ minLength: 1, description: 'App name, launch_path, program on PATH, or absolute path.' }),
+    ),
     urls: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description: 'Files or URLs to open.' })),
     electron_debugging_port: Type.Optional(port('Opens a Chrome DevTools server there.')),
     webkit_inspector_port: Type.Optional(port('Opens a WebKit inspector there.')),
@@ -73,7 +75,8 @@ export const launchApp = tool({
     const urls = args.urls?.map(openable)
     const desktop = await driver.desktop()
     const before = new Map((await desktop.windows()).map(({ window_id, title }) => [window_id, title]))
-    const launched = await desktop.launch({ ...args, ...(urls && { urls }), timeout_ms: launchTimeoutMs })
+    const listed = await listedAt(desktop, args)
+    const launched = await desktop.launch({ ...args, ...listed, ...(urls && { urls }), timeout_ms: launchTimeoutMs })
     const { name, windows, self_activation_suppressed, prior_window_restored, ...facts } = launched
     const shown = ({ window_id, title }: Window): Evidence[] => {
       if (!before.has(window_id)) return [{ kind: 'window_opened', detail: `window ${window_id} "${title}" opened` }]
@@ -94,6 +97,13 @@ export const launchApp = tool({
     return { ...outcome, text: [outcome.text, ...notes, ...windows.map(windowLine)].join('\n') }
   },
 })
+
+/** The bundle_id of the app whose `launch_path` stands in for its name. */
+const listedAt = async (desktop: Desktop, { bundle_id, name }: { bundle_id?: string; name?: string }) => {
+  if (bundle_id !== undefined || name === undefined || !isAbsolute(name)) return {}
+  const app = (await desktop.apps()).find(({ launch_path }) => launch_path === name)
+  return app && { bundle_id: app.bundle_id }
+}
 
 /** A URL, or a file's absolute path: a relative one would mean another file in each process that reads it. */
 const openable = (url: string): string => {
