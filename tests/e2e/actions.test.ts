@@ -136,6 +136,21 @@ test(
 )
 
 test(
+  'text goes to the element that has the focus where none is named',
+  proving(['driver.type-text.focused'], async () => {
+    for (const label of ['Name', 'Notes']) {
+      await client.ask('click', { ...target, ...(await middleOf(client, target, label)) })
+      const mark = app.journal.mark()
+      await client.ask('type_text', { pid: app.pid, text: `for ${label}` })
+      const { widget } = await app.journal.waitFor('the text', ({ type }) => type === 'changed', mark)
+      expect(widget).toBe(label)
+      await app.journal.waitFor('all of it', ({ value }) => String(value).includes(`for ${label}`), mark)
+    }
+  }),
+  60_000,
+)
+
+test(
   'inserted text takes the place of what is selected',
   proving(['driver.type-text.selected-text'], async () => {
     const element_index = await indexOf('Name')
@@ -144,6 +159,7 @@ test(
     const mark = app.journal.mark()
     await client.ask('type_text', { ...target, element_index, text: 'after' })
     await app.journal.waitFor('the new text', ({ widget, value }) => widget === 'Name' && value === 'after', mark)
+    expect(app.journal.entries(mark).filter(({ type }) => type === 'key-press')).toEqual([])
   }),
 )
 

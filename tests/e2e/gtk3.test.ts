@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Application, startGtk3 } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
-import { element, elementsOf, middleOf, type Target, windowsOf } from '../support/look.ts'
+import { element, elementsOf, type ListedElement, middleOf, type Target, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { type Person, seatPerson } from '../support/person.ts'
 import { proving } from '../support/proves.ts'
@@ -23,6 +23,19 @@ beforeAll(async () => {
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
 }, 30_000)
+
+/** Modifiers as they are named, and as the application sees them held. */
+const modifiers: readonly (readonly [given: string[], held: string[]])[] = [
+  [['cmd'], ['cmd']],
+  [['shift'], ['shift']],
+  [['option'], ['alt']],
+  [['alt'], ['alt']],
+  [['ctrl'], ['ctrl']],
+  [
+    ['cmd', 'shift', 'option', 'ctrl'],
+    ['shift', 'ctrl', 'alt', 'cmd'],
+  ],
+]
 
 /** Runs an action on the element of that label. */
 const onElement = async (tool: string, label: string, args: Record<string, unknown> = {}) => {
@@ -90,6 +103,13 @@ test(
     for (const { role, name, extents } of operable) {
       expect(ours).toContainEqual({ role, label: name, place: [...(extents ?? [])] })
     }
+    const state = await client.ask<{ tree_markdown: string; elements: ListedElement[] }>('get_window_state', {
+      ...target,
+    })
+    for (const { element_index, role, label } of state.elements) {
+      expect(state.tree_markdown).toContain(`- [element_index ${element_index}] ${role} "${label}"`)
+    }
+    expect(state.tree_markdown.match(/\[element_index \d+\]/g)).toHaveLength(state.elements.length)
   }),
 )
 
@@ -193,10 +213,12 @@ test(
       const mark = app.journal.mark()
       await client.ask('click', { ...target, ...point, count: 2 })
       await app.journal.waitFor('the double click', ({ type }) => type === '2button-press', mark)
-      const held = app.journal.mark()
-      await client.ask('click', { ...target, ...point, modifier: ['shift', 'ctrl'] })
-      const press = await app.journal.waitFor('the click', ({ type }) => type === 'button-press', held)
-      expect(press.modifiers).toEqual(['shift', 'ctrl'])
+      for (const [modifier, held] of modifiers) {
+        const since = app.journal.mark()
+        await client.ask('click', { ...target, ...point, modifier })
+        const press = await app.journal.waitFor('the click', ({ type }) => type === 'button-press', since)
+        expect([modifier, press.modifiers]).toEqual([modifier, held])
+      }
     })
   }),
 )
@@ -216,6 +238,16 @@ test(
         await onElement('press_key', 'Name', { key: 'a', modifiers: ['ctrl'] })
         const press = await app.journal.waitFor('ctrl+a', ({ type, key }) => type === 'key-press' && key === 'a', mark)
         expect(press).toMatchObject({ send_event: false, modifiers: ['ctrl'] })
+        for (const [given, held] of modifiers) {
+          const since = app.journal.mark()
+          await client.ask('press_key', { ...target, key: 'f7', modifiers: given })
+          const { modifiers: seen } = await app.journal.waitFor(
+            'the key with modifiers',
+            ({ type, key }) => type === 'key-press' && key === 'F7',
+            since,
+          )
+          expect([given, seen]).toEqual([given, held])
+        }
         await client.ask('press_key', { ...target, key: 'delete' })
         await app.journal.waitFor(
           'the empty field',
