@@ -13,9 +13,16 @@ use crate::tree::Node;
 /// Most objects that are remembered.
 const MANY: usize = 20_000;
 
-/// The names of actions by object, each with what the object was when they were read.
+/// The names of actions by object path.
 #[derive(Default)]
-pub struct ActionNames(Mutex<HashMap<Arc<str>, (Role, States, Vec<String>)>>);
+pub struct ActionNames(Mutex<HashMap<Arc<str>, Names>>);
+
+/// Names of actions, and what the object was when they were read.
+struct Names {
+    role: Role,
+    states: States,
+    names: Vec<String>,
+}
 
 impl ActionNames {
     /// True for toolkits that never give the path of one object to another, and whose actions go by the kind of widget.
@@ -26,8 +33,8 @@ impl ActionNames {
     /// The names of an object that is in the same state as when they were read.
     pub fn of(&self, object: &ObjectRef, node: &Node) -> Option<Vec<String>> {
         let known = lock(&self.0);
-        let (role, states, names) = known.get(&object.path)?;
-        (*role == node.role && *states == node.states).then(|| names.clone())
+        let own = known.get(&object.path)?;
+        (own.role == node.role && own.states == node.states).then(|| own.names.clone())
     }
 
     /// Remembers the names of a node as they were just read.
@@ -36,6 +43,7 @@ impl ActionNames {
         if known.len() >= MANY {
             known.clear();
         }
-        known.insert(Arc::clone(&object.path), (node.role, node.states, node.actions.clone()));
+        let names = Names { role: node.role, states: node.states, names: node.actions.clone() };
+        known.insert(Arc::clone(&object.path), names);
     }
 }
