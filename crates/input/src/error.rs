@@ -94,6 +94,18 @@ pub enum InputError {
         /// The agent's name.
         name: String,
     },
+    /// The caller cancelled the call, or closed the agent under it.
+    #[error(
+        "Typing into window \"{window_id}\" was cancelled after {typed} of {count} characters. Look at what it shows before the rest is typed."
+    )]
+    Cancelled {
+        /// The window.
+        window_id: u32,
+        /// Characters that were typed.
+        typed: usize,
+        /// Characters of the whole text, a line break being one.
+        count: usize,
+    },
     /// The display failed.
     #[error(transparent)]
     Desktop(#[from] desktop::DesktopError),
@@ -113,6 +125,7 @@ impl InputError {
             Self::TextNotTypable { .. } => "text_not_typable",
             Self::InputUnavailable { .. } => "input_unavailable",
             Self::AgentClosed { .. } => "agent_closed",
+            Self::Cancelled { .. } => "cancelled",
             Self::Desktop(error) => error.code(),
         }
     }

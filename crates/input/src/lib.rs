@@ -58,6 +58,10 @@ pub struct Text {
     pub at: Option<Point>,
 }
 
+/// When a call was made, for an agent that is told to cancel what was under way: see [`Agent::now`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment(pub(crate) u64);
+
 /// What was sent, and whether the person's things ended as they were, measured after the gesture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {

@@ -97,18 +97,6 @@ pub fn press(stroke: &Stroke, held: &[u8]) -> Vec<Step> {
     steps
 }
 
-/// The steps that type the strokes with a pause after each.
-pub fn strokes(strokes: &[Stroke], delay: Duration) -> Vec<Step> {
-    let mut steps = Vec::new();
-    for stroke in strokes {
-        steps.extend(press(stroke, &[]));
-        if !delay.is_zero() {
-            steps.push(Step::Pause(delay));
-        }
-    }
-    steps
-}
-
 /// The batches that give the keysyms in order: keys that the layout has, and spare keycodes for the others,
 /// as many new ones in a batch as there are spare keycodes. None when there is no spare keycode and one is
 /// needed.

@@ -2,7 +2,7 @@
 
 use desktop::DesktopError;
 
-use crate::{Click, Delivery, InputError, KeyPress, Text};
+use crate::{Click, Delivery, InputError, KeyPress, Moment, Text};
 
 /// An agent's hands, which cannot be had here.
 pub struct Agent {
@@ -27,6 +27,21 @@ impl Agent {
 
     /// Types a text.
     pub fn type_text(&self, _text: &Text) -> Result<Delivery, InputError> {
+        match self.never {}
+    }
+
+    /// Types a text for a caller who asked for it at that moment.
+    pub fn type_text_since(&self, _text: &Text, _since: Moment) -> Result<Delivery, InputError> {
+        match self.never {}
+    }
+
+    /// This moment.
+    pub fn now(&self) -> Moment {
+        match self.never {}
+    }
+
+    /// Stops the typing of every text that was asked for before.
+    pub fn cancel(&self) {
         match self.never {}
     }
 

@@ -4,7 +4,7 @@
 mod stage;
 
 use desktop::Point;
-use input::{Agent, Button, Click, Delivery, KeyPress, Modifier, Text};
+use input::{Agent, Button, Click, Delivery, InputError, KeyPress, Modifier, Text};
 use stage::{Fixture, Server, Stage};
 
 const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
@@ -137,4 +137,42 @@ fn text_of_a_german_keyboard_uses_its_levels() {
     kept(agent.type_text(&typed).unwrap());
     back.journal.wait("the text", |record| record["text"] == text);
     assert_eq!(stage.keymap(), keymap, "the person's layout");
+}
+
+#[test]
+fn typing_that_is_cancelled_leaves_no_key_behind() {
+    let Scene { stage, mut back, agent, .. } = scene(Server::Xvfb);
+    let (before, keymap) = (stage.person(), stage.keymap());
+    let text = |text: &str, delay| Text {
+        window_id: back.window,
+        text: text.to_owned(),
+        delay: std::time::Duration::from_secs(delay),
+        at: None,
+    };
+    let long = text("世A界", 600);
+    let asked = agent.now();
+    let error = std::thread::scope(|threads| {
+        let typing = threads.spawn(|| agent.type_text(&long));
+        back.journal.wait("the first character", |record| record["text"] == "世");
+        assert_ne!(stage.keymap(), keymap, "keycodes are on loan");
+        agent.cancel();
+        typing.join().unwrap().unwrap_err()
+    });
+    let window_id = back.window;
+    assert_eq!(
+        (error.code(), &error),
+        ("cancelled", &InputError::Cancelled { window_id, typed: 1, count: 3 })
+    );
+    assert_eq!((stage.person(), stage.keymap()), (before, keymap.clone()));
+    let error = agent.type_text_since(&text("x", 0), asked).unwrap_err();
+    assert_eq!(error, InputError::Cancelled { window_id, typed: 0, count: 1 });
+    kept(agent.type_text(&text("b", 0)).unwrap());
+    back.journal.wait("the next text", |record| record["text"] == "世b");
+    std::thread::scope(|threads| {
+        let typing = threads.spawn(|| agent.type_text(&long));
+        back.journal.wait("the character before the end", |record| record["text"] == "世b世");
+        agent.close().unwrap();
+        assert_eq!(typing.join().unwrap().unwrap_err().code(), "cancelled");
+    });
+    assert_eq!(stage.keymap(), keymap);
 }

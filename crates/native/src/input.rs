@@ -174,8 +174,8 @@ impl Agent {
         })
     }
 
-    /// Types a text into what has the keyboard inside a window. Rejects as `click` does, and with
-    /// `text_not_typable`.
+    /// Types a text into what has the keyboard inside a window. Rejects as `click` does, with
+    /// `text_not_typable`, and with `cancelled` between two characters.
     #[napi(catch_unwind)]
     pub fn type_text<'env>(
         &self,
@@ -183,6 +183,7 @@ impl Agent {
         request: Typing,
     ) -> napi::Result<PromiseRaw<'env, Delivery>> {
         let agent = Arc::clone(&self.agent);
+        let asked = agent.now();
         promise(env, move || {
             let text = input::Text {
                 window_id: request.window_id,
@@ -190,7 +191,7 @@ impl Agent {
                 delay: Duration::from_millis(request.delay_ms.into()),
                 at: request.at.map(desktop::Point::from),
             };
-            agent.type_text(&text).map(Delivery::from)
+            agent.type_text_since(&text, asked).map(Delivery::from)
         })
     }
 
@@ -201,7 +202,14 @@ impl Agent {
         promise(env, move || agent.ping())
     }
 
-    /// Removes the devices; closing twice is fine.
+    /// Stops the typing of every text that was asked for before: `typeText` rejects with `cancelled` when its
+    /// keys are released and borrowed keycodes are given back.
+    #[napi(catch_unwind)]
+    pub fn cancel(&self) {
+        self.agent.cancel();
+    }
+
+    /// Cancels what is under way and removes the devices; closing twice is fine.
     #[napi(catch_unwind)]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
         let agent = Arc::clone(&self.agent);

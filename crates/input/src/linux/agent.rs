@@ -11,12 +11,13 @@ use super::hands::{Hands, fake};
 use super::keyboard::{self, Loan};
 use super::link::{Link, on_display};
 use super::master::{self, Pair};
+use super::stops::Stops;
 use super::target::Target;
 use super::witness::Witness;
 use super::{person, reading, settle};
 use crate::keys;
 use crate::plan::{self, Step};
-use crate::{Click, Delivery, InputError, KeyPress, Modifier, Text};
+use crate::{Click, Delivery, InputError, KeyPress, Modifier, Moment, Text};
 
 /// How long an application may take until it has read the keys that were sent to it.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -25,6 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub struct Agent {
     name: String,
     display: String,
+    stops: Stops,
     body: Mutex<Option<Body>>,
 }
 
@@ -40,7 +42,8 @@ impl Agent {
     /// Fails with `display_unavailable` and `input_unavailable`.
     pub fn open(display: &str, name: &str) -> Result<Self, InputError> {
         let body = on_display(display, Body::open(Some(display)))?;
-        Ok(Self { name: name.to_owned(), display: display.to_owned(), body: Mutex::new(Some(body)) })
+        let (name, display) = (name.to_owned(), display.to_owned());
+        Ok(Self { name, display, stops: Stops::default(), body: Mutex::new(Some(body)) })
     }
 
     /// Clicks on the visible part of a window.
@@ -60,9 +63,26 @@ impl Agent {
 
     /// Types a text.
     ///
-    /// Fails as [`Agent::click`] does, and with `text_not_typable` naming the characters.
+    /// Fails as [`Agent::click`] does, with `text_not_typable` naming the characters, and with `cancelled`
+    /// between two characters.
     pub fn type_text(&self, text: &Text) -> Result<Delivery, InputError> {
-        self.with(|body| body.type_text(text))
+        self.type_text_since(text, self.now())
+    }
+
+    /// Types a text for a caller who asked for it at that moment: cancelled too by what came in between.
+    pub fn type_text_since(&self, text: &Text, since: Moment) -> Result<Delivery, InputError> {
+        self.with(|body| body.type_text(text, |pause| self.stops.wait(since, pause)))
+    }
+
+    /// This moment: every later [`Agent::cancel`] reaches a call that was made at it.
+    pub fn now(&self) -> Moment {
+        self.stops.now()
+    }
+
+    /// Stops the typing of every text that was asked for before, also of one that has not begun: it fails with
+    /// `cancelled` when its keys are released and borrowed keycodes are given back. Does not wait for that.
+    pub fn cancel(&self) {
+        self.stops.stop();
     }
 
     /// One motion event to where the pointer is, waited for: the floor under every gesture.
@@ -74,9 +94,10 @@ impl Agent {
         })
     }
 
-    /// Removes the devices; closing twice is fine. Where an application hangs they stay for the next sweep,
+    /// Cancels what is under way and removes the devices; closing twice is fine. Where an application hangs they stay for the next sweep,
     /// because it would die of events whose device is gone.
     pub fn close(&self) -> Result<(), InputError> {
+        self.cancel();
         match self.lock().take() {
             Some(body) => on_display(&self.display, master::remove(&body.link, body.own.pointer).map(drop)),
             None => Ok(()),
@@ -143,7 +164,8 @@ impl Body {
         Ok(delivery)
     }
 
-    fn type_text(&self, text: &Text) -> Result<Delivery, InputError> {
+    /// Types until `pauses` says, of the time after each character, that it is stopped.
+    fn type_text(&self, text: &Text, pauses: impl Fn(Duration) -> bool) -> Result<Delivery, InputError> {
         let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
         let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
         let target = Target::read(&self.link, text.window_id)?;
@@ -152,14 +174,28 @@ impl Body {
         let layout = keyboard::layout(&self.link, self.person.keyboard)?;
         let batches = plan::batches(&keysyms, &layout).ok_or_else(|| refuse(text.text.clone()))?;
         let before = Witness::look(&self.link, self.person)?;
-        let mut events = 0;
+        let (mut events, mut typed) = (0, 0);
+        let mut is_stopped = pauses(Duration::ZERO);
         for batch in batches {
+            if is_stopped {
+                break;
+            }
             let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
             let mut hands = Hands::on(&self.link, self.own, &target.chain, false)?;
             hands.reach(&target, at, &[])?;
-            hands.run(&plan::strokes(&batch.strokes, text.delay))?;
+            for stroke in &batch.strokes {
+                if is_stopped {
+                    break;
+                }
+                hands.run(&plan::press(stroke, &[]))?;
+                typed += 1;
+                is_stopped = pauses(text.delay);
+            }
             events += hands.finish()?;
             self.return_loan(loan, &target)?;
+        }
+        if typed < keysyms.len() {
+            return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
         }
         person::measure(&self.link, self.person, &before, target.window, events)
     }

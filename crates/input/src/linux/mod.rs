@@ -9,6 +9,7 @@ mod process;
 mod reading;
 mod region;
 mod settle;
+mod stops;
 mod target;
 mod witness;
 

@@ -1,0 +1,59 @@
+//! How a gesture under way is told to stop.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::Moment;
+
+/// Counts how often everything that was under way has been told to stop.
+#[derive(Default)]
+pub struct Stops {
+    count: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Stops {
+    /// What begins now is reached by every later stop and by no earlier one.
+    pub fn now(&self) -> Moment {
+        Moment(*self.lock())
+    }
+
+    /// Stops what began before.
+    pub fn stop(&self) {
+        *self.lock() += 1;
+        self.changed.notify_all();
+    }
+
+    /// Waits for this time or until what began then is stopped; true when it was.
+    pub fn wait(&self, since: Moment, time: Duration) -> bool {
+        let deadline = Instant::now() + time;
+        let mut count = self.lock();
+        while *count == since.0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            count = self.changed.wait_timeout(count, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_reaches_what_began_before_it() {
+        let stops = Stops::default();
+        let before = stops.now();
+        assert!(!stops.wait(before, Duration::ZERO));
+        stops.stop();
+        assert!(stops.wait(before, Duration::ZERO) && stops.wait(before, Duration::from_secs(60)));
+        assert!(!stops.wait(stops.now(), Duration::ZERO));
+    }
+}
