@@ -282,7 +282,6 @@ test(
       'driver.set-config.call',
       'driver.set-config.capture-mode',
       'driver.set-config.max-image-dimension',
-      'driver.set-config.anonymous-persists',
     ],
     async () => {
       interface Config {

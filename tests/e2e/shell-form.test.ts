@@ -24,6 +24,12 @@ test(
       const [help, described] = await Promise.all([on().backlot([name, '--help']), on().backlot(['describe', name])])
       expect([help.status, help.stdout.startsWith(title)]).toEqual([0, true])
       expect([described.status, JSON.parse(described.stdout).name]).toEqual([0, name])
+      const { stdout, status } = await on().backlot([name, '{"frobnicate": 1}'])
+      expect([name, status, JSON.parse(stdout).message]).toEqual([
+        name,
+        1,
+        expect.stringContaining(`Unknown argument "frobnicate" for ${name}`),
+      ])
     }
     const { stdout } = await on().backlot(['list-tools', '--json'])
     expect(JSON.parse(stdout).map((tool: { name: string }) => tool.name)).toEqual(tools.map((tool) => tool.name))
