@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Application, startGtk3 } from '../support/applications.ts'
+import { type Application, startCancellable, startGtk3 } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { inBothForms } from '../support/forms.ts'
 import { element, middleOf, type Target, windowsOf } from '../support/look.ts'
@@ -100,7 +100,22 @@ test(
 )
 
 test(
-  'an element is operated by a window that is on another space',
+  'cancel does what the element does to cancel',
+  proving(['driver.click.action.cancel'], async () => {
+    const banner = await startCancellable(on())
+    const there = { pid: banner.pid, window_id: banner.windowId }
+    const { element_index } = await element(client, there, 'Banner')
+    const refused = await client.call('click', { ...there, element_index, action: 'confirm' })
+    expect(refused.structured.code).toBe('action_not_supported')
+    await client.ask('click', { ...there, element_index, action: 'cancel' })
+    await banner.journal.waitFor('the cancellation', ({ type }) => type === 'cancelled')
+    await client.ask('kill_app', { pid: banner.pid })
+  }),
+  60_000,
+)
+
+test(
+  'an element of a window on another space is operated',
   proving(['driver.click.element-other-space'], async () => {
     const isHere = async () =>
       (await client.ask<{ windows: { on_current_space: boolean }[] }>('list_windows', { pid: app.pid })).windows.every(

@@ -59,6 +59,14 @@ export const startGtk3 = (
   return started(title, Journal.inFile(file))
 }
 
+/** Starts the GTK 3 application whose one element, `Banner`, can be cancelled. */
+export const startCancellable = (on: TestDesktop): Promise<Application> => {
+  const title = 'Backlot banner'
+  const file = on.path('banner.jsonl')
+  on.start([python, join(fixtures, 'gtk3_cancel.py'), file, title])
+  return started(title, Journal.inFile(file))
+}
+
 /** Starts an xterm whose program journals the bytes it reads as entries `{ type: 'input', bytes }`, in hexadecimal. */
 export const startXterm = (on: TestDesktop, options: { readonly title?: string } = {}): Promise<Application> => {
   const title = options.title ?? 'Backlot terminal'
