@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Application, startGtk3 } from '../support/applications.ts'
+import { type Application, startGtk3, startXterm, typedInto } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand, openSocket, socketOf } from '../support/driver.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
@@ -86,3 +86,23 @@ test('a request that waits for its turn can be cancelled too', async () => {
   }
   expect(await proxied.ask('get_config')).toMatchObject({ element_tags: 'long' })
 }, 40_000)
+
+test('typing that is cancelled stops between two characters', async () => {
+  const terminal = await startXterm(on())
+  const { windows } = await proxied.ask<{ windows: { pid: number; window_id: number }[] }>('list_windows')
+  const target = windows.find(({ window_id }) => window_id === terminal.windowId)
+  if (target === undefined) throw new Error('the terminal has no window')
+  const { pid, window_id } = target
+  const text = 'a'.repeat(600)
+  await cancelled(
+    proxied,
+    'type_text',
+    { pid, window_id, text, delay_ms: 50 },
+    async () => typedInto(terminal).length > 3,
+  )
+  // Typed after it on the same keyboard: what stands before it is all that was sent.
+  await proxied.ask('type_text', { pid, window_id, text: 'z' })
+  await until('the next text', () => typedInto(terminal).includes('z'))
+  expect(typedInto(terminal).indexOf('z')).toBeLessThan(text.length)
+  expect(typedInto(terminal).at(-1)).toBe('z'.charCodeAt(0))
+}, 60_000)

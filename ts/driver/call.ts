@@ -50,8 +50,11 @@ export const unknownTool = (name: string): Failure => {
   )
 }
 
+/** The failure of a call that its caller gave up. */
+export const cancelled = (): Failure =>
+  new Failure('cancelled', 'The caller cancelled the call. What was sent before stays done.')
+
 const untilAborted = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-  const cancelled = () => new Failure('cancelled', 'The caller cancelled the call. What was sent before stays done.')
   if (signal.aborted) throw cancelled()
   const { promise, reject } = Promise.withResolvers<never>()
   const stop = () => reject(cancelled())

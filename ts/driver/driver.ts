@@ -23,6 +23,8 @@ export interface Driver extends AsyncDisposable {
   accessibility(): Promise<Accessibility>
   /** The agent's own pointer and keyboard. */
   agent(): Promise<Agent>
+  /** Types one text after another, so that cancelling one stops no other. */
+  inTurn<T>(type: () => Promise<T>): Promise<T>
   /** The native core's functions that need no desktop. */
   native(): Promise<typeof import('@backlot/native')>
   /** Lets go of what a failure says is lost, so that the next call opens it again. */
@@ -45,6 +47,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
   const accessibility = shared(async () => (await native()).Accessibility.open(options.busAddress ?? null))
   const onDisplay = [agent, capturer, desktop]
   const seen = new SeenWindows()
+  let typing: Promise<unknown> = Promise.resolve()
   return {
     config: new ConfigFile(options.configFile ?? configFileAt(process.env)),
     seen,
@@ -53,6 +56,11 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     capturer: capturer.get,
     accessibility: accessibility.get,
     agent: agent.get,
+    inTurn(type) {
+      const turn = typing.then(type)
+      typing = turn.catch(() => undefined)
+      return turn
+    },
     heed(failure) {
       if (failure.code !== 'display_lost') return
       seen.clear()

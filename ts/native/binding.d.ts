@@ -43,13 +43,18 @@ export declare class Agent {
    */
   pressKey(request: KeyPress): Promise<Delivery>
   /**
-   * Types a text into what has the keyboard inside a window. Rejects as `click` does, and with
-   * `text_not_typable`.
+   * Types a text into what has the keyboard inside a window. Rejects as `click` does, with
+   * `text_not_typable`, and with `cancelled` between two characters.
    */
   typeText(request: Typing): Promise<Delivery>
   /** One motion event to where the agent's pointer is, waited for: the floor under every gesture. */
   ping(): Promise<undefined>
-  /** Removes the devices; closing twice is fine. */
+  /**
+   * Stops the typing of every text that was asked for before: `typeText` rejects with `cancelled` when its
+   * keys are released and borrowed keycodes are given back.
+   */
+  cancel(): void
+  /** Cancels what is under way and removes the devices; closing twice is fine. */
   close(): Promise<undefined>
 }
 
