@@ -72,7 +72,8 @@ export const killedDriver = async (on: TestDesktop, scene: Scene, events: number
   const left: Record<string, boolean> = {
     [`process ${dead}`]: existsSync(`/proc/${dead}/exe`),
     'the same daemon': (await daemonOf(on)) === dead,
-    [`masters ${masters.join(', ')}`]: masters.length !== 4 || masters.some((name) => name.startsWith(`backlot ${dead} `)),
+    [`masters ${masters.join(', ')}`]:
+      masters.length !== 4 || masters.some((name) => name.startsWith(`backlot ${dead} `)),
     'a pressed button': pointer.buttons !== 0,
     'a grab of the pointer': !free.pointer,
     'a grab of the keyboard': !free.keyboard,
