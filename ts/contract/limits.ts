@@ -58,6 +58,9 @@ export const daemon = {
   logBytes: 1_000_000,
 } as const
 
+/** Calls after which a driver collects its garbage. */
+export const callsPerCollection = 100
+
 /** Bytes of one line that an edge reads, without its end; longer ones are refused. */
 export const longestLineBytes = 16 * 1024 * 1024
 

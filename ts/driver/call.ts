@@ -1,5 +1,6 @@
 /** The one path of every call, whatever edge it came through: find, fill defaults, check, run, envelope. */
 import { Failure } from '@backlot/contract/failure'
+import { callsPerCollection } from '@backlot/contract/limits'
 import { checkArguments, nearest } from './check.ts'
 import type { Driver } from './driver.ts'
 import { findTool, tools } from './registry.ts'
@@ -36,7 +37,18 @@ export const callTool = async (
     const failure = Failure.from(error)
     driver.heed(failure)
     return failed(failure)
+  } finally {
+    collectNowAndThen()
   }
+}
+
+let calls = 0
+
+/** The trees and pictures of past calls lie in memory long before the engine finds them worth a collection. */
+const collectNowAndThen = (): void => {
+  calls += 1
+  // Not before the answer has left.
+  if (calls % callsPerCollection === 0) setImmediate(() => Bun.gc(true))
 }
 
 /** The failure `unknown_tool`, with the nearest name. */
