@@ -2,24 +2,12 @@
 import { Failure } from '@backlot/contract/failure'
 import { callsPerCollection } from '@backlot/contract/limits'
 import { checkArguments, nearest } from './check.ts'
+import { type CallContext, cancelled } from './context.ts'
 import type { Driver } from './driver.ts'
 import { findTool, tools } from './registry.ts'
 import { failed, succeeded, type ToolResult } from './result.ts'
 
 export type { ToolResult }
-
-/** Who calls, and until when. */
-export interface CallContext {
-  /** Id of the connection. */
-  readonly client: string
-  /** Ends the call when it aborts. */
-  readonly signal: AbortSignal
-}
-
-/** What a tool's handler is given beside its arguments. */
-export interface Call extends CallContext {
-  readonly driver: Driver
-}
 
 /** Calls the tool `name`; never throws: whatever goes wrong is a result with `isError`. */
 export const callTool = async (
@@ -61,10 +49,6 @@ export const unknownTool = (name: string): Failure => {
     { nearest: near ?? null },
   )
 }
-
-/** The failure of a call that its caller gave up. */
-export const cancelled = (): Failure =>
-  new Failure('cancelled', 'The caller cancelled the call. What was sent before stays done.')
 
 const untilAborted = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
   if (signal.aborted) throw cancelled()

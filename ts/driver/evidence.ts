@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { evidence as limits } from '@backlot/contract/limits'
 import type { Accessibility, AxElement, Delivery, Rect, Window } from '@backlot/native'
-import type { Call } from './call.ts'
+import type { Call } from './context.ts'
 import type { Outcome } from './tool.ts'
 import { compareLooks, type Evidence, isConfirming, type Look, type Scene } from './witnesses.ts'
 

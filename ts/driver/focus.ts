@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { tree } from '@backlot/contract/limits'
 import type { AxElement, Window } from '@backlot/native'
-import type { Call } from './call.ts'
+import type { Call } from './context.ts'
 import type { SeenElement } from './elements.ts'
 import { personAfter, watch } from './evidence.ts'
 import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'

@@ -1,7 +1,7 @@
 /** Which window, element or point an action means; whatever cannot be meant is refused before anything is sent. */
 import { Failure } from '@backlot/contract/failure'
 import type { Rect, Window } from '@backlot/native'
-import type { Call } from './call.ts'
+import type { Call } from './context.ts'
 import { type SeenElement, staleElement } from './elements.ts'
 
 /** A position in window pixels, from the window's top-left corner. */

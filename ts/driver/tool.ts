@@ -1,6 +1,6 @@
 /** What a tool is: a declaration and its handler, from which every edge reads what it needs. */
 import type { Static, TObject } from '@sinclair/typebox'
-import type { Call } from './call.ts'
+import type { Call } from './context.ts'
 
 /** What a handler gives back; the envelope of MCP is made of it in one place. */
 export interface Outcome {

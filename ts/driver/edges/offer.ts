@@ -1,5 +1,6 @@
 /** The tools that an edge offers: those of the registry that its access permits, without what it withholds of them. */
-import { type CallContext, callTool, unknownTool } from '../call.ts'
+import { callTool, unknownTool } from '../call.ts'
+import type { CallContext } from '../context.ts'
 import { describeTool, type ToolDescription } from '../describe.ts'
 import type { Driver } from '../driver.ts'
 import { findTool, tools } from '../registry.ts'

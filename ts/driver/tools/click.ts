@@ -5,7 +5,7 @@ import { accessibleActionTimeoutMs } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import { type Static, Type } from '@sinclair/typebox'
 import { coordinate, elementIndex, modifiers, pid, windowId } from '../arguments.ts'
-import type { Call } from '../call.ts'
+import type { Call } from '../context.ts'
 import type { SeenElement } from '../elements.ts'
 import { acted, personAfter, watch } from '../evidence.ts'
 import {

@@ -4,7 +4,7 @@ import { accessibleActionTimeoutMs, longestText, typingDelayMs } from '@backlot/
 import type { Agent, Delivery, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { elementIndex, pid, windowId } from '../arguments.ts'
-import { type Call, cancelled } from '../call.ts'
+import { type Call, cancelled } from '../context.ts'
 import type { SeenElement } from '../elements.ts'
 import { acted, personAfter, watch } from '../evidence.ts'
 import { focusedElement, focusForKeys } from '../focus.ts'
