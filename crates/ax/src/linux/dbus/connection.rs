@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::address;
+use super::authentication::authenticate;
 use super::message::{Call, Kind, Message};
 use super::wire::{Malformed, Writer};
 
@@ -15,8 +16,6 @@ use super::wire::{Malformed, Writer};
 const WINDOW: usize = 128;
 /// Bytes asked of the socket at once.
 const READ_CHUNK: usize = 128 << 10;
-/// Longest line of the authentication dialogue.
-const MAX_AUTH_LINE: usize = 4096;
 
 static ROUND_TRIPS: AtomicU32 = AtomicU32::new(0);
 
@@ -309,32 +308,6 @@ impl Batch {
             }
         }
     }
-}
-
-fn authenticate(stream: &mut UnixStream, deadline: Instant) -> std::io::Result<()> {
-    use std::os::unix::fs::MetadataExt;
-    let user = std::fs::metadata("/proc/self")?.uid().to_string();
-    let hex: String = user.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-    stream.set_write_timeout(Some(left))?;
-    stream.write_all(format!("\0AUTH EXTERNAL {hex}\r\n").as_bytes())?;
-    let mut line = Vec::new();
-    let mut byte = [0];
-    while !line.ends_with(b"\r\n") {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() || line.len() > MAX_AUTH_LINE {
-            return Err(std::io::Error::new(ErrorKind::TimedOut, "authentication was not answered"));
-        }
-        stream.set_read_timeout(Some(left))?;
-        if stream.read(&mut byte)? == 0 {
-            return Err(std::io::Error::new(ErrorKind::UnexpectedEof, "closed during authentication"));
-        }
-        line.push(byte[0]);
-    }
-    if !line.starts_with(b"OK") {
-        return Err(std::io::Error::new(ErrorKind::PermissionDenied, "authentication was refused"));
-    }
-    stream.write_all(b"BEGIN\r\n")
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Source: the D-Bus specification, revision 0.43 (message format, SASL profile, server addresses).
 mod address;
+mod authentication;
 mod connection;
 mod message;
 mod wire;
