@@ -59,7 +59,7 @@ export const daemon = {
 } as const
 
 /** Calls after which a driver collects its garbage. */
-export const callsPerCollection = 100
+export const callsPerCollection = 50
 
 /** Bytes of one line that an edge reads, without its end; longer ones are refused. */
 export const longestLineBytes = 16 * 1024 * 1024

@@ -11,7 +11,8 @@ export const onDesktop = async (script: string, work: (on: TestDesktop) => Promi
   const facts = process.env[handedOn]
   if (facts !== undefined) {
     await work(new TestDesktop(ownedByParent(JSON.parse(facts) as Facts)))
-    return
+    // The applications that it started would keep this process; they end with the desktop.
+    process.exit()
   }
   await using desktop = await startDesktop({ size: { width: 1920, height: 1080 } })
   const { display, folder, pids, variables } = desktop
