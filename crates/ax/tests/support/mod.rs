@@ -26,8 +26,19 @@ pub struct Desk {
 impl Drop for Desk {
     fn drop(&mut self) {
         for child in self.children.iter_mut().rev() {
+            // A killed launcher cannot end the bus that it has started.
+            let pid = child.id();
+            let started = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
             let _ = child.kill();
             let _ = child.wait();
+            let started = started.unwrap_or_default();
+            if !started.is_empty() {
+                let _ = Command::new("kill")
+                    .arg("-KILL")
+                    .args(started.split_whitespace())
+                    .stderr(Stdio::null())
+                    .status();
+            }
         }
         let _ = std::fs::remove_dir_all(&self.folder);
     }
