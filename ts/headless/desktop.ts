@@ -10,6 +10,7 @@ import { deadDesktops, folderName, thisProcess } from './owner.ts'
 import type { PartName } from './part.ts'
 import { firstToEnd, startParts } from './parts.ts'
 import { findPrograms } from './programs.ts'
+import type { WindowManagerName } from './window-managers.ts'
 
 /** What a desktop can be asked to be. */
 export interface DesktopOptions {
@@ -17,6 +18,8 @@ export interface DesktopOptions {
   readonly size?: { readonly width: number; readonly height: number }
   /** Whether the X server offers OpenGL, at the price of 45 MB; false when absent. */
   readonly glx?: boolean
+  /** Its window manager; openbox, the only one configured by us, when absent. */
+  readonly windowManager?: WindowManagerName
   /** Variables from which places and the programs' environment are taken; those of this process when absent. */
   readonly environment?: Readonly<Record<string, string | undefined>>
   /** Ends a start that is under way. */
@@ -95,7 +98,7 @@ const within = <T>(work: Promise<T>, timeoutMs: number, signal: AbortSignal | un
 export const startDesktop = async (options: DesktopOptions = {}): Promise<PrivateDesktop> => {
   const inherited = options.environment ?? process.env
   const timeoutMs = options.timeoutMs ?? privateDesktop.startTimeoutMs
-  const programs = findPrograms(inherited.PATH ?? '/usr/local/bin:/usr/bin:/bin')
+  const programs = findPrograms(inherited.PATH ?? '/usr/local/bin:/usr/bin:/bin', options.windowManager)
   const { runtime } = placesOf(inherited)
   const swept = Promise.all(deadDesktops(runtime).map(sweep))
   const folder = makeFolder(runtime)
@@ -105,6 +108,7 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
   const abandoned = new AbortController()
   const starting = startParts({
     programs,
+    windowManager: options.windowManager ?? 'openbox',
     folder,
     env,
     size,

@@ -12,13 +12,15 @@ import {
 import { desktopVariables } from './environment.ts'
 import { type Part, type PartName, startPart } from './part.ts'
 import type { Programs } from './programs.ts'
-import { windowManagerCommand, windowManagerReady, windowManagerVariables } from './window-manager.ts'
+import { windowManagerReady } from './window-manager.ts'
+import { type WindowManagerName, windowManagerOf } from './window-managers.ts'
 import { xAuthority } from './x-cookie.ts'
 import { xServerCommand } from './x-server.ts'
 
 /** What the parts are started with. */
 export interface PartsOptions {
   readonly programs: Programs
+  readonly windowManager: WindowManagerName
   /** The desktop's folder, made already; `run` in it becomes the programs' `XDG_RUNTIME_DIR`. */
   readonly folder: string
   /** What every part inherits, the desktop's mark among it. */
@@ -46,7 +48,8 @@ const explainBus = (error: unknown): unknown => {
  * Starts the parts and settles with them and the desktop's variables when all are ready.
  * Throws `desktop_not_started` or `user_without_name`, leaving what was started to the guardian.
  */
-export const startParts = async ({ programs, folder, env, size, glx, timeoutMs, signal }: PartsOptions) => {
+export const startParts = async (options: PartsOptions) => {
+  const { programs, folder, env, size, glx, timeoutMs, signal } = options
   const start = (name: PartName, command: [string, ...string[]], variables: Record<string, string> = {}): Part => {
     signal.throwIfAborted()
     return startPart({ name, command, env: { ...env, ...variables }, folder })
@@ -60,11 +63,16 @@ export const startParts = async ({ programs, folder, env, size, glx, timeoutMs, 
   writeFileSync(join(folder, 'display'), `${number}\n`)
   const variables = desktopVariables({ display: `:${number}`, authority, runtime: join(folder, 'run') })
 
-  const manager = start('window_manager', windowManagerCommand(programs.windowManager, folder), {
+  const row = windowManagerOf(options.windowManager)
+  const settings = row.variables(folder)
+  const startManager = (more: Record<string, string>): Part =>
+    start('window_manager', row.command(programs.windowManager, folder), { ...variables, ...more, ...settings })
+  const early = row.needsBus ? undefined : startManager({})
+  // What the bus starts for a window manager writes settings as that does.
+  const session = start('session_bus', sessionBusCommand(programs.sessionBus, folder), {
     ...variables,
-    ...windowManagerVariables(folder),
+    ...(row.needsBus && settings),
   })
-  const session = start('session_bus', sessionBusCommand(programs.sessionBus, folder), variables)
   const startAccessibility = async () => {
     const bus = await session.line(/^unix:/).catch((error: unknown) => {
       throw explainBus(error)
@@ -85,8 +93,25 @@ export const startParts = async ({ programs, folder, env, size, glx, timeoutMs, 
     if (failure !== 0) throw failure instanceof Failure ? failure : await accessibility.failed
     return { accessibility, complete }
   }
-  const [{ accessibility, complete }] = await Promise.all([startAccessibility(), manager.line(windowManagerReady)])
+  const [{ accessibility, complete }] = await Promise.all([startAccessibility(), early?.line(windowManagerReady)])
+  const manager = early ?? startManager(complete)
+  if (programs.xprop !== undefined) await announced(manager, programs.xprop, { ...env, ...complete })
   return { parts: [server, session, manager, accessibility] as const, variables: complete }
+}
+
+/** Settles when a window manager has announced itself on the display (EWMH `_NET_SUPPORTING_WM_CHECK`), or is over. */
+const announced = async (manager: Part, xprop: string, env: Record<string, string>): Promise<void> => {
+  const look = 'until "$0" -root _NET_SUPPORTING_WM_CHECK | grep -q 0x; do sleep 0.05; done'
+  const looking = Bun.spawn(['/bin/sh', '-c', look, xprop], {
+    cwd: '/',
+    env,
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  const failure = await Promise.race([looking.exited, manager.failed])
+  looking.kill()
+  if (failure instanceof Failure) throw failure
 }
 
 /**

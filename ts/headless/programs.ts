@@ -1,6 +1,7 @@
 /** The programs that a desktop is made of, and the Debian packages they come in. */
 import { accessSync, constants } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
+import { type WindowManagerName, windowManagerOf } from './window-managers.ts'
 
 /** A program by the names and places it is known under, the best first. */
 interface Program {
@@ -11,7 +12,6 @@ interface Program {
 
 const table = {
   xServer: { candidates: ['Xtigervnc', 'Xvnc', 'Xvfb'], debianPackage: 'tigervnc-standalone-server' },
-  windowManager: { candidates: ['openbox'], debianPackage: 'openbox' },
   sessionBus: { candidates: ['dbus-daemon'], debianPackage: 'dbus' },
   accessibilityBus: {
     candidates: [
@@ -25,7 +25,7 @@ const table = {
 } satisfies Record<string, Program>
 
 /** Absolute path of each program. */
-export type Programs = Readonly<Record<keyof typeof table, string>>
+export type Programs = Readonly<Record<keyof typeof table | 'windowManager', string> & { xprop?: string }>
 
 const isExecutable = (path: string): boolean => {
   try {
@@ -41,11 +41,19 @@ const find = (candidates: readonly string[], path: string): string | undefined =
     .map((name) => (name.startsWith('/') ? (isExecutable(name) ? name : null) : Bun.which(name, { PATH: path })))
     .find((found) => found !== null) ?? undefined
 
-/** Finds every program on `path`, a list as in `PATH`; throws `missing_program` naming all that are absent. */
-export const findPrograms = (path: string): Programs => {
-  const found = Object.entries<Program>(table).map(
-    ([key, program]) => [key, program, find(program.candidates, path)] as const,
-  )
+/**
+ * Finds every program on `path`, a list as in `PATH`, with the named window manager (openbox when absent); throws
+ * `missing_program` naming all that are absent.
+ */
+export const findPrograms = (path: string, windowManager: WindowManagerName = 'openbox'): Programs => {
+  const { debianPackage, needsBus } = windowManagerOf(windowManager)
+  const wanted: Record<string, Program> = {
+    ...table,
+    windowManager: { candidates: [windowManager], debianPackage },
+    // Only openbox says by itself that it is ready.
+    ...(needsBus && { xprop: { candidates: ['xprop'], debianPackage: 'x11-utils' } }),
+  }
+  const found = Object.entries(wanted).map(([key, program]) => [key, program, find(program.candidates, path)] as const)
   const missing = found.filter(([, , file]) => file === undefined).map(([, program]) => program)
   if (missing.length > 0) {
     const names = missing.map(({ candidates }) => `"${candidates[0]}"`).join(', ')

@@ -3,7 +3,14 @@ import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 import { Failure } from '@backlot/contract/failure'
 import { privateDesktop } from '@backlot/contract/limits'
-import { foreignVariables, type PrivateDesktop, startDesktop, whenParentEnds } from '@backlot/headless'
+import {
+  foreignVariables,
+  type PrivateDesktop,
+  startDesktop,
+  type WindowManagerName,
+  whenParentEnds,
+  windowManagerNames,
+} from '@backlot/headless'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
 import { print, say } from '../output.ts'
@@ -12,10 +19,11 @@ const { width, height } = privateDesktop.size
 
 export const command: Command = {
   summary: 'Start a private desktop, for one command or until interrupted.',
-  usage: `backlot desktop [--size WxH] [--glx] [--outlive-parent] [-- COMMAND [ARGUMENT…]]
+  usage: `backlot desktop [--size WxH] [--glx] [--window-manager NAME] [--outlive-parent] [-- COMMAND [ARGUMENT…]]
 
   --size WxH        Pixels of the screen; ${width}x${height} when absent.
   --glx             Offer OpenGL, which takes 45 MB more.
+  --window-manager  ${windowManagerNames.join(', ')}; ${windowManagerNames[0]} when absent.
   --outlive-parent  Stay when the process that started this one ends.
 
 An X server, a window manager, a session bus and the accessibility bus, reachable by nobody else's programs.
@@ -29,9 +37,15 @@ parts ends by itself, the desktop ends and says which.`,
     const [own, words] = separator === -1 ? [args, []] : [args.slice(0, separator), args.slice(separator + 1)]
     const { values } = readFlags('desktop', {
       args: [...own],
-      options: { size: { type: 'string' }, glx: { type: 'boolean' }, 'outlive-parent': { type: 'boolean' } },
+      options: {
+        size: { type: 'string' },
+        glx: { type: 'boolean' },
+        'window-manager': { type: 'string' },
+        'outlive-parent': { type: 'boolean' },
+      },
     })
     const size = readSize(values.size)
+    const windowManager = readManager(values['window-manager'])
     const [program, ...rest] = words
     if (separator !== -1 && program === undefined) {
       throw new Failure('usage', 'No command follows "--". `backlot desktop --help` shows what it takes.')
@@ -47,7 +61,12 @@ parts ends by itself, the desktop ends and says which.`,
     void over.then(() => stop.abort())
     let desktop: PrivateDesktop
     try {
-      desktop = await startDesktop({ size, glx: values.glx ?? false, signal: stop.signal })
+      desktop = await startDesktop({
+        size,
+        glx: values.glx ?? false,
+        ...(windowManager && { windowManager }),
+        signal: stop.signal,
+      })
     } catch (error) {
       if (stop.signal.aborted) return program === undefined ? 0 : statusOf(await over)
       throw error
@@ -128,5 +147,15 @@ const readSize = (text: string | undefined): { width: number; height: number } =
     'invalid_argument',
     `--size is "${text}"; it takes WIDTHxHEIGHT in pixels, each from ${smallestSide} to ${longestSide}, such as ${width}x${height}.`,
     { argument: 'size' },
+  )
+}
+
+const readManager = (text: string | undefined): WindowManagerName | undefined => {
+  const known = windowManagerNames.find((name) => name === text)
+  if (text === undefined || known !== undefined) return known
+  throw new Failure(
+    'invalid_argument',
+    `--window-manager is "${text}"; it takes one of ${windowManagerNames.join(', ')}.`,
+    { argument: 'window-manager' },
   )
 }
