@@ -91,6 +91,33 @@ export interface Browser extends AsyncDisposable {
   readonly journal: Journal
 }
 
+/** Starts the GTK 4 application, which has one of each common control; the window manager says where. */
+export const startGtk4 = (on: TestDesktop, options: { readonly title?: string } = {}): Promise<Application> => {
+  const title = options.title ?? 'Backlot GTK 4'
+  const file = on.path('gtk4.jsonl')
+  on.start([python, join(fixtures, 'gtk4.py'), file, title, '420x560'])
+  return started(title, Journal.inFile(file))
+}
+
+/** Starts the Qt application in version 5 or 6, which has one of each common control. */
+export const startQt = (
+  on: TestDesktop,
+  major: 5 | 6,
+  options: { readonly title?: string; readonly geometry?: Geometry } = {},
+): Promise<Application> => {
+  const title = options.title ?? `Backlot Qt ${major}`
+  const file = on.path(`qt${major}.jsonl`)
+  on.start([python, join(fixtures, 'qt.py'), String(major), file, title, options.geometry ?? '420x600+100+100'])
+  return started(title, Journal.inFile(file))
+}
+
+/** Starts LibreOffice Calc on an empty sheet; its journal has the keys and presses of the sheet and changed cells. */
+export const startCalc = (on: TestDesktop): Promise<Application> => {
+  const file = on.path('calc.jsonl')
+  on.start([python, join(fixtures, 'calc.py'), file, on.path('libreoffice-profile')])
+  return started('Untitled 1 - LibreOffice Calc', Journal.inFile(file))
+}
+
 /** Flags that a Chromium for tests needs; as root it has no sandbox. */
 const chromiumFlags = (profile: string): string[] => [
   ...(process.getuid?.() === 0 ? ['--no-sandbox', '--test-type'] : []),
@@ -106,14 +133,8 @@ const chromiumFlags = (profile: string): string[] => [
   `--user-data-dir=${profile}`,
 ]
 
-/**
- * Starts Chromium on a page with common controls, served to it alone, which journals each event with `isTrusted`;
- * `content` may change the page's text.
- */
-export const startChromium = async (
-  on: TestDesktop,
-  { content = (html) => html }: { readonly content?: (html: string) => string } = {},
-): Promise<Browser> => {
+/** A server of the journalling page, whose address is the browser's start page. */
+const servePage = async (content: (html: string) => string) => {
   const page = content(await Bun.file(join(fixtures, 'page.html')).text())
   const entries: Entry[] = []
   const server = Bun.serve({
@@ -129,10 +150,25 @@ export const startChromium = async (
       },
     },
   })
-  const journal = new Journal(() => entries)
-  const flags = chromiumFlags(on.path('chromium-profile'))
-  const child = on.start(['chromium', ...flags, '--window-size=900,700', '--window-position=60,40', `${server.url}`])
-  await journal.waitFor('the page in Chromium', (entry) => entry.type === 'ready')
+  return { server, journal: new Journal(() => entries) }
+}
+
+/** What a browser for tests is started with. */
+export interface BrowserOptions {
+  /** May change the page's text. */
+  readonly content?: (html: string) => string
+  /** Flags of the browser's own. */
+  readonly flags?: readonly string[]
+}
+
+const browse = async (
+  on: TestDesktop,
+  command: (address: string) => [string, ...string[]],
+  { content = (html) => html }: BrowserOptions,
+): Promise<Browser> => {
+  const { server, journal } = await servePage(content)
+  const child = on.start(command(`${server.url}`))
+  await journal.waitFor('the page in the browser', (entry) => entry.type === 'ready')
   return {
     pid: child.pid,
     title: 'Backlot page',
@@ -143,4 +179,38 @@ export const startChromium = async (
       await server.stop(true)
     },
   }
+}
+
+/** Starts Chromium on a page with common controls, served to it alone, which journals each event with `isTrusted`. */
+export const startChromium = (on: TestDesktop, options: BrowserOptions = {}): Promise<Browser> => {
+  const flags = [...chromiumFlags(on.path('chromium-profile')), ...(options.flags ?? [])]
+  const place = ['--window-size=900,700', '--window-position=60,40']
+  return browse(on, (address) => ['chromium', ...flags, ...place, address], options)
+}
+
+/** Preferences of a Firefox for tests: nothing asks, nothing calls out. */
+const firefoxPreferences = {
+  'accessibility.force_disabled': -1,
+  'app.normandy.enabled': false,
+  'app.update.enabled': false,
+  'browser.aboutwelcome.enabled': false,
+  'browser.shell.checkDefaultBrowser': false,
+  'browser.startup.homepage_override.mstone': 'ignore',
+  'datareporting.policy.dataSubmissionEnabled': false,
+  'network.captive-portal-service.enabled': false,
+  'network.connectivity-service.enabled': false,
+  'toolkit.telemetry.reportingpolicy.firstRun': false,
+  'trailhead.firstrun.didSeeAboutWelcome': true,
+}
+
+/** Starts Firefox on the same page. */
+export const startFirefox = (on: TestDesktop, options: BrowserOptions = {}): Promise<Browser> => {
+  const profile = on.path('firefox-profile')
+  mkdirSync(profile, { recursive: true })
+  const lines = Object.entries(firefoxPreferences).map(
+    ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`,
+  )
+  writeFileSync(join(profile, 'user.js'), lines.join(''))
+  const flags = ['--no-remote', '--profile', profile, '--width', '900', '--height', '700', ...(options.flags ?? [])]
+  return browse(on, (address) => ['firefox-esr', ...flags, address], options)
 }
