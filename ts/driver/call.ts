@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { callsPerCollection } from '@backlot/contract/limits'
 import { checkArguments, nearest } from './check.ts'
-import { type CallContext, cancelled } from './context.ts'
+import { type Call, type CallContext, reasonOf } from './context.ts'
 import type { Driver } from './driver.ts'
 import { findTool, tools } from './registry.ts'
 import { failed, succeeded, type ToolResult } from './result.ts'
@@ -20,7 +20,8 @@ export const callTool = async (
     const tool = findTool(name)
     if (tool === undefined) throw unknownTool(name)
     const checked = checkArguments(tool, args)
-    return succeeded(await untilAborted(() => tool.run({ driver, ...context }, checked), context.signal))
+    const gesture: Call['gesture'] = (work) => driver.agents.gesture(context, work)
+    return succeeded(await untilAborted(() => tool.run({ driver, ...context, gesture }, checked), context.signal))
   } catch (error) {
     const failure = Failure.from(error)
     driver.heed(failure)
@@ -51,9 +52,9 @@ export const unknownTool = (name: string): Failure => {
 }
 
 const untilAborted = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-  if (signal.aborted) throw cancelled()
+  if (signal.aborted) throw reasonOf(signal)
   const { promise, reject } = Promise.withResolvers<never>()
-  const stop = () => reject(cancelled())
+  const stop = () => reject(reasonOf(signal))
   signal.addEventListener('abort', stop, { once: true })
   try {
     return await Promise.race([work(), promise])

@@ -1,20 +1,30 @@
 /** What a call carries through every step: its caller, its end, and the driver it acts through. */
 import { Failure } from '@backlot/contract/failure'
+import type { Agent } from '@backlot/native'
 import type { Driver } from './driver.ts'
 
 /** Who calls, and until when. */
 export interface CallContext {
-  /** Id of the connection. */
+  /** Id of the connection, whose agent acts. */
   readonly client: string
-  /** Ends the call when it aborts. */
+  /** Ends the call when it aborts, with its reason where that is a failure and with `cancelled` otherwise. */
   readonly signal: AbortSignal
 }
 
 /** What a tool's handler is given beside its arguments. */
 export interface Call extends CallContext {
   readonly driver: Driver
+  /**
+   * Runs one gesture of the caller's own pointer and keyboard, after its earlier ones; aborting the call halts it with
+   * everything released. A gesture inside a gesture would wait for itself.
+   */
+  gesture<T>(work: (agent: Agent) => Promise<T>): Promise<T>
 }
 
 /** The failure of a call that its caller gave up. */
 export const cancelled = (): Failure =>
   new Failure('cancelled', 'The caller cancelled the call. What was sent before stays done.')
+
+/** What a call fails with once its signal is aborted. */
+export const reasonOf = (signal: AbortSignal): Failure =>
+  signal.reason instanceof Failure ? signal.reason : cancelled()

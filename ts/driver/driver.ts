@@ -1,8 +1,10 @@
 /** A driver: the connections to one desktop, each opened when first needed, and what was last seen there. */
 import type { Failure } from '@backlot/contract/failure'
-import type { Accessibility, Agent, Capturer, Desktop } from '@backlot/native'
+import type { Accessibility, Capturer, Desktop } from '@backlot/native'
+import { Agents } from './agents.ts'
 import { ConfigFile, configFileAt } from './config.ts'
 import { SeenWindows } from './elements.ts'
+import { shared } from './shared.ts'
 
 /** Which desktop; what is absent comes from the environment. */
 export interface DriverOptions {
@@ -21,10 +23,8 @@ export interface Driver extends AsyncDisposable {
   desktop(): Promise<Desktop>
   capturer(): Promise<Capturer>
   accessibility(): Promise<Accessibility>
-  /** The agent's own pointer and keyboard. */
-  agent(): Promise<Agent>
-  /** Types one text after another, so that cancelling one stops no other. */
-  inTurn<T>(type: () => Promise<T>): Promise<T>
+  /** Every caller's own pointer and keyboard. */
+  readonly agents: Agents
   /** The native core's functions that need no desktop. */
   native(): Promise<typeof import('@backlot/native')>
   /** Lets go of what a failure says is lost, so that the next call opens it again. */
@@ -43,11 +43,10 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     return opened
   })
   const capturer = shared(async () => (await native()).Capturer.open(await desktop.get()))
-  const agent = shared(async () => (await native()).Agent.open(await desktop.get(), 'backlot'))
+  const agents = new Agents(async () => (await native()).Agent.open(await desktop.get(), 'backlot'))
   const accessibility = shared(async () => (await native()).Accessibility.open(options.busAddress ?? null))
-  const onDisplay = [agent, capturer, desktop]
+  const onDisplay = [agents, capturer, desktop]
   const seen = new SeenWindows()
-  let typing: Promise<unknown> = Promise.resolve()
   return {
     config: new ConfigFile(options.configFile ?? configFileAt(process.env)),
     seen,
@@ -55,12 +54,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     desktop: desktop.get,
     capturer: capturer.get,
     accessibility: accessibility.get,
-    agent: agent.get,
-    inTurn(type) {
-      const turn = typing.then(type)
-      typing = turn.catch(() => undefined)
-      return turn
-    },
+    agents,
     heed(failure) {
       if (failure.code !== 'display_lost') return
       seen.clear()
@@ -71,30 +65,4 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
       for (const connection of [...onDisplay, accessibility]) await connection.close()
     },
   }
-}
-
-interface Closable {
-  close(): unknown
-}
-
-/** Opens once for all callers; a failed opening is tried again by the next, a closed one opened again. */
-const shared = <Connection extends Closable>(open: () => Promise<Connection>) => {
-  let opened: Promise<Connection> | undefined
-  const get = (): Promise<Connection> => {
-    if (opened === undefined) {
-      const opening = open()
-      opening.catch(() => {
-        if (opened === opening) opened = undefined
-      })
-      opened = opening
-    }
-    return opened
-  }
-  const close = async (): Promise<void> => {
-    const closing = opened
-    opened = undefined
-    const connection = await closing?.catch(() => undefined)
-    await connection?.close()
-  }
-  return { get, close }
 }

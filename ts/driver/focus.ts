@@ -39,10 +39,11 @@ export const focusForKeys = async (
       { element_index: target.index },
     )
   }
-  const agent = await call.driver.agent()
   const { window_id } = window
   const evidence = await watch(call, scene, async () => [
-    personAfter(await agent.click({ window_id, ...at, button: 'left', count: 1, modifiers: [] })),
+    personAfter(
+      await call.gesture((agent) => agent.click({ window_id, ...at, button: 'left', count: 1, modifiers: [] })),
+    ),
   ])
   return focused(scene, at, evidence, 'a click on its middle')
 }

@@ -24,8 +24,12 @@ export interface Connection {
   close(): void
 }
 
-/** Connects and greets. Throws `not_running` where nobody listens, `daemon_mismatch` where another one does. */
-export const connect = async (path: string, expect?: Identity): Promise<Connection> => {
+/** Connects and greets; `anonymous` shares the agent of all such connections. Throws `not_running` where nobody listens, `daemon_mismatch` where another one does. */
+export const connect = async (
+  path: string,
+  expect?: Identity,
+  { anonymous = false }: { readonly anonymous?: boolean } = {},
+): Promise<Connection> => {
   const open = new Open()
   try {
     await Bun.connect({
@@ -42,7 +46,7 @@ export const connect = async (path: string, expect?: Identity): Promise<Connecti
   } catch (error) {
     throw nobody(path, error)
   }
-  const hello: Asked = expect === undefined ? { method: 'hello' } : { method: 'hello', expect }
+  const hello: Asked = { method: 'hello', ...(expect && { expect }), ...(anonymous && { anonymous }) }
   let greeting: Greeting
   try {
     greeting = (await open.ask(hello)) as Greeting

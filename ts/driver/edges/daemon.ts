@@ -139,6 +139,13 @@ class Daemon implements Service {
     }
   }
 
+  gone(client: string): void {
+    const released = this.#driver.then((driver) => driver.agents.release(client))
+    released.catch((error: unknown) =>
+      log(`the agent of ${client} stays for the next sweep: ${Failure.from(error).message}`),
+    )
+  }
+
   shutdown(): void {
     this.#end.resolve('a client asked for it')
   }

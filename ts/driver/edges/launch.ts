@@ -16,6 +16,8 @@ export interface Program {
 export interface Reach {
   readonly socket: string
   readonly expect: Identity
+  /** Whether the connection is for one call, and shares the agent of all such calls. */
+  readonly anonymous?: boolean
   /** `backlot-driver`. */
   readonly program: Program
 }
@@ -24,9 +26,9 @@ export interface Reach {
 const lookEveryMs = 5
 
 /** Connects to the daemon that listens; throws `not_running` where none does. */
-export const reachRunning = async ({ socket, expect }: Reach): Promise<Connection> => {
+export const reachRunning = async ({ socket, expect, anonymous = false }: Reach): Promise<Connection> => {
   checkSocket(socket)
-  return connect(socket, expect)
+  return connect(socket, expect, { anonymous })
 }
 
 /**

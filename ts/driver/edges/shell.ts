@@ -39,7 +39,7 @@ export const callFromShell = async ({ name, json, isDirect, reach }: ShellCall):
   if (isDirect) return callHere(name, args)
   let connection: Connection
   try {
-    connection = await daemonFor(name, reach)
+    connection = await daemonFor(name, { ...reach, anonymous: true })
   } catch (error) {
     return failed(Failure.from(error))
   }

@@ -2,6 +2,7 @@
 import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
 import { callsAtOnce, longestLineBytes } from '@backlot/contract/limits'
 import type { Socket } from 'bun'
+import { anonymous } from '../agents.ts'
 import type { ToolResult } from '../result.ts'
 import { type Line, LineReader } from './lines.ts'
 import { Outbox } from './outbox.ts'
@@ -16,6 +17,8 @@ export interface Service {
   /** Throws `daemon_mismatch` when the client expects another daemon. */
   greet(expect: Identity | undefined): unknown
   status(): unknown
+  /** The client of that name is gone, and its calls are aborted. */
+  gone(client: string): void
   /** Ends the daemon once this connection has its answer. */
   shutdown(): void
 }
@@ -41,7 +44,7 @@ export class SocketEdge {
   constructor(
     private readonly socket: Socket<unknown>,
     private readonly service: Service,
-    private readonly client: string,
+    private client: string,
   ) {
     this.#outbox = new Outbox(socket)
   }
@@ -86,6 +89,7 @@ export class SocketEdge {
     this.#held.length = 0
     this.#outbox.clear()
     for (const running of this.#running) running.abort()
+    if (this.client !== anonymous) this.service.gone(this.client)
   }
 
   #take(line: Line): void {
@@ -159,7 +163,8 @@ export class SocketEdge {
   }
 
   /** Answers before the next line is read: a client that expects another daemon must not have its calls run. */
-  #greet({ id, expect }: Request): void {
+  #greet({ id, expect, anonymous: isAnonymous }: Request): void {
+    if (isAnonymous === true) this.client = anonymous
     try {
       this.#send(id, { ok: true, result: this.service.greet(expect) })
     } catch (error) {

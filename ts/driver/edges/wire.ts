@@ -20,6 +20,8 @@ export interface Request {
   readonly cancel?: string | number
   /** What the client expects, for `hello`: on a mismatch the daemon answers `daemon_mismatch` and hangs up. */
   readonly expect?: Identity
+  /** For `hello`: the connection is one of many short ones, which share one agent instead of having their own. */
+  readonly anonymous?: boolean
 }
 
 /** One line from the daemon; a failed tool call carries its whole result too. */

@@ -142,12 +142,15 @@ const clickAt = async (
   const { window, target } = scene
   refuseInvisible(window)
   const { window_id } = window
-  const agent = await call.driver.agent()
   const evidence = await watch(
     call,
     { ...scene, place: around(point) },
     async (): Promise<Evidence[]> => [
-      personAfter(await agent.click({ window_id, ...point, button: 'left', count, modifiers: [...held] })),
+      personAfter(
+        await call.gesture((agent) =>
+          agent.click({ window_id, ...point, button: 'left', count, modifiers: [...held] }),
+        ),
+      ),
     ],
   )
   return acted(`✅ Clicked ${where}${count > 1 ? ` ${count} times` : ''}.`, evidence, {

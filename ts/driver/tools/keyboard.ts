@@ -32,10 +32,13 @@ export const pressKey = tool({
     const window = found?.window ?? (await windowOrFrontmost(call, args.pid, args.window_id))
     refuseInvisible(window)
     const { window_id } = window
-    const agent = await call.driver.agent()
     const focus = found && (await focusForKeys(call, found))
     const evidence = await watch(call, { window, target: focus?.target }, async () => [
-      personAfter(await agent.pressKey({ window_id, key: args.key, modifiers: [...held], at: focus?.at ?? null })),
+      personAfter(
+        await call.gesture((agent) =>
+          agent.pressKey({ window_id, key: args.key, modifiers: [...held], at: focus?.at ?? null }),
+        ),
+      ),
     ])
     const combination = [...held, args.key].join('+')
     return acted(`✅ Pressed ${combination} in window ${window_id}.`, [...(focus?.evidence ?? []), ...evidence], {

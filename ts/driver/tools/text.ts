@@ -1,10 +1,10 @@
 /** Text: inserted through the toolkit, else typed on the agent's own keyboard. */
 import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, longestText, typingDelayMs } from '@backlot/contract/limits'
-import type { Agent, Delivery, Window } from '@backlot/native'
+import type { Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { elementIndex, pid, windowId } from '../arguments.ts'
-import { type Call, cancelled } from '../context.ts'
+import type { Call } from '../context.ts'
 import type { SeenElement } from '../elements.ts'
 import { acted, personAfter, watch } from '../evidence.ts'
 import { focusedElement, focusForKeys } from '../focus.ts'
@@ -84,10 +84,9 @@ const typeKeys = async (
   const { window, target } = scene
   refuseInvisible(window)
   const { window_id } = window
-  const agent = await call.driver.agent()
   const focus = target && (await focusForKeys(call, { window, target }))
   const evidence = await watch(call, { window, target: focus?.target, text }, async () => [
-    personAfter(await typed(call, agent, { window_id, text, delay_ms, at: focus?.at ?? null })),
+    personAfter(await call.gesture((agent) => agent.typeText({ window_id, text, delay_ms, at: focus?.at ?? null }))),
   ])
   const where = target === undefined ? `window ${window_id}` : nameOf(target)
   return acted(`✅ Typed ${characters(text)} into ${where}.`, [...(focus?.evidence ?? []), ...evidence], {
@@ -97,19 +96,6 @@ const typeKeys = async (
     route: 'agent_keyboard',
   })
 }
-
-/** Types until the end, or until the call is aborted: then no further character is sent. */
-const typed = (call: Call, agent: Agent, request: Parameters<Agent['typeText']>[0]): Promise<Delivery> =>
-  call.driver.inTurn(async () => {
-    if (call.signal.aborted) throw cancelled()
-    const stop = () => agent.cancel()
-    call.signal.addEventListener('abort', stop, { once: true })
-    try {
-      return await agent.typeText(request)
-    } finally {
-      call.signal.removeEventListener('abort', stop)
-    }
-  })
 
 const characters = (text: string): string => {
   const count = [...text].length

@@ -1,0 +1,63 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { type Application, startGtk3, startXterm, typedInto } from '../support/applications.ts'
+import { privateDesktop } from '../support/desktop.ts'
+import { middleOf } from '../support/look.ts'
+import { connect } from '../support/mcp-client.ts'
+import { until } from '../support/until.ts'
+import { displayState } from '../support/witness/index.ts'
+
+const on = privateDesktop()
+let app: Application
+let target: { pid: number; window_id: number }
+
+beforeAll(async () => {
+  app = await startGtk3(on(), 'controls')
+  target = { pid: app.pid, window_id: app.windowId }
+}, 60_000)
+
+/** Names of the pointers that agents have. */
+const agentPointers = async (): Promise<string[]> =>
+  (await displayState(on())).masters.filter((name) => /^backlot .* pointer$/.test(name))
+
+const pointersAre = (count: number) =>
+  until(`${count} agent pointers`, async () => (await agentPointers()).length === count)
+
+test('each connection has a pointer of its own, from its first gesture to its end', async () => {
+  await using one = await connect(on())
+  const button = await middleOf(one, target, 'Press me')
+  expect(await agentPointers()).toEqual([])
+  await one.ask('click', { ...target, ...button })
+  const [first] = await agentPointers()
+  {
+    await using other = await connect(on())
+    await other.ask('click', { ...target, ...button })
+    expect(await agentPointers()).toHaveLength(2)
+    await one.ask('click', { ...target, ...button })
+    expect(await agentPointers()).toHaveLength(2)
+  }
+  await pointersAre(1)
+  expect(await agentPointers()).toEqual([first ?? ''])
+}, 60_000)
+
+test('the pointer of a client that is killed goes with it, in the middle of its typing too', async () => {
+  await pointersAre(0)
+  const terminal = await startXterm(on())
+  await using client = await connect(on())
+  const { windows } = await client.ask<{ windows: (typeof target)[] }>('list_windows')
+  const pid = windows.find(({ window_id }) => window_id === terminal.windowId)?.pid
+  const into = { pid, window_id: terminal.windowId }
+  const typing = client.call('type_text', { ...into, text: 'a'.repeat(600), delay_ms: 50 }).catch(() => 'lost')
+  await until('the first characters', () => typedInto(terminal).length > 2)
+  expect(await agentPointers()).toHaveLength(1)
+  process.kill(client.pid, 'SIGKILL')
+  expect(await typing).toBe('lost')
+  await pointersAre(0)
+  expect(typedInto(terminal).length).toBeLessThan(600)
+}, 60_000)
+
+test('calls from a shell share one pointer', async () => {
+  await pointersAre(0)
+  const press = JSON.stringify({ ...target, key: 'f' })
+  await Promise.all([1, 2, 3].map(() => on().backlot(['press_key', press])))
+  expect(await agentPointers()).toHaveLength(1)
+}, 60_000)

@@ -1,0 +1,67 @@
+/** The agents of a desktop: each caller has a pointer and a keyboard of its own, made at its first gesture. */
+import type { Agent } from '@backlot/native'
+import { type CallContext, reasonOf } from './context.ts'
+import { type Shared, shared } from './shared.ts'
+
+/** The caller of calls that nobody says more about, as single ones from a shell: they share one agent. */
+export const anonymous = 'anonymous'
+
+interface Seat {
+  readonly agent: Shared<Agent>
+  /** Settled when the gesture asked for last has ended. */
+  last: Promise<unknown>
+}
+
+/** One agent for each client, and one gesture of it at a time. */
+export class Agents {
+  readonly #seats = new Map<string, Seat>()
+
+  constructor(private readonly open: () => Promise<Agent>) {}
+
+  /**
+   * Runs a gesture with the client's own agent once its earlier ones have ended. When the call is aborted, the agent
+   * lets go of what it holds and the gesture fails; one that has not begun fails with the reason. Not to be nested.
+   */
+  gesture<T>({ client, signal }: CallContext, work: (agent: Agent) => Promise<T>): Promise<T> {
+    const seat = this.#seatOf(client, signal)
+    const turn = seat.last.then(async () => {
+      refuseAborted(signal)
+      const agent = await seat.agent.get()
+      refuseAborted(signal)
+      const stop = () => agent.cancel()
+      signal.addEventListener('abort', stop, { once: true })
+      try {
+        return await work(agent)
+      } finally {
+        signal.removeEventListener('abort', stop)
+      }
+    })
+    seat.last = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** Removes the agent of a client that is gone; its calls must have been aborted before. */
+  async release(client: string): Promise<void> {
+    const seat = this.#seats.get(client)
+    this.#seats.delete(client)
+    await seat?.agent.close()
+  }
+
+  /** Removes all agents; each is made again when it is needed. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#seats.values()].map(({ agent }) => agent.close()))
+  }
+
+  #seatOf(client: string, signal: AbortSignal): Seat {
+    refuseAborted(signal)
+    const known = this.#seats.get(client)
+    if (known !== undefined) return known
+    const seat: Seat = { agent: shared(this.open), last: Promise.resolve() }
+    this.#seats.set(client, seat)
+    return seat
+  }
+}
+
+const refuseAborted = (signal: AbortSignal): void => {
+  if (signal.aborted) throw reasonOf(signal)
+}
