@@ -227,6 +227,12 @@ export interface AxRequest {
 /** How often this process has waited for replies of applications, wrapping; calls in flight together count once. */
 export declare function axRoundTrips(): number
 
+/**
+ * The combination of a list of names, modifiers first and exactly one other key last. Throws
+ * `invalid_argument` for another order, `unknown_modifier`, `unknown_key` and `unsupported_key`.
+ */
+export declare function checkCombination(keys: Array<string>): Combination
+
 /** Throws `unknown_key`, naming near names, or `unsupported_key` when a key has no such name. */
 export declare function checkKey(key: string): void
 
@@ -247,6 +253,14 @@ export interface Click {
   count: number
   /** Names of modifiers that are held. */
   modifiers: Array<string>
+}
+
+/** A key and what is held around it. */
+export interface Combination {
+  /** Names of the modifiers, as they were given. */
+  modifiers: Array<string>
+  /** Name of the key, as it was given. */
+  key: string
 }
 
 /** What was sent, and whether the person's things ended as they were, measured after the gesture. */

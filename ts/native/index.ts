@@ -36,6 +36,7 @@ export const {
   Capturer,
   Desktop,
   axRoundTrips,
+  checkCombination,
   checkKey,
   checkModifiers,
   signalWhenParentEnds,

@@ -23,6 +23,16 @@ pub enum InputError {
         /// The name as given.
         name: String,
     },
+    /// The names of a combination do not stand as they must.
+    #[error(
+        "The combination \"{given}\" {problem}. Give the modifiers first and exactly one other key last, such as [\"ctrl\", \"a\"]."
+    )]
+    InvalidCombination {
+        /// The names as given, with a plus between them.
+        given: String,
+        /// What is wrong with them.
+        problem: &'static str,
+    },
     /// There is no such window.
     #[error("No window has the id \"{window_id}\". Call list_windows for those that exist.")]
     WindowNotFound {
@@ -118,6 +128,7 @@ impl InputError {
             Self::UnknownKey { .. } => "unknown_key",
             Self::UnsupportedKey { .. } => "unsupported_key",
             Self::UnknownModifier { .. } => "unknown_modifier",
+            Self::InvalidCombination { .. } => "invalid_argument",
             Self::WindowNotFound { .. } => "window_not_found",
             Self::PointOutsideWindow { .. } => "point_outside_window",
             Self::WindowNotVisible { .. } => "window_not_visible",

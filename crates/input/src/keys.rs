@@ -196,6 +196,43 @@ pub fn check_modifiers<Name: AsRef<str>>(names: &[Name]) -> Result<Vec<Modifier>
     Ok(held)
 }
 
+/// A key and what is held around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Combination {
+    /// Names of the modifiers, as they were given.
+    pub modifiers: Vec<String>,
+    /// Name of the key, as it was given.
+    pub key: String,
+}
+
+/// The combination of a list of names: modifiers first, and exactly one key that is none last.
+///
+/// Fails with `invalid_argument` for another order, as [`check_modifiers`] does for what stands before the last
+/// name, and as [`check_key`] does for the last.
+pub fn check_combination<Name: AsRef<str>>(names: &[Name]) -> Result<Combination, InputError> {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let refuse = |problem| InputError::InvalidCombination { given: names.join("+"), problem };
+    let (key, held) = names.split_last().ok_or_else(|| refuse("names no key"))?;
+    if is_modifier(key) {
+        return Err(refuse("ends with a modifier"));
+    }
+    let is_key = |name: &&str| !is_modifier(name) && check_key(name).is_ok();
+    if held.iter().any(is_key) {
+        return Err(refuse("names a key before its end"));
+    }
+    check_modifiers(held)?;
+    check_key(key)?;
+    Ok(Combination {
+        modifiers: held.iter().map(|name| (*name).to_owned()).collect(),
+        key: (*key).to_owned(),
+    })
+}
+
+fn is_modifier(name: &str) -> bool {
+    let lower = name.trim().to_lowercase();
+    MODIFIERS.iter().any(|(known, _)| *known == lower)
+}
+
 /// True when window managers commonly take the key for themselves: with Alt or Super, and keys that neither
 /// type nor move a caret.
 pub fn is_bindable(keysym: u32, modifiers: &[Modifier]) -> bool {
@@ -296,6 +333,26 @@ mod tests {
         let held = check_modifiers(&["Cmd", "super", "shift", "option", "control", "ctrl"]).unwrap();
         assert_eq!(held, [Super, Shift, Alt, Control]);
         assert_eq!(check_modifiers(&["hyper"]).unwrap_err().code(), "unknown_modifier");
+    }
+
+    #[test]
+    fn a_combination_is_modifiers_and_one_key_at_its_end() {
+        let combination = check_combination(&["Ctrl", "shift", "Left"]).unwrap();
+        assert_eq!((combination.modifiers.join(" "), &*combination.key), ("Ctrl shift".to_owned(), "Left"));
+        assert_eq!(check_combination(&["f5"]).unwrap().modifiers, [] as [&str; 0]);
+        for (names, problem) in [
+            (&["a", "ctrl"][..], "\"a+ctrl\" ends with a modifier"),
+            (&["ctrl", "a", "b"], "\"ctrl+a+b\" names a key before its end"),
+            (&["ctrl", "shift"], "\"ctrl+shift\" ends with a modifier"),
+            (&[], "names no key"),
+        ] {
+            let error = check_combination(names).unwrap_err();
+            assert_eq!(error.code(), "invalid_argument");
+            assert!(error.to_string().contains(problem), "{error}");
+        }
+        assert_eq!(check_combination(&["fn", "f1"]).unwrap_err().code(), "unsupported_key");
+        assert_eq!(check_combination(&["hyper", "f1"]).unwrap_err().code(), "unknown_modifier");
+        assert_eq!(check_combination(&["ctrl", "retrun"]).unwrap_err().code(), "unknown_key");
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod platform;
 mod platform;
 
 pub use error::InputError;
-pub use keys::{Modifier, check_key, check_modifiers, key_names};
+pub use keys::{Combination, Modifier, check_combination, check_key, check_modifiers, key_names};
 pub use plan::Button;
 pub use platform::{Agent, sweep_agents};
 

@@ -229,6 +229,23 @@ pub fn check_modifiers(names: Vec<String>) -> Result<(), Failure> {
     input::check_modifiers(&names).map(drop).map_err(failure)
 }
 
+/// A key and what is held around it.
+#[napi(object, object_from_js = false)]
+pub struct Combination {
+    /// Names of the modifiers, as they were given.
+    pub modifiers: Vec<String>,
+    /// Name of the key, as it was given.
+    pub key: String,
+}
+
+/// The combination of a list of names, modifiers first and exactly one other key last. Throws
+/// `invalid_argument` for another order, `unknown_modifier`, `unknown_key` and `unsupported_key`.
+#[napi(catch_unwind)]
+pub fn check_combination(keys: Vec<String>) -> Result<Combination, Failure> {
+    let convert = |found: input::Combination| Combination { modifiers: found.modifiers, key: found.key };
+    input::check_combination(&keys).map(convert).map_err(failure)
+}
+
 /// The names of keys that the documentation lists.
 #[napi(catch_unwind)]
 pub fn key_names() -> Vec<&'static str> {
