@@ -67,11 +67,18 @@ export const startCancellable = (on: TestDesktop): Promise<Application> => {
   return started(title, Journal.inFile(file))
 }
 
-/** Starts an xterm whose program journals the bytes it reads as entries `{ type: 'input', bytes }`, in hexadecimal. */
-export const startXterm = (on: TestDesktop, options: { readonly title?: string } = {}): Promise<Application> => {
+/**
+ * Starts an xterm whose program journals the bytes it reads as entries `{ type: 'input', bytes }`, in hexadecimal;
+ * with `mouse` also the reports of what the pointer does.
+ */
+export const startXterm = (
+  on: TestDesktop,
+  options: { readonly title?: string; readonly mouse?: boolean } = {},
+): Promise<Application> => {
   const title = options.title ?? 'Backlot terminal'
   const file = on.path('terminal.jsonl')
-  on.start(['xterm', '-u8', '-T', title, '-geometry', '60x12+60+60', '-e', python, join(fixtures, 'terminal.py'), file])
+  const program = [python, join(fixtures, 'terminal.py'), file, ...(options.mouse ? ['mouse'] : [])]
+  on.start(['xterm', '-u8', '-T', title, '-geometry', '60x12+60+60', '-e', ...program])
   return started(title, Journal.inFile(file))
 }
 

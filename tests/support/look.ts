@@ -10,6 +10,8 @@ export interface ListedWindow {
   readonly kind: 'normal' | 'dialog' | 'popup'
   readonly owner_window_id: number | null
   readonly is_minimized: boolean
+  readonly is_on_screen: boolean
+  readonly on_current_space: boolean
 }
 
 /** A record of `elements`, as far as tests use it; frames are screen pixels. */

@@ -1,12 +1,13 @@
 /** Waiting for a condition, the only waiting that tests do. */
 
 /** Milliseconds after which a condition counts as never met; far more than any needs, because machines are busy. */
-const patienceMs = 30_000
+const usualPatienceMs = 30_000
 
 /** Settles with the first value of `look` that is neither null, undefined nor false; throws naming `what` when none comes. */
 export const until = async <T>(
   what: string,
   look: () => T | null | undefined | false | Promise<T | null | undefined | false>,
+  patienceMs = usualPatienceMs,
 ): Promise<T> => {
   const deadline = performance.now() + patienceMs
   for (;;) {

@@ -51,6 +51,7 @@ export const asPerson = {
   raise: (on: TestDesktop, window: number) => ask(on, 'x.py', 'raise', window),
   activate: (on: TestDesktop, window: number) => ask(on, 'x.py', 'activate', window),
   minimize: (on: TestDesktop, window: number) => ask(on, 'x.py', 'minimize', window),
+  toWorkspace: (on: TestDesktop, window: number, workspace: number) => ask(on, 'x.py', 'desktop', window, workspace),
   point: (on: TestDesktop, x: number, y: number) => ask(on, 'x.py', 'point', x, y),
 }
 

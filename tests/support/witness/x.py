@@ -2,6 +2,7 @@
 
 `x.py state` prints pointer, focus, active window, stacking order, the root's children with their input shapes, and the
 master devices. `x.py move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `minimize WINDOW`, `point X Y` do that.
+`x.py desktop WINDOW N` puts a window on workspace N, of which there are then at least N + 1.
 `x.py grabbable` says whether nobody holds pointer or keyboard.
 """
 
@@ -119,9 +120,10 @@ def grabbable():
     return {"pointer": pointer_status == 0, "keyboard": keyboard_status == 0}
 
 
-def activate(window):
-    message = ClientMessage(type=33, window=window, message_type=atom("_NET_ACTIVE_WINDOW").value, format=32)
-    message.data[0] = 2
+def tell(window, name, *data):
+    message = ClientMessage(type=33, window=window, message_type=atom(name).value, format=32)
+    for position, number in enumerate(data):
+        message.data[position] = number
     x11.XSendEvent(display, root, 0, c_long(0x180000), byref(message))
 
 
@@ -135,7 +137,10 @@ elif verb == "move":
 elif verb == "raise":
     x11.XRaiseWindow(display, c_ulong(numbers[0]))
 elif verb == "activate":
-    activate(numbers[0])
+    tell(numbers[0], "_NET_ACTIVE_WINDOW", 2)
+elif verb == "desktop":
+    tell(root.value, "_NET_NUMBER_OF_DESKTOPS", max(2, numbers[1] + 1))
+    tell(numbers[0], "_NET_WM_DESKTOP", numbers[1], 2)
 elif verb == "minimize":
     x11.XIconifyWindow(display, c_ulong(numbers[0]), 0)
 elif verb == "point":

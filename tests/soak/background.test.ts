@@ -1,0 +1,53 @@
+/** What reaches a window in the background: toolkit by action by placing, under each window manager. */
+import { afterAll, expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startDesktop, type WindowManagerName } from '@backlot/headless'
+import { TestDesktop } from '../support/desktop.ts'
+import { exceptions } from '../support/matrix/exceptions.ts'
+import { type Placing, type Row, rowsOf, tableOf } from '../support/matrix/matrix.ts'
+import { toolkits } from '../support/matrix/scene.ts'
+import { connect } from '../support/mcp-client.ts'
+
+const managers: readonly WindowManagerName[] = ['openbox', 'xfwm4', 'metacity']
+const placings: readonly Placing[] = ['covered', 'other workspace', 'minimised']
+const tables: string[] = []
+
+/** Cells that are neither done nor refused for a reason that is listed. */
+const unexplained = (toolkit: string, placing: Placing, row: Row): string[] =>
+  Object.entries(row).flatMap(([action, cell]) => {
+    const listed = exceptions.find(
+      (each) => each.toolkits.includes(toolkit) && each.placings.includes(placing) && each.actions.includes(action),
+    )
+    if (cell.outcome === 'refused' && cell.code === listed?.code) return []
+    if ((cell.outcome === 'arrived' || cell.outcome === 'absent') && listed === undefined) return []
+    return [`${toolkit}, ${placing}, ${action}: ${JSON.stringify(cell)}`]
+  })
+
+for (const windowManager of managers) {
+  test(`what reaches the background under ${windowManager} is what the documentation says`, async () => {
+    await using desktop = await startDesktop({ windowManager })
+    const on = new TestDesktop(desktop)
+    await using client = await connect(on)
+    const wrong: string[] = []
+    const lines: { label: string; row: Row }[] = []
+    for (const toolkit of Object.keys(toolkits)) {
+      for (const [placing, row] of Object.entries(await rowsOf(on, client, toolkit, placings))) {
+        lines.push({ label: `${toolkit}, ${placing}`, row })
+        wrong.push(...unexplained(toolkit, placing as Placing, row))
+      }
+    }
+    tables.push(`## ${windowManager}\n\n${tableOf(lines)}\n`)
+    expect(wrong).toEqual([])
+  }, 1_200_000)
+}
+
+afterAll(() => {
+  const folder = join(import.meta.dir, '../../target/test-results/docs')
+  mkdirSync(folder, { recursive: true })
+  const reasons = exceptions.map(
+    ({ toolkits, placings, actions, reason }) =>
+      `- ${toolkits.join(', ')} (${placings.join(', ')}): ${actions.join(', ')}. ${reason}`,
+  )
+  writeFileSync(join(folder, 'background.md'), `${tables.join('\n')}\n## Why\n\n${reasons.join('\n')}\n`)
+})

@@ -1,0 +1,78 @@
+/** The matrix of what reaches a window in the background: toolkit by action, under one window manager. */
+import type { TestDesktop } from '../desktop.ts'
+import { windowsOf } from '../look.ts'
+import type { McpClient } from '../mcp-client.ts'
+import { type Person, seatPerson } from '../person.ts'
+import { until } from '../until.ts'
+import { asPerson } from '../witness/index.ts'
+import { actions } from './actions.ts'
+import { type Cell, cellOf } from './cell.ts'
+import { type Scene, toolkits } from './scene.ts'
+
+/** How the window lies while it is acted on. */
+export type Placing = 'covered' | 'other workspace' | 'minimised'
+
+/** Cells by the name of the action. */
+export type Row = Readonly<Record<string, Cell>>
+
+const place: Record<Placing, (on: TestDesktop, window: number) => Promise<unknown>> = {
+  covered: async () => undefined,
+  'other workspace': (on, window) => asPerson.toWorkspace(on, window, 1),
+  minimised: (on, window) => asPerson.minimize(on, window),
+}
+
+const isAway = async (client: McpClient, { target }: Scene): Promise<boolean> => {
+  const [window] = (await windowsOf(client, target.pid)).filter(({ window_id }) => window_id === target.window_id)
+  return window !== undefined && !(window.is_on_screen && window.on_current_space)
+}
+
+/** Starts the toolkit's application, seats a person in front of it, and tries every action in every placing. */
+export const rowsOf = async (
+  on: TestDesktop,
+  client: McpClient,
+  toolkit: string,
+  placings: readonly Placing[],
+): Promise<Readonly<Record<string, Row>>> => {
+  const open = toolkits[toolkit]
+  if (open === undefined) throw new Error(`the matrix has no toolkit "${toolkit}"`)
+  const rows: Record<string, Row> = {}
+  await using scene = await open(on, client)
+  // Over all of it: nothing of the application is to be seen.
+  const person = await seatPerson(on, '1240x740+10+10')
+  try {
+    for (const placing of placings) {
+      await place[placing](on, scene.target.window_id)
+      if (placing !== 'covered') await until(`the window to be ${placing}`, () => isAway(client, scene))
+      rows[placing] = await rowOf(client, scene, person)
+    }
+  } finally {
+    process.kill(person.window.pid, 'SIGKILL')
+    process.kill(scene.target.pid, 'SIGKILL')
+  }
+  return rows
+}
+
+const rowOf = async (client: McpClient, scene: Scene, person: Person): Promise<Row> => {
+  const row: Record<string, Cell> = {}
+  for (const [name, action] of Object.entries(actions)) {
+    row[name] = await cellOf(client, scene, person, action)
+    console.log(`${name}: ${JSON.stringify(row[name])}`)
+  }
+  return row
+}
+
+/** The cell as the published table shows it. */
+const shown = (cell: Cell): string => {
+  if (cell.outcome === 'arrived') return cell.effect === 'confirmed' ? 'yes' : 'yes, unverified'
+  if (cell.outcome === 'refused') return `\`${cell.code}\``
+  return cell.outcome === 'absent' ? '–' : 'no'
+}
+
+/** A Markdown table: a line for each toolkit and placing. */
+export const tableOf = (rows: readonly { readonly label: string; readonly row: Row }[]): string => {
+  const names = Object.keys(actions)
+  const lines = rows.map(({ label, row }) => [label, ...names.map((name) => shown(row[name] ?? { outcome: 'absent' }))])
+  return [['', ...names], ['---', ...names.map(() => '---')], ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n')
+}
