@@ -29,7 +29,8 @@ export class TestDesktop {
   /** Environment of everything on the desktop: configuration, data and sockets are its own too. */
   get env(): Record<string, string> {
     const { BACKLOT_HOME: _, XDG_CONFIG_HOME: __, XDG_DATA_HOME: ___, XDG_STATE_HOME: ____, ...env } = this.desktop.env
-    return { ...env, HOME: this.home, XDG_CACHE_HOME: join(this.home, '.cache'), ...this.changes }
+    const own = { HOME: this.home, XDG_CACHE_HOME: join(this.home, '.cache'), BACKLOT_UPDATE_REGISTRY: '' }
+    return { ...env, ...own, ...this.changes }
   }
 
   /** A path in the desktop's folder that nothing uses yet. */

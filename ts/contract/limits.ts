@@ -23,6 +23,8 @@ export const environment = {
   elementTags: 'BACKLOT_ELEMENT_TAGS',
   /** `1`: `mcp` runs the tools in its own process, as with `--direct`. */
   noRelaunch: 'DRIVER_MCP_NO_RELAUNCH',
+  /** Address of the package registry that check_for_update asks; empty: none is asked. */
+  updateRegistry: 'BACKLOT_UPDATE_REGISTRY',
   /** Name of the private desktop that a process belongs to; set by Backlot, not by the person. */
   desktop: 'BACKLOT_DESKTOP',
 } as const
@@ -83,3 +85,21 @@ export const privateDesktop = {
 
 /** Longest path in bytes that a Unix socket can have on Linux (unix(7)). */
 export const longestSocketPath = 107
+
+/** Where new versions are looked for. */
+export const updates = {
+  /** The public package registry (npm's registry API), unless the environment names another. */
+  registry: 'https://registry.npmjs.org',
+  /** Name of the package there. */
+  package: 'backlot',
+  /** The command that installs the latest version. */
+  install: 'npm install -g backlot@latest',
+  /** Before a version: the page that tells what it changes. */
+  notes: 'https://www.npmjs.com/package/backlot/v/',
+  /** Milliseconds that the registry may take. */
+  timeoutMs: 3_000,
+  /** Bytes of its answer that are read. */
+  longestAnswerBytes: 1_000_000,
+  /** Milliseconds for which an answer is remembered. */
+  rememberMs: 6 * 60 * 60 * 1_000,
+} as const

@@ -16,6 +16,7 @@ afterEach(() => {
 
 const defaults = {
   capture_mode: 'som',
+  check_for_update: true,
   element_tags: 'long',
   experimental_pip: false,
   experimental_pip_geometry: '',

@@ -13,6 +13,7 @@ export const captureModes = ['som', 'vision', 'ax'] as const
 /** Every key with its type and default. */
 export const configSchema = Type.Object({
   capture_mode: choice(captureModes, { default: 'som', description: 'Default of get_window_state.' }),
+  check_for_update: Type.Boolean({ default: true, description: 'Whether the package registry may be asked.' }),
   element_tags: choice(['long', 'short'], { default: 'long', description: '[element_index N] or [N] in trees.' }),
   experimental_pip: Type.Boolean({ default: false, description: 'Preview window; stored only on Linux.' }),
   experimental_pip_geometry: Type.String({

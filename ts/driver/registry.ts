@@ -8,6 +8,7 @@ import { checkPermissions } from './tools/permissions.ts'
 import { getCursorPosition, getScreenSize } from './tools/screen.ts'
 import { getWindowState } from './tools/state.ts'
 import { typeText } from './tools/text.ts'
+import { checkForUpdate } from './tools/update.ts'
 import { getAccessibilityTree, listWindows } from './tools/windows.ts'
 
 /** Every tool that can be called. */
@@ -26,6 +27,7 @@ export const tools: readonly Tool[] = [
   pressKey,
   setConfig,
   checkPermissions,
+  checkForUpdate,
 ]
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]))

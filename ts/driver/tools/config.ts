@@ -23,11 +23,18 @@ export const getConfig = tool({
 const withoutDefault = ({ default: _, ...schema }: TSchema): TSchema => schema as TSchema
 
 /** The keys as arguments: all optional, and what is not named stays as it is. */
-const { capture_mode, element_tags, experimental_pip, experimental_pip_geometry, max_image_dimension } =
-  configSchema.properties
+const {
+  capture_mode,
+  check_for_update,
+  element_tags,
+  experimental_pip,
+  experimental_pip_geometry,
+  max_image_dimension,
+} = configSchema.properties
 
 const keys = Type.Object({
   capture_mode: Type.Optional(withoutDefault(capture_mode) as typeof capture_mode),
+  check_for_update: Type.Optional(withoutDefault(check_for_update) as typeof check_for_update),
   element_tags: Type.Optional(withoutDefault(element_tags) as typeof element_tags),
   experimental_pip: Type.Optional(withoutDefault(experimental_pip) as typeof experimental_pip),
   experimental_pip_geometry: Type.Optional(
