@@ -33,13 +33,19 @@ export declare class Agent {
    */
   static open(desktop: Desktop, name: string): Promise<Agent>
   /**
-   * Clicks on the visible part of a window. Rejects with `window_not_found`, `window_not_visible`,
-   * `point_outside_window`, `window_covered` and `unknown_modifier` before anything is sent.
+   * Clicks in a window. Rejects with `window_not_found`, `window_not_visible`, `point_outside_window`,
+   * `window_covered` and `unknown_modifier` before anything is sent, and with `cancelled`.
    */
   click(request: Click): Promise<Delivery>
+  /** Holds a button from one point to another. Rejects as `click` does. */
+  drag(request: Drag): Promise<Delivery>
+  /** Turns the wheel over a point of a window. Rejects as `click` does. */
+  wheel(request: Wheel): Promise<Delivery>
+  /** Moves the agent's pointer over a point of a window. Rejects as `click` does. */
+  move(request: Hover): Promise<Delivery>
   /**
    * Presses and releases a key in a window that keeps the person's focus where it is. Rejects as `click`
-   * does, and with `unknown_key`.
+   * does, with `unknown_key`, and with `text_not_typable` when no key of the layout means it.
    */
   pressKey(request: KeyPress): Promise<Delivery>
   /**
@@ -50,8 +56,8 @@ export declare class Agent {
   /** One motion event to where the agent's pointer is, waited for: the floor under every gesture. */
   ping(): Promise<undefined>
   /**
-   * Stops the typing of every text that was asked for before: `typeText` rejects with `cancelled` when its
-   * keys are released and borrowed keycodes are given back.
+   * Halts everything that was asked for before: it rejects with `cancelled` when its buttons and keys are up
+   * and borrowed keycodes are given back.
    */
   cancel(): void
   /** Cancels what is under way and removes the devices; closing twice is fine. */
@@ -277,6 +283,34 @@ export interface Delivery {
   stacking_kept: boolean
 }
 
+/** A button to be held from one point to another. */
+export interface Drag {
+  /** The window. */
+  window_id: number
+  /** Where the button goes down. */
+  from: LocalPoint
+  /** Where it comes up; may lie outside the window. */
+  to: LocalPoint
+  /** Which button. */
+  button: 'left' | 'middle' | 'right'
+  /** Milliseconds from the press to the release. */
+  duration_ms: number
+  /** Motions in between, evenly spaced; at least one is made. */
+  steps: number
+  /** Names of modifiers that are held. */
+  modifiers: Array<string>
+}
+
+/** A place for the agent's pointer to be at. */
+export interface Hover {
+  /** The window. */
+  window_id: number
+  /** Pixels from the window's left edge. */
+  x: number
+  /** Pixels from the window's top edge. */
+  y: number
+}
+
 /** The names of keys that the documentation lists. */
 export declare function keyNames(): Array<string>
 
@@ -288,8 +322,10 @@ export interface KeyPress {
   key: string
   /** Names of modifiers that are held. */
   modifiers: Array<string>
+  /** Presses, one after the other; 1 when absent. */
+  count?: number
   /** Where the agent's pointer rests; null for any visible point of the window. */
-  at: LocalPoint | null
+  at?: LocalPoint | null
 }
 
 /** An application that was launched. */
@@ -420,6 +456,22 @@ export interface Typing {
 
 /** Version of the native core, the same as the packages'. */
 export declare function version(): string
+
+/** Detents of the wheel. */
+export interface Wheel {
+  /** The window. */
+  window_id: number
+  /** Pixels from the window's left edge. */
+  x: number
+  /** Pixels from the window's top edge. */
+  y: number
+  /** What comes into view. */
+  direction: 'up' | 'down' | 'left' | 'right'
+  /** Detents. */
+  amount: number
+  /** Names of modifiers that are held. */
+  modifiers: Array<string>
+}
 
 /** One top-level window. */
 export interface Window {

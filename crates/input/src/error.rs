@@ -116,6 +116,16 @@ pub enum InputError {
         /// Characters of the whole text, a line break being one.
         count: usize,
     },
+    /// The caller cancelled a gesture, or closed the agent under it.
+    #[error(
+        "The {gesture} in window \"{window_id}\" was cancelled; its buttons and keys are up. Look at what the window shows before you go on."
+    )]
+    Halted {
+        /// The window.
+        window_id: u32,
+        /// What it was: click, drag, wheel, pointer or key.
+        gesture: &'static str,
+    },
     /// The display failed.
     #[error(transparent)]
     Desktop(#[from] desktop::DesktopError),
@@ -136,7 +146,7 @@ impl InputError {
             Self::TextNotTypable { .. } => "text_not_typable",
             Self::InputUnavailable { .. } => "input_unavailable",
             Self::AgentClosed { .. } => "agent_closed",
-            Self::Cancelled { .. } => "cancelled",
+            Self::Cancelled { .. } | Self::Halted { .. } => "cancelled",
             Self::Desktop(error) => error.code(),
         }
     }

@@ -1,6 +1,7 @@
 //! Input without taking the person's devices: key names, plans, and their delivery to one window.
 mod error;
 mod keys;
+mod path;
 mod plan;
 
 #[cfg(target_os = "linux")]
@@ -12,6 +13,7 @@ mod platform;
 
 pub use error::InputError;
 pub use keys::{Combination, Modifier, check_combination, check_key, check_modifiers, key_names};
+pub use path::Direction;
 pub use plan::Button;
 pub use platform::{Agent, sweep_agents};
 
@@ -32,6 +34,49 @@ pub struct Click {
     pub modifiers: Vec<Modifier>,
 }
 
+/// A button to be held from one point to another.
+#[derive(Clone, Debug)]
+pub struct Drag {
+    /// The client window.
+    pub window_id: u32,
+    /// Where the button goes down, in window-local pixels.
+    pub from: Point,
+    /// Where it comes up, in window-local pixels; may lie outside the window.
+    pub to: Point,
+    /// Which button.
+    pub button: Button,
+    /// From the press to the release.
+    pub duration: std::time::Duration,
+    /// Motions in between, evenly spaced; at least one is made.
+    pub steps: u32,
+    /// Held around the whole.
+    pub modifiers: Vec<Modifier>,
+}
+
+/// Detents of the wheel.
+#[derive(Clone, Debug)]
+pub struct Wheel {
+    /// The client window.
+    pub window_id: u32,
+    /// Window-local pixels.
+    pub at: Point,
+    /// Which way.
+    pub direction: Direction,
+    /// Detents.
+    pub amount: u32,
+    /// Held around all.
+    pub modifiers: Vec<Modifier>,
+}
+
+/// A place for the agent's pointer to be at, with no button pressed.
+#[derive(Clone, Debug)]
+pub struct Hover {
+    /// The client window.
+    pub window_id: u32,
+    /// Window-local pixels.
+    pub at: Point,
+}
+
 /// A key to be pressed and released.
 #[derive(Clone, Debug)]
 pub struct KeyPress {
@@ -41,6 +86,8 @@ pub struct KeyPress {
     pub keysym: u32,
     /// Held around the key.
     pub modifiers: Vec<Modifier>,
+    /// Presses, one after the other.
+    pub count: u32,
     /// Window-local point over which the agent's pointer rests; any visible one when none.
     pub at: Option<Point>,
 }
@@ -56,6 +103,23 @@ pub struct Text {
     pub delay: std::time::Duration,
     /// Window-local point over which the agent's pointer rests; any visible one when none.
     pub at: Option<Point>,
+}
+
+/// One thing that an agent's hands do.
+#[derive(Clone, Debug)]
+pub enum Gesture {
+    /// Clicks.
+    Click(Click),
+    /// A drag.
+    Drag(Drag),
+    /// Turns of the wheel.
+    Wheel(Wheel),
+    /// A pointer that rests.
+    Hover(Hover),
+    /// Presses of a key.
+    Key(KeyPress),
+    /// A text.
+    Text(Text),
 }
 
 /// When a call was made, for an agent that is told to cancel what was under way: see [`Agent::now`].

@@ -97,6 +97,16 @@ pub fn press(stroke: &Stroke, held: &[u8]) -> Vec<Step> {
     steps
 }
 
+/// The steps of several strokes of one key; between two of them is a moment at which they can be halted.
+pub fn presses(stroke: &Stroke, held: &[u8], count: u32) -> Vec<Step> {
+    let mut steps = press(stroke, held);
+    for _ in 1..count {
+        steps.push(Step::Pause(Duration::ZERO));
+        steps.extend(press(stroke, held));
+    }
+    steps
+}
+
 /// The batches that give the keysyms in order: keys that the layout has, and spare keycodes for the others,
 /// as many new ones in a batch as there are spare keycodes. None when there is no spare keycode and one is
 /// needed.

@@ -2,7 +2,7 @@
 
 use desktop::DesktopError;
 
-use crate::{Click, Delivery, InputError, KeyPress, Moment, Text};
+use crate::{Click, Delivery, Gesture, InputError, KeyPress, Moment, Text};
 
 /// An agent's hands, which cannot be had here.
 pub struct Agent {
@@ -15,7 +15,12 @@ impl Agent {
         Err(DesktopError::UnsupportedPlatform { what: "input" }.into())
     }
 
-    /// Clicks on the visible part of a window.
+    /// Does what a caller asked for at that moment.
+    pub fn perform(&self, _gesture: &Gesture, _asked: Moment) -> Result<Delivery, InputError> {
+        match self.never {}
+    }
+
+    /// Clicks in a window.
     pub fn click(&self, _click: &Click) -> Result<Delivery, InputError> {
         match self.never {}
     }
@@ -30,17 +35,12 @@ impl Agent {
         match self.never {}
     }
 
-    /// Types a text for a caller who asked for it at that moment.
-    pub fn type_text_since(&self, _text: &Text, _since: Moment) -> Result<Delivery, InputError> {
-        match self.never {}
-    }
-
     /// This moment.
     pub fn now(&self) -> Moment {
         match self.never {}
     }
 
-    /// Stops the typing of every text that was asked for before.
+    /// Halts everything that was asked for before.
     pub fn cancel(&self) {
         match self.never {}
     }

@@ -70,7 +70,7 @@ fn a_page_gets_trusted_events_behind_another_window() {
         let typed = Text { window_id: window, text: text.to_owned(), delay: Duration::ZERO, at: None };
         kept(agent.type_text(&typed).unwrap());
         page.wait("the text", |record| record["event"] == "input" && record["value"] == text);
-        let press = |keysym, modifiers| KeyPress { window_id: window, keysym, modifiers, at: None };
+        let press = |keysym, modifiers| KeyPress { window_id: window, keysym, modifiers, count: 1, at: None };
         kept(agent.press_key(&press(0xff08, vec![])).unwrap());
         page.wait("the shorter text", |record| record["value"] == "Hello, World! aA Grüße 世界 😀");
         kept(agent.press_key(&press(0x61, vec![Modifier::Control])).unwrap());

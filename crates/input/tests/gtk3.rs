@@ -4,7 +4,7 @@
 mod stage;
 
 use desktop::Point;
-use input::{Agent, Button, Click, Delivery, InputError, KeyPress, Modifier, Text};
+use input::{Agent, Button, Click, Delivery, Gesture, InputError, KeyPress, Modifier, Text};
 use stage::{Fixture, Server, Stage};
 
 const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
@@ -77,7 +77,8 @@ fn keys_and_text_arrive_without_the_focus() {
         };
         kept(agent.type_text(&text("Hello, World! {~}")).unwrap());
         back.journal.wait("the text", |record| record["text"] == "Hello, World! {~}");
-        let press = |keysym, modifiers| KeyPress { window_id: back.window, keysym, modifiers, at: None };
+        let press =
+            |keysym, modifiers| KeyPress { window_id: back.window, keysym, modifiers, count: 1, at: None };
         kept(agent.press_key(&press(0xff08, vec![])).unwrap());
         back.journal.wait("the text without its end", |record| record["text"] == "Hello, World! {~");
         kept(agent.press_key(&press(0x61, vec![Modifier::Control])).unwrap());
@@ -116,7 +117,7 @@ fn a_command_of_the_window_manager_does_not_hit_the_person() {
         let Scene { stage, mut back, agent, .. } = scene(server);
         let before = stage.person();
         let (window_id, at) = (back.window, Some(back.place("area")));
-        let press = |keysym, modifiers| KeyPress { window_id, keysym, modifiers, at };
+        let press = |keysym, modifiers| KeyPress { window_id, keysym, modifiers, count: 1, at };
         // openbox closes the active window on Alt+F4 and shows the desktop on Super+D.
         kept(agent.press_key(&press(0xffc1, vec![Modifier::Alt])).unwrap());
         back.journal.wait("Alt+F4", |record| record["key"] == "F4");
@@ -164,7 +165,7 @@ fn typing_that_is_cancelled_leaves_no_key_behind() {
         ("cancelled", &InputError::Cancelled { window_id, typed: 1, count: 3 })
     );
     assert_eq!((stage.person(), stage.keymap()), (before, keymap.clone()));
-    let error = agent.type_text_since(&text("x", 0), asked).unwrap_err();
+    let error = agent.perform(&Gesture::Text(text("x", 0)), asked).unwrap_err();
     assert_eq!(error, InputError::Cancelled { window_id, typed: 0, count: 1 });
     kept(agent.type_text(&text("b", 0)).unwrap());
     back.journal.wait("the next text", |record| record["text"] == "世b");

@@ -33,7 +33,7 @@ fn what_cannot_be_reached_is_refused_with_its_reason() {
     assert!(error.to_string().contains("\"front\""), "{error}");
 
     let mut cover = stage.gtk("cover", 30, 30, 700, 600);
-    let press = KeyPress { window_id: back.window, keysym: 0x61, modifiers: vec![], at: None };
+    let press = KeyPress { window_id: back.window, keysym: 0x61, modifiers: vec![], count: 1, at: None };
     let error = agent.press_key(&press).unwrap_err();
     assert!(matches!(&error, InputError::WindowCovered { point: None, .. }), "{error}");
     let text =

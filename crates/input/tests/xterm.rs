@@ -39,7 +39,8 @@ fn keys_and_text_reach_a_terminal_behind_another_window() {
         let typed = agent.type_text(&text(window, &format!("{line}\n"))).unwrap();
         assert!(typed.focus_kept && typed.active_window_kept && typed.pointer_kept && typed.stacking_kept);
         let at = Some(Point { x: 30, y: 30 });
-        let press = KeyPress { window_id: window, keysym: 0x64, modifiers: vec![Modifier::Control], at };
+        let press =
+            KeyPress { window_id: window, keysym: 0x64, modifiers: vec![Modifier::Control], count: 1, at };
         agent.press_key(&press).unwrap();
         until("the terminal's end", || (!stage.clients().contains(&window)).then_some(()));
         let written = std::fs::read_to_string(stage.folder.path().join("typed")).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use input::InputError;
+use input::{Gesture, InputError};
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
@@ -51,8 +51,61 @@ pub struct Click {
     pub modifiers: Vec<String>,
 }
 
+/// A button to be held from one point to another.
+#[napi(object)]
+pub struct Drag {
+    /// The window.
+    #[napi(js_name = "window_id")]
+    pub window_id: u32,
+    /// Where the button goes down.
+    pub from: LocalPoint,
+    /// Where it comes up; may lie outside the window.
+    pub to: LocalPoint,
+    /// Which button.
+    #[napi(ts_type = "'left' | 'middle' | 'right'")]
+    pub button: String,
+    /// Milliseconds from the press to the release.
+    #[napi(js_name = "duration_ms")]
+    pub duration_ms: u32,
+    /// Motions in between, evenly spaced; at least one is made.
+    pub steps: u32,
+    /// Names of modifiers that are held.
+    pub modifiers: Vec<String>,
+}
+
+/// Detents of the wheel.
+#[napi(object)]
+pub struct Wheel {
+    /// The window.
+    #[napi(js_name = "window_id")]
+    pub window_id: u32,
+    /// Pixels from the window's left edge.
+    pub x: i32,
+    /// Pixels from the window's top edge.
+    pub y: i32,
+    /// What comes into view.
+    #[napi(ts_type = "'up' | 'down' | 'left' | 'right'")]
+    pub direction: String,
+    /// Detents.
+    pub amount: u32,
+    /// Names of modifiers that are held.
+    pub modifiers: Vec<String>,
+}
+
+/// A place for the agent's pointer to be at.
+#[napi(object)]
+pub struct Hover {
+    /// The window.
+    #[napi(js_name = "window_id")]
+    pub window_id: u32,
+    /// Pixels from the window's left edge.
+    pub x: i32,
+    /// Pixels from the window's top edge.
+    pub y: i32,
+}
+
 /// A key to be pressed and released.
-#[napi(object, use_nullable = true)]
+#[napi(object)]
 pub struct KeyPress {
     /// The window.
     #[napi(js_name = "window_id")]
@@ -61,7 +114,10 @@ pub struct KeyPress {
     pub key: String,
     /// Names of modifiers that are held.
     pub modifiers: Vec<String>,
+    /// Presses, one after the other; 1 when absent.
+    pub count: Option<u32>,
     /// Where the agent's pointer rests; null for any visible point of the window.
+    #[napi(ts_type = "LocalPoint | null")]
     pub at: Option<LocalPoint>,
 }
 
@@ -111,6 +167,14 @@ impl From<input::Delivery> for Delivery {
     }
 }
 
+fn button(name: &str) -> input::Button {
+    match name {
+        "middle" => input::Button::Middle,
+        "right" => input::Button::Right,
+        _ => input::Button::Left,
+    }
+}
+
 /// An agent's own pointer and keyboard.
 #[napi]
 pub struct Agent {
@@ -133,44 +197,79 @@ impl Agent {
         })
     }
 
-    /// Clicks on the visible part of a window. Rejects with `window_not_found`, `window_not_visible`,
-    /// `point_outside_window`, `window_covered` and `unknown_modifier` before anything is sent.
+    /// Clicks in a window. Rejects with `window_not_found`, `window_not_visible`, `point_outside_window`,
+    /// `window_covered` and `unknown_modifier` before anything is sent, and with `cancelled`.
     #[napi(catch_unwind)]
     pub fn click<'env>(&self, env: &'env Env, request: Click) -> napi::Result<PromiseRaw<'env, Delivery>> {
-        let agent = Arc::clone(&self.agent);
-        promise(env, move || {
-            let click = input::Click {
+        self.perform(env, move || {
+            Ok(Gesture::Click(input::Click {
                 window_id: request.window_id,
                 at: desktop::Point { x: request.x, y: request.y },
-                button: match request.button.as_str() {
-                    "middle" => input::Button::Middle,
-                    "right" => input::Button::Right,
-                    _ => input::Button::Left,
-                },
+                button: button(&request.button),
                 count: request.count,
                 modifiers: input::check_modifiers(&request.modifiers)?,
-            };
-            agent.click(&click).map(Delivery::from)
+            }))
         })
     }
 
+    /// Holds a button from one point to another. Rejects as `click` does.
+    #[napi(catch_unwind)]
+    pub fn drag<'env>(&self, env: &'env Env, request: Drag) -> napi::Result<PromiseRaw<'env, Delivery>> {
+        self.perform(env, move || {
+            Ok(Gesture::Drag(input::Drag {
+                window_id: request.window_id,
+                from: request.from.into(),
+                to: request.to.into(),
+                button: button(&request.button),
+                duration: Duration::from_millis(request.duration_ms.into()),
+                steps: request.steps,
+                modifiers: input::check_modifiers(&request.modifiers)?,
+            }))
+        })
+    }
+
+    /// Turns the wheel over a point of a window. Rejects as `click` does.
+    #[napi(catch_unwind)]
+    pub fn wheel<'env>(&self, env: &'env Env, request: Wheel) -> napi::Result<PromiseRaw<'env, Delivery>> {
+        self.perform(env, move || {
+            Ok(Gesture::Wheel(input::Wheel {
+                window_id: request.window_id,
+                at: desktop::Point { x: request.x, y: request.y },
+                direction: match request.direction.as_str() {
+                    "up" => input::Direction::Up,
+                    "left" => input::Direction::Left,
+                    "right" => input::Direction::Right,
+                    _ => input::Direction::Down,
+                },
+                amount: request.amount,
+                modifiers: input::check_modifiers(&request.modifiers)?,
+            }))
+        })
+    }
+
+    /// Moves the agent's pointer over a point of a window. Rejects as `click` does.
+    #[napi(js_name = "move", catch_unwind)]
+    pub fn hover<'env>(&self, env: &'env Env, request: Hover) -> napi::Result<PromiseRaw<'env, Delivery>> {
+        let at = desktop::Point { x: request.x, y: request.y };
+        self.perform(env, move || Ok(Gesture::Hover(input::Hover { window_id: request.window_id, at })))
+    }
+
     /// Presses and releases a key in a window that keeps the person's focus where it is. Rejects as `click`
-    /// does, and with `unknown_key`.
+    /// does, with `unknown_key`, and with `text_not_typable` when no key of the layout means it.
     #[napi(catch_unwind)]
     pub fn press_key<'env>(
         &self,
         env: &'env Env,
         request: KeyPress,
     ) -> napi::Result<PromiseRaw<'env, Delivery>> {
-        let agent = Arc::clone(&self.agent);
-        promise(env, move || {
-            let press = input::KeyPress {
+        self.perform(env, move || {
+            Ok(Gesture::Key(input::KeyPress {
                 window_id: request.window_id,
                 keysym: input::check_key(&request.key)?,
                 modifiers: input::check_modifiers(&request.modifiers)?,
+                count: request.count.unwrap_or(1),
                 at: request.at.map(desktop::Point::from),
-            };
-            agent.press_key(&press).map(Delivery::from)
+            }))
         })
     }
 
@@ -182,17 +281,25 @@ impl Agent {
         env: &'env Env,
         request: Typing,
     ) -> napi::Result<PromiseRaw<'env, Delivery>> {
-        let agent = Arc::clone(&self.agent);
-        let asked = agent.now();
-        promise(env, move || {
-            let text = input::Text {
+        self.perform(env, move || {
+            Ok(Gesture::Text(input::Text {
                 window_id: request.window_id,
                 text: request.text,
                 delay: Duration::from_millis(request.delay_ms.into()),
                 at: request.at.map(desktop::Point::from),
-            };
-            agent.type_text_since(&text, asked).map(Delivery::from)
+            }))
         })
+    }
+
+    fn perform<'env>(
+        &self,
+        env: &'env Env,
+        gesture: impl FnOnce() -> Result<Gesture, InputError> + Send + 'static,
+    ) -> napi::Result<PromiseRaw<'env, Delivery>> {
+        let agent = Arc::clone(&self.agent);
+        // What is cancelled from here on is cancelled, though its turn is still to come.
+        let asked = agent.now();
+        promise(env, move || agent.perform(&gesture()?, asked).map(Delivery::from))
     }
 
     /// One motion event to where the agent's pointer is, waited for: the floor under every gesture.
@@ -202,8 +309,8 @@ impl Agent {
         promise(env, move || agent.ping())
     }
 
-    /// Stops the typing of every text that was asked for before: `typeText` rejects with `cancelled` when its
-    /// keys are released and borrowed keycodes are given back.
+    /// Halts everything that was asked for before: it rejects with `cancelled` when its buttons and keys are up
+    /// and borrowed keycodes are given back.
     #[napi(catch_unwind)]
     pub fn cancel(&self) {
         self.agent.cancel();

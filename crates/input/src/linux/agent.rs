@@ -17,7 +17,9 @@ use super::witness::Witness;
 use super::{person, reading, settle};
 use crate::keys;
 use crate::plan::{self, Step};
-use crate::{Click, Delivery, InputError, KeyPress, Modifier, Moment, Text};
+use crate::{
+    Click, Delivery, Drag, Gesture, Hover, InputError, KeyPress, Modifier, Moment, Text, Wheel, path,
+};
 
 /// How long an application may take until it has read the keys that were sent to it.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -29,6 +31,9 @@ pub struct Agent {
     stops: Stops,
     body: Mutex<Option<Body>>,
 }
+
+/// Waits for a time, and says whether what is under way is to halt.
+type Pauses<'a> = &'a dyn Fn(Duration) -> bool;
 
 struct Body {
     link: Link,
@@ -46,32 +51,38 @@ impl Agent {
         Ok(Self { name, display, stops: Stops::default(), body: Mutex::new(Some(body)) })
     }
 
-    /// Clicks on the visible part of a window.
+    /// Does what a caller asked for at that moment: cancelled too by what came in between.
     ///
-    /// Fails with `window_not_found`, `window_not_visible`, `point_outside_window` and `window_covered`
-    /// before anything is sent.
+    /// Fails with `window_not_found`, `window_not_visible`, `point_outside_window` and `window_covered`, and for
+    /// keys and texts with `text_not_typable` naming the characters, before anything is sent; with `cancelled`
+    /// between two steps, when everything is released.
+    pub fn perform(&self, gesture: &Gesture, asked: Moment) -> Result<Delivery, InputError> {
+        self.with(|body| {
+            let pauses = |pause| self.stops.wait(asked, pause);
+            match gesture {
+                Gesture::Click(click) => body.click(click, &pauses),
+                Gesture::Drag(drag) => body.drag(drag, &pauses),
+                Gesture::Wheel(wheel) => body.wheel(wheel, &pauses),
+                Gesture::Hover(hover) => body.hover(hover, &pauses),
+                Gesture::Key(press) => body.press_key(press, &pauses),
+                Gesture::Text(text) => body.type_text(text, pauses),
+            }
+        })
+    }
+
+    /// Clicks in a window; fails as [`Agent::perform`] does.
     pub fn click(&self, click: &Click) -> Result<Delivery, InputError> {
-        self.with(|body| body.click(click))
+        self.perform(&Gesture::Click(click.clone()), self.now())
     }
 
-    /// Presses and releases a key.
-    ///
-    /// Fails as [`Agent::click`] does, and with `text_not_typable` when no key gives the keysym.
+    /// Presses and releases a key; fails as [`Agent::perform`] does.
     pub fn press_key(&self, press: &KeyPress) -> Result<Delivery, InputError> {
-        self.with(|body| body.press_key(press))
+        self.perform(&Gesture::Key(press.clone()), self.now())
     }
 
-    /// Types a text.
-    ///
-    /// Fails as [`Agent::click`] does, with `text_not_typable` naming the characters, and with `cancelled`
-    /// between two characters.
+    /// Types a text; fails as [`Agent::perform`] does.
     pub fn type_text(&self, text: &Text) -> Result<Delivery, InputError> {
-        self.type_text_since(text, self.now())
-    }
-
-    /// Types a text for a caller who asked for it at that moment: cancelled too by what came in between.
-    pub fn type_text_since(&self, text: &Text, since: Moment) -> Result<Delivery, InputError> {
-        self.with(|body| body.type_text(text, |pause| self.stops.wait(since, pause)))
+        self.perform(&Gesture::Text(text.clone()), self.now())
     }
 
     /// This moment: every later [`Agent::cancel`] reaches a call that was made at it.
@@ -79,8 +90,8 @@ impl Agent {
         self.stops.now()
     }
 
-    /// Stops the typing of every text that was asked for before, also of one that has not begun: it fails with
-    /// `cancelled` when its keys are released and borrowed keycodes are given back. Does not wait for that.
+    /// Halts everything that was asked for before, also what has not begun: it fails with `cancelled` when its
+    /// buttons and keys are up and borrowed keycodes are given back. Does not wait for that.
     pub fn cancel(&self) {
         self.stops.stop();
     }
@@ -138,15 +149,38 @@ impl Body {
         Ok(Self { link, own, person })
     }
 
-    fn click(&self, click: &Click) -> Result<Delivery, InputError> {
+    fn click(&self, click: &Click, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, click.window_id)?;
         let at = target.point(&self.link, click.at)?;
         let held = self.held(&click.modifiers, click.window_id)?;
         let steps = plan::click(at, click.button, click.count, &held);
-        self.gesture(&target, at, &steps, keys::are_commanding(&click.modifiers))
+        self.gesture(&target, at, &steps, keys::are_commanding(&click.modifiers), ("click", pauses))
     }
 
-    fn press_key(&self, press: &KeyPress) -> Result<Delivery, InputError> {
+    fn drag(&self, drag: &Drag, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+        let target = Target::read(&self.link, drag.window_id)?;
+        let from = target.point(&self.link, drag.from)?;
+        let to = target.place(drag.to);
+        let held = self.held(&drag.modifiers, drag.window_id)?;
+        let steps = path::drag(from, to, drag.button, drag.duration, drag.steps, &held);
+        self.gesture(&target, from, &steps, keys::are_commanding(&drag.modifiers), ("drag", pauses))
+    }
+
+    fn wheel(&self, wheel: &Wheel, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+        let target = Target::read(&self.link, wheel.window_id)?;
+        let at = target.point(&self.link, wheel.at)?;
+        let held = self.held(&wheel.modifiers, wheel.window_id)?;
+        let steps = path::wheel(at, wheel.direction, wheel.amount, &held);
+        self.gesture(&target, at, &steps, keys::are_commanding(&wheel.modifiers), ("wheel", pauses))
+    }
+
+    fn hover(&self, hover: &Hover, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+        let target = Target::read(&self.link, hover.window_id)?;
+        let at = target.point(&self.link, hover.at)?;
+        self.gesture(&target, at, &[Step::Move(at)], false, ("pointer", pauses))
+    }
+
+    fn press_key(&self, press: &KeyPress, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, press.window_id)?;
         let at = self.rest(&target, press.at)?;
         let typed = keys::character_of(press.keysym).map(String::from).unwrap_or_default();
@@ -159,7 +193,8 @@ impl Body {
         let stroke = batch.strokes.first().ok_or_else(refuse)?;
         let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
         let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
-        let delivery = self.gesture(&target, at, &plan::press(stroke, &held), hides_keys)?;
+        let presses = plan::presses(stroke, &held, press.count);
+        let delivery = self.gesture(&target, at, &presses, hides_keys, ("key", pauses))?;
         self.return_loan(loan, &target)?;
         Ok(delivery)
     }
@@ -187,7 +222,7 @@ impl Body {
                 if is_stopped {
                     break;
                 }
-                hands.run(&plan::press(stroke, &[]))?;
+                hands.run(&plan::press(stroke, &[]), &|_| false)?;
                 typed += 1;
                 is_stopped = pauses(text.delay);
             }
@@ -206,13 +241,21 @@ impl Body {
         at: Point,
         steps: &[Step],
         hides_keys: bool,
+        (name, pauses): (&'static str, Pauses<'_>),
     ) -> Result<Delivery, InputError> {
+        let halted = || InputError::Halted { window_id: target.window, gesture: name };
+        if pauses(Duration::ZERO) {
+            return Err(halted());
+        }
         let before = Witness::look(&self.link, self.person)?;
         let mut hands = Hands::on(&self.link, self.own, &target.chain, hides_keys)?;
         let first = steps.iter().take_while(|step| !matches!(step, Step::Pause(_))).count();
         hands.reach(target, at, &steps[..first])?;
-        hands.run(&steps[first..])?;
+        let ended = hands.run(&steps[first..], pauses)?;
         let events = hands.finish()?;
+        if !ended {
+            return Err(halted());
+        }
         person::measure(&self.link, self.person, &before, target.window, events)
     }
 

@@ -1,6 +1,7 @@
 //! Delivery of steps through the agent's devices, seen by the target alone.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use desktop::Point;
 use x11rb::CURRENT_TIME;
@@ -77,11 +78,20 @@ impl<'a> Hands<'a> {
         first.iter().try_for_each(|step| self.step(step))
     }
 
-    /// Runs the steps.
-    pub fn run(&mut self, steps: &[Step]) -> Result<(), InputError> {
-        steps.iter().try_for_each(|step| self.step(step))?;
+    /// Runs the steps until `pauses` says, of a pause, that they are to halt; true when all were run.
+    pub fn run(&mut self, steps: &[Step], pauses: &dyn Fn(Duration) -> bool) -> Result<bool, InputError> {
+        for step in steps {
+            if let Step::Pause(time) = step {
+                self.link.conn.flush()?;
+                if pauses(*time) {
+                    return Ok(false);
+                }
+            } else {
+                self.step(step)?;
+            }
+        }
         self.link.conn.flush()?;
-        Ok(())
+        Ok(true)
     }
 
     /// Lets everything go and answers with the number of device events sent.
@@ -111,11 +121,7 @@ impl<'a> Hands<'a> {
                 self.keys.remove(&key);
                 self.fake(KEY_RELEASE_EVENT, key, Point::default())
             }
-            Step::Pause(time) => {
-                self.link.conn.flush()?;
-                std::thread::sleep(time);
-                Ok(())
-            }
+            Step::Pause(_) => Ok(()),
         }
     }
 

@@ -70,7 +70,16 @@ impl Target {
         self.chain.get(1).copied().unwrap_or(self.window)
     }
 
-    /// The window-local point in screen pixels.
+    /// The window-local point in screen pixels, or the nearest one that the screen has.
+    pub fn place(&self, local: Point) -> Point {
+        let inside = |at: i32, size: u32| at.clamp(0, i32::try_from(size).unwrap_or(i32::MAX).max(1) - 1);
+        Point {
+            x: inside(self.bounds.x.saturating_add(local.x), self.screen.width),
+            y: inside(self.bounds.y.saturating_add(local.y), self.screen.height),
+        }
+    }
+
+    /// The window-local point in screen pixels, where a pointer can reach the window.
     ///
     /// Fails with `point_outside_window`, `window_not_visible` for a point beyond the screen's edge, and
     /// `window_covered`.
