@@ -134,6 +134,19 @@ export declare class Desktop {
   close(): void
 }
 
+/** Watches for one key combination of the person's, whichever window has the focus. */
+export declare class StopKey {
+  /**
+   * Begins to watch for a combination such as `ctrl+alt+escape`. Rejects with `invalid_argument`,
+   * `unknown_key`, `unknown_modifier`, and with `input_unavailable` where the X server lacks what it needs.
+   */
+  static watch(desktop: Desktop, combination: string): Promise<StopKey>
+  /** Waits for a press; false when none came within the time or the watch was closed. Rejects with `display_lost`. */
+  pressed(timeoutMs: number): Promise<boolean>
+  /** Ends the watch and whoever waits; closing twice is fine. */
+  close(): void
+}
+
 /** An application: running with windows, or installed. */
 export interface App {
   /** Desktop-file id without its suffix, or the program's name where it has no desktop file. */

@@ -35,6 +35,7 @@ export const {
   Agent,
   Capturer,
   Desktop,
+  StopKey,
   axRoundTrips,
   checkCombination,
   checkKey,
@@ -49,4 +50,5 @@ export type Agent = Binding.Agent
 export type AxSnapshot = Binding.AxSnapshot
 export type Capturer = Binding.Capturer
 export type Desktop = Binding.Desktop
+export type StopKey = Binding.StopKey
 export type { App, AxElement, Delivery, Launched, Picture, Rect, Window } from './binding.d.ts'

@@ -15,7 +15,7 @@ pub use error::InputError;
 pub use keys::{Combination, Modifier, check_combination, check_key, check_modifiers, key_names};
 pub use path::Direction;
 pub use plan::Button;
-pub use platform::{Agent, sweep_agents};
+pub use platform::{Agent, StopKey, sweep_agents};
 
 use desktop::Point;
 

@@ -56,6 +56,28 @@ impl Agent {
     }
 }
 
+/// The person's stop key, which cannot be watched here.
+pub struct StopKey {
+    never: std::convert::Infallible,
+}
+
+impl StopKey {
+    /// Always fails with `unsupported_platform`.
+    pub fn watch(_display: &str, _keys: &[&str]) -> Result<Self, InputError> {
+        Err(DesktopError::UnsupportedPlatform { what: "stop key" }.into())
+    }
+
+    /// Waits for a press.
+    pub fn pressed(&self, _timeout: std::time::Duration) -> Result<bool, InputError> {
+        match self.never {}
+    }
+
+    /// Ends the watch.
+    pub fn close(&self) {
+        match self.never {}
+    }
+}
+
 /// Always fails with `unsupported_platform`.
 pub fn sweep_agents(_display: Option<&str>) -> Result<Vec<String>, InputError> {
     Err(DesktopError::UnsupportedPlatform { what: "input" }.into())

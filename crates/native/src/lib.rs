@@ -6,6 +6,7 @@ mod desktop;
 mod failure;
 mod input;
 mod process;
+mod stop_key;
 
 use napi_derive::napi;
 

@@ -9,8 +9,10 @@ mod process;
 mod reading;
 mod region;
 mod settle;
+mod stop_key;
 mod stops;
 mod target;
 mod witness;
 
 pub use agent::{Agent, sweep_agents};
+pub use stop_key::StopKey;
