@@ -227,6 +227,7 @@ const places: Record<FailureCode, string> = {
   invalid_argument: 'tools',
   invalid_environment: 'headless',
   cancelled: 'socket-protocol',
+  paused_by_person: 'pause',
   unsupported_platform: 'tools',
   window_not_found: 'tools',
   window_not_of_process: 'tools',

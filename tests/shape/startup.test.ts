@@ -62,6 +62,7 @@ test('a tool called from the shell loads the way to the daemon and nothing else'
     'ts/contract/limits.ts',
     'ts/contract/places.ts',
     'ts/contract/version.ts',
+    'ts/driver/display.ts',
     'ts/driver/edges/address.ts',
     'ts/driver/edges/connection.ts',
     'ts/driver/edges/folder.ts',

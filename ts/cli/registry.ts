@@ -27,6 +27,8 @@ const registry: Readonly<Record<ProgramName, Readonly<Record<string, Load>>>> = 
     status: () => import('./commands/driver-status.ts'),
     stop: () => import('./commands/driver-stop.ts'),
     config: () => import('./commands/driver-config.ts'),
+    pause: () => import('./commands/driver-pause.ts'),
+    resume: () => import('./commands/driver-resume.ts'),
   },
 }
 

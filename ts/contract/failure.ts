@@ -28,6 +28,7 @@ export const failures = kind({
   },
   invalid_environment: { when: 'An environment variable holds a value that cannot be used.', exit: 1 },
   cancelled: { when: 'The caller cancelled the call.', exit: 1 },
+  paused_by_person: { when: 'The person has paused all actions; looking works.', exit: 1 },
   unsupported_platform: { when: 'The native core for this platform is absent or cannot be loaded.', exit: 1 },
   window_not_found: { when: 'No window has that id.', exit: 1 },
   window_not_of_process: { when: 'The window belongs to another process than the one named.', exit: 1 },

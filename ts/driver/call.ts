@@ -20,8 +20,11 @@ export const callTool = async (
     const tool = findTool(name)
     if (tool === undefined) throw unknownTool(name)
     const checked = checkArguments(tool, args)
-    const gesture: Call['gesture'] = (work) => driver.agents.gesture(context, work)
-    return succeeded(await untilAborted(() => tool.run({ driver, ...context, gesture }, checked), context.signal))
+    const run = (signal: AbortSignal) => {
+      const gesture: Call['gesture'] = (work) => driver.agents.gesture({ ...context, signal }, work)
+      return untilAborted(() => tool.run({ driver, ...context, signal, gesture }, checked), signal)
+    }
+    return succeeded(await (tool.attributes.pausable ? driver.underBrake(context.signal, run) : run(context.signal)))
   } catch (error) {
     const failure = Failure.from(error)
     driver.heed(failure)

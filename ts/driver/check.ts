@@ -13,7 +13,10 @@ const isForEveryTool = (name: string): boolean => name.startsWith('_') || name =
  * Gives `args` the declared defaults and types of `tool`, or throws `missing_argument`, `unknown_argument` or
  * `invalid_argument`. Absent arguments are an empty object, and `null` is an absent argument.
  */
-export const checkArguments = <Arguments extends TObject>(tool: Tool<Arguments>, args: unknown): Static<Arguments> => {
+export const checkArguments = <Arguments extends TObject>(
+  tool: Pick<Tool<Arguments>, 'name' | 'arguments'>,
+  args: unknown,
+): Static<Arguments> => {
   const given = asObject(tool.name, args)
   const declared: Readonly<Record<string, TSchema>> = tool.arguments.properties
   for (const name of Object.keys(given)) {

@@ -20,7 +20,9 @@ const defaults = {
   element_tags: 'long',
   experimental_pip: false,
   experimental_pip_geometry: '',
+  extensions: true,
   max_image_dimension: 0,
+  stop_key: '',
 } as const
 
 test('an absent file gives the defaults', async () => {
@@ -66,10 +68,22 @@ test('a folder that cannot be made is a failure that names the file', async () =
   const inside = folder()
   writeFileSync(join(inside, 'file'), '')
   const file = new ConfigFile(join(inside, 'file', 'driver.json'))
-  expect(file.write({})).rejects.toMatchObject({ code: 'config_unreadable' })
+  expect(file.write({})).rejects.toMatchObject({ code: 'config_not_written' })
   await file.write({}).catch(() => undefined)
 })
 
 test('the file stands in the configuration folder', () => {
   expect(configFileAt({ BACKLOT_HOME: '/somewhere' })).toBe('/somewhere/config/driver.json')
+})
+
+test('processes that change the file at once lose no change of each other', async () => {
+  const path = join(folder(), 'driver.json')
+  const keys = ['a', 'b', 'c'].map((letter) => Array.from({ length: 12 }, (_, turn) => `${letter}${turn}`))
+  const program = `
+    const { ConfigFile } = await import(${JSON.stringify(join(import.meta.dir, 'config.ts'))})
+    for (const key of process.argv[1].split(',')) await new ConfigFile(${JSON.stringify(path)}).write({ [key]: true })
+  `
+  const writers = keys.map((own) => Bun.spawn([process.execPath, '-e', program, own.join(',')], { stderr: 'inherit' }))
+  expect(await Promise.all(writers.map((writer) => writer.exited))).toEqual([0, 0, 0])
+  expect(Object.keys(JSON.parse(readFileSync(path, 'utf8'))).sort()).toEqual(keys.flat().sort())
 })

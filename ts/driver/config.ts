@@ -1,4 +1,5 @@
 /** The driver's configuration: one JSON file that every call reads again, so that all processes agree. */
+import { statSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { choice } from '@backlot/contract/choice'
@@ -6,6 +7,10 @@ import { Failure } from '@backlot/contract/failure'
 import { placesOf } from '@backlot/contract/places'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { type Lock, tryLock } from './lock.ts'
+
+/** Milliseconds that others may take to write, and between two looks whether they have. */
+const [lockTimeoutMs, lookEveryMs] = [5_000, 2]
 
 /** How get_window_state looks at a window. */
 export const captureModes = ['som', 'vision', 'ax'] as const
@@ -21,11 +26,17 @@ export const configSchema = Type.Object({
     pattern: '^$|^[1-9]\\d{0,4}x[1-9]\\d{0,4}([+-]\\d{1,5}[+-]\\d{1,5})?$',
     description: 'WxH or WxH+X+Y.',
   }),
+  extensions: Type.Boolean({ default: true, description: 'Offer tools and arguments beyond the specification.' }),
   max_image_dimension: Type.Integer({
     default: 0,
     minimum: 0,
     maximum: 32_767,
     description: 'Longest side of screenshots; 0: no limit.',
+  }),
+  stop_key: Type.String({
+    default: '',
+    maxLength: 100,
+    description: 'Pauses all actions, as ctrl+alt+escape; empty: none.',
   }),
 })
 
@@ -39,30 +50,74 @@ export const configFileAt = (env: Readonly<Record<string, string | undefined>>):
 /** The configuration file; a key it does not name has its default, a key it alone knows is kept. */
 export class ConfigFile {
   #writing: Promise<unknown> = Promise.resolve()
+  #known: { readonly version: string | undefined; readonly config: Config } | undefined
 
   constructor(readonly path: string) {}
 
   /** Throws `config_unreadable` when the file cannot be read or holds something else than a configuration. */
   async read(): Promise<Config> {
-    return Value.Default(configSchema, pick(await this.#stored())) as Config
+    const version = this.#version()
+    if (version === undefined || version !== this.#known?.version) {
+      const config = Object.freeze(Value.Default(configSchema, pick(await this.#stored())) as Config)
+      this.#known = { version, config }
+    }
+    return this.#known.config
+  }
+
+  /** What changes with the file, which every writer replaces; `undefined` where there is none. */
+  #version(): string | undefined {
+    try {
+      const stats = statSync(this.path, { throwIfNoEntry: false, bigint: true })
+      return stats && `${stats.ino} ${stats.mtimeNs} ${stats.size}`
+    } catch {
+      // Reading it says what is wrong.
+      return undefined
+    }
   }
 
   /** Changes some keys; throws `config_unreadable` or `config_not_written`, and then nothing has changed. */
   async write(changes: Partial<Config>): Promise<Config> {
-    const next = this.#writing.then(async () => {
+    return this.#alone(async () => {
       const stored = { ...(await this.#stored()), ...changes }
       await this.#replace(`${JSON.stringify(stored, null, 2)}\n`)
       return this.read()
+    })
+  }
+
+  /** Gives every key its default again, whatever the file holds. */
+  async reset(): Promise<void> {
+    await this.#alone(() =>
+      rm(this.path, { force: true }).catch((error) => {
+        throw this.#notWritten(error)
+      }),
+    )
+  }
+
+  /** Reads and writes while no other process does, so that no change is lost; this process's own come in order. */
+  #alone<T>(change: () => Promise<T>): Promise<T> {
+    const next = this.#writing.then(async () => {
+      const lock = await this.#lock()
+      try {
+        return await change()
+      } finally {
+        lock.release()
+      }
     })
     this.#writing = next.catch(() => undefined)
     return next
   }
 
-  /** Gives every key its default again, whatever the file holds. */
-  async reset(): Promise<void> {
-    await rm(this.path, { force: true }).catch((error) => {
+  async #lock(): Promise<Lock> {
+    const deadline = performance.now() + lockTimeoutMs
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 }).catch((error) => {
       throw this.#notWritten(error)
     })
+    for (;;) {
+      const lock = tryLock('config', this.path)
+      if (lock !== undefined) return lock
+      if (performance.now() > deadline) throw this.#notWritten(`another process has held it for ${lockTimeoutMs} ms`)
+      await Bun.sleep(lookEveryMs)
+    }
   }
 
   async #stored(): Promise<Record<string, unknown>> {
@@ -83,7 +138,6 @@ export class ConfigFile {
   async #replace(text: string): Promise<void> {
     const temporary = `${this.path}.${process.pid}.tmp`
     try {
-      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 })
       await using file = await open(temporary, 'w', 0o600)
       await file.writeFile(text)
       await file.sync()

@@ -2,9 +2,12 @@
 import type { Failure } from '@backlot/contract/failure'
 import type { Accessibility, Capturer, Desktop } from '@backlot/native'
 import { Agents } from './agents.ts'
+import { Brake } from './brake.ts'
 import { ConfigFile, configFileAt } from './config.ts'
+import { pauseFileOf } from './display.ts'
 import { SeenWindows } from './elements.ts'
 import { shared } from './shared.ts'
+import { StopKeyWatch } from './stop-key.ts'
 
 /** Which desktop; what is absent comes from the environment. */
 export interface DriverOptions {
@@ -14,6 +17,8 @@ export interface DriverOptions {
   readonly busAddress?: string
   /** The configuration file; otherwise the one of the configuration folder. */
   readonly configFile?: string
+  /** The file that stands while the person has paused; otherwise the one of the display. */
+  readonly pauseFile?: string
 }
 
 /** Everything the tools act through. */
@@ -23,6 +28,12 @@ export interface Driver extends AsyncDisposable {
   desktop(): Promise<Desktop>
   capturer(): Promise<Capturer>
   accessibility(): Promise<Accessibility>
+  /** The person's: halts all actions. */
+  readonly brake: Brake
+  /** Runs an action that the brake and the stop key halt; throws `paused_by_person` while the brake is on. */
+  underBrake<T>(signal: AbortSignal, action: (signal: AbortSignal) => Promise<T>): Promise<T>
+  /** Watches for the configured stop key before the first action too. */
+  watchStopKey(): Promise<void>
   /** Every caller's own pointer and keyboard. */
   readonly agents: Agents
   /** The native core's functions that need no desktop. */
@@ -45,11 +56,25 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
   const capturer = shared(async () => (await native()).Capturer.open(await desktop.get()))
   const agents = new Agents(async () => (await native()).Agent.open(await desktop.get(), 'backlot'))
   const accessibility = shared(async () => (await native()).Accessibility.open(options.busAddress ?? null))
-  const onDisplay = [agents, capturer, desktop]
+  const config = new ConfigFile(options.configFile ?? configFileAt(process.env))
+  const env = options.display === undefined ? process.env : { ...process.env, DISPLAY: options.display }
+  const brake = new Brake(options.pauseFile ?? pauseFileOf(env))
+  const stopKey = new StopKeyWatch(
+    brake,
+    async () => (await config.read()).stop_key,
+    async (combination) => (await native()).StopKey.watch(await desktop.get(), combination),
+  )
+  const onDisplay = [stopKey, agents, capturer, desktop]
   const seen = new SeenWindows()
   return {
-    config: new ConfigFile(options.configFile ?? configFileAt(process.env)),
+    config,
     seen,
+    brake,
+    watchStopKey: () => stopKey.follow(),
+    async underBrake(signal, action) {
+      await stopKey.follow()
+      return brake.during(signal, action)
+    },
     native,
     desktop: desktop.get,
     capturer: capturer.get,
@@ -62,6 +87,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     },
     async [Symbol.asyncDispose]() {
       seen.clear()
+      brake[Symbol.dispose]()
       for (const connection of [...onDisplay, accessibility]) await connection.close()
     },
   }

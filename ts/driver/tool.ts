@@ -25,6 +25,8 @@ export interface Attributes {
   readonly idempotent: boolean
   /** May reach beyond this machine, as a browser does with what is typed into it. */
   readonly openWorld: boolean
+  /** Acts on the desktop, and so halts and is refused while the person has paused that. */
+  readonly pausable: boolean
   /** A recording keeps its calls. */
   readonly recorded: boolean
   /** Ours, beyond the specification. */
@@ -56,6 +58,7 @@ export const reads = (...grants: Grant[]): Attributes => ({
   destructive: false,
   idempotent: true,
   openWorld: false,
+  pausable: false,
   recorded: false,
   extension: false,
   grants,
@@ -68,6 +71,7 @@ export const acts = (...grants: Grant[]): Attributes => ({
   destructive: true,
   idempotent: false,
   openWorld: true,
+  pausable: true,
   recorded: true,
   extension: false,
   grants,

@@ -1,6 +1,6 @@
 /** `backlot-driver config`: the stored configuration, through the tools that agents use. */
 import { Failure } from '@backlot/contract/failure'
-import { callTool, configSchema, nearest, openDriver, type ToolResult } from '@backlot/driver'
+import { callTool, changeSettings, configSchema, nearest, openDriver, type ToolResult } from '@backlot/driver'
 import type { Command } from '../command.ts'
 import { print, printJson } from '../output.ts'
 
@@ -49,7 +49,12 @@ const failureOf = ({ structuredContent }: ToolResult): Failure => {
 }
 
 const show = async (): Promise<void> => printJson(await call('get_config', {}))
-const set = async (key: string, value: unknown): Promise<void> => printJson(await call('set_config', { [key]: value }))
+
+const set = async (key: string, value: unknown): Promise<void> => {
+  await using driver = await openDriver()
+  await changeSettings(driver, { [key]: value })
+  return show()
+}
 
 /** A value as the shell gives it: JSON where it is JSON and the key is no string, else the text itself. */
 const valueFrom = (key: string, text: string): unknown => {

@@ -2,6 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { connect } from '@backlot/driver/edges/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
+import { brakeState } from '../brake.ts'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
 import { printJson, say } from '../output.ts'
@@ -9,13 +10,17 @@ import { reachOf } from '../tool-call.ts'
 
 export const command: Command = {
   summary: 'Print the state of the daemon of this display.',
-  usage: `backlot-driver status [--socket PATH]
+  usage: `backlot-driver status [--socket PATH] [--json]
 
   --socket PATH  Ask the daemon on that socket.
+  --json         Accepted: what is printed is JSON always.
 
-Prints JSON; exit status 1 and {"running":false} when no daemon listens.`,
+Prints JSON; exit status 1 and {"running":false, …} when no daemon listens.`,
   async run(args) {
-    const { values } = readFlags('status', { args: [...args], options: { socket: { type: 'string' } } })
+    const { values } = readFlags('status', {
+      args: [...args],
+      options: { socket: { type: 'string' }, json: { type: 'boolean' } },
+    })
     const { socket } = reachOf(values.socket)
     checkSocket(socket)
     try {
@@ -26,7 +31,7 @@ Prints JSON; exit status 1 and {"running":false} when no daemon listens.`,
     } catch (error) {
       const failure = Failure.from(error)
       if (failure.code !== 'not_running') throw error
-      await printJson({ running: false, socket })
+      await printJson({ running: false, socket, ...brakeState() })
       await say(`error: ${failure.message}`)
       return 1
     }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { busName, defaultSocket, displayName, socketPath } from './address.ts'
+import { displayName } from '../display.ts'
+import { busName, defaultSocket, socketPath } from './address.ts'
 
 test('two spellings of a display are one daemon', () => {
   expect([':1', ':1.0', 'unix:1', 'unix:1.2'].map((DISPLAY) => displayName({ DISPLAY }))).toEqual([

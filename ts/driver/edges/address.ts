@@ -3,13 +3,10 @@ import { Failure } from '@backlot/contract/failure'
 import { longestSocketPath } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { version } from '@backlot/contract/version'
+import { displayName, driverName } from '../display.ts'
 import type { Identity } from './wire.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
-
-/** `$DISPLAY` without the screen number and the host names of this machine: `unix:1.0` is `:1`; empty without a display. */
-export const displayName = (env: Environment): string =>
-  (env.DISPLAY ?? '').replace(/^(?:unix|localhost\/unix)(?=:)/, '').replace(/(:\d+)\.\d+$/, '$1')
 
 /** Address of the session bus without its guid; empty when the environment names none. */
 export const busName = (env: Environment): string =>
@@ -18,13 +15,9 @@ export const busName = (env: Environment): string =>
 /** What a client in this environment expects of its daemon. */
 export const identityOf = (env: Environment): Identity => ({ version, display: displayName(env), bus: busName(env) })
 
-/** Name of the files that belong to the daemon of a display. */
-export const daemonName = (display: string): string =>
-  display === '' ? 'driver-no-display' : `driver-${display.replace(/^:/, '').replace(/[^A-Za-z0-9._-]/g, '_')}`
-
 /** Where the daemon of the environment's display listens. Throws `socket_refused` where the path is too long for a socket. */
 export const defaultSocket = (env: Environment): string =>
-  socketPath(`${placesOf(env).runtime}/${daemonName(displayName(env))}.sock`)
+  socketPath(`${placesOf(env).runtime}/${driverName(displayName(env))}.sock`)
 
 /** The path as it is, if a Unix socket can have it; otherwise throws `socket_refused`. */
 export const socketPath = (path: string): string => {

@@ -82,6 +82,7 @@ class Daemon implements Service {
     onListening()
     this.#watchIdle()
     this.#sweep()
+    this.#watchStopKey()
     const reason = await this.#end.promise
     log(`ends: ${reason}`)
     clearTimeout(this.#idle)
@@ -122,9 +123,11 @@ class Daemon implements Service {
     return { ...identity, pid: process.pid, access }
   }
 
-  status(): Status {
+  async status(): Promise<Status> {
     const { identity, access, socket, idleTimeoutSeconds } = this.options
+    const { brake } = await this.#driver
     return {
+      ...brake.state,
       running: true,
       ...identity,
       pid: process.pid,
@@ -137,6 +140,18 @@ class Daemon implements Service {
       read_only: access.readOnly,
       allow: access.allow,
     }
+  }
+
+  async pause() {
+    const state = (await this.#driver).brake.pause('command')
+    log('paused')
+    return state
+  }
+
+  async resume() {
+    const state = (await this.#driver).brake.resume()
+    log('goes on')
+    return state
   }
 
   gone(client: string): void {
@@ -213,6 +228,11 @@ class Daemon implements Service {
     } catch (error) {
       log(`nothing swept: ${Failure.from(error).message}`)
     }
+  }
+
+  /** From the start, so that the key works before the first action; what keeps it from working, the action says. */
+  async #watchStopKey(): Promise<void> {
+    await (await this.#driver).watchStopKey().catch((error: unknown) => log(Failure.from(error).message))
   }
 
   /** Ends all calls, lets their answers leave, and hangs up. */

@@ -47,9 +47,3 @@ export const makeSocketFolder = (path: string, isDefault: boolean): void => {
   // The default folder is ours alone; a folder that the person named keeps its mode.
   if (isDefault) chmodSync(folder, 0o700)
 }
-
-/** Identity of the folder for as long as it exists: device and inode. */
-export const folderIdentity = (path: string): string => {
-  const stats = lstatSync(dirname(path))
-  return `${stats.dev}:${stats.ino}`
-}

@@ -1,30 +1,12 @@
-/** One daemon a socket: a lock that the kernel lets go of when its holder dies. */
-
-import { basename } from 'node:path'
+/** One daemon a socket. */
 import { Failure } from '@backlot/contract/failure'
-import { folderIdentity } from './folder.ts'
+import { type Lock, tryLock } from '../lock.ts'
 
-/**
- * Takes the lock of the socket at `path`: an abstract Unix socket (unix(7)) named after the folder's device and inode,
- * which needs no file and cannot go stale. Throws `already_running` where another process holds it.
- */
-export const lockSocket = (path: string): { release(): void } => {
-  const name = `\0backlot-driver:${folderIdentity(path)}:${basename(path)}`
-  try {
-    const held = Bun.listen({
-      unix: name,
-      socket: {
-        open(socket) {
-          socket.end()
-        },
-        data() {},
-      },
-    })
-    return { release: () => held.stop(true) }
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'EADDRINUSE') throw alreadyRunning(path)
-    throw error
-  }
+/** Takes the lock of the socket at `path`. Throws `already_running` where another process holds it. */
+export const lockSocket = (path: string): Lock => {
+  const lock = tryLock('driver', path)
+  if (lock === undefined) throw alreadyRunning(path)
+  return lock
 }
 
 /** The failure of a second daemon. */

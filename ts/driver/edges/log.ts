@@ -14,10 +14,10 @@ import {
 } from 'node:fs'
 import { daemon } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
-import { daemonName } from './address.ts'
+import { driverName } from '../display.ts'
 
 /** Where the daemon of a display logs when a client started it. */
-export const logPath = (display: string): string => `${placesOf(process.env).state}/${daemonName(display)}.log`
+export const logPath = (display: string): string => `${placesOf(process.env).state}/${driverName(display)}.log`
 
 /** Opens the log for a daemon that is about to be started; a file over the bound keeps its newer half. */
 export const openLog = (display: string) => {

@@ -16,7 +16,11 @@ export interface Service {
   describe(name: string): Promise<unknown>
   /** Throws `daemon_mismatch` when the client expects another daemon. */
   greet(expect: Identity | undefined): unknown
-  status(): unknown
+  status(): Promise<unknown>
+  /** Halts all actions of all connections; they have been told when it answers. */
+  pause(): Promise<unknown>
+  /** Lets later actions go on. */
+  resume(): Promise<unknown>
   /** The client of that name is gone, and its calls are aborted. */
   gone(client: string): void
   /** Ends the daemon once this connection has its answer. */
@@ -183,14 +187,18 @@ export class SocketEdge {
         case 'describe':
           return { ok: true, result: await this.service.describe(nameOf(request)) }
         case 'status':
-          return { ok: true, result: this.service.status() }
+          return { ok: true, result: await this.service.status() }
+        case 'pause':
+          return { ok: true, result: await this.service.pause() }
+        case 'resume':
+          return { ok: true, result: await this.service.resume() }
         case 'shutdown':
           this.service.shutdown()
           return { ok: true, result: {} }
         default:
           throw new Failure(
             'unknown_method',
-            `The daemon has no method "${request.method}". Use call, cancel, list, describe, hello, status or shutdown.`,
+            `The daemon has no method "${request.method}". Use call, cancel, list, describe, hello, status, pause, resume or shutdown.`,
             { method: request.method },
           )
       }

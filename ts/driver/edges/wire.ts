@@ -2,11 +2,12 @@
  * The daemon's socket protocol: one JSON object on a line, each way. Requests with an `id` run at once and are answered
  * as they finish; requests without one are answered in the order they came. Unknown fields are ignored.
  */
+import type { BrakeState } from '../brake.ts'
 import type { ToolResult } from '../result.ts'
 import type { Access } from './access.ts'
 
 /** What a request may ask for. */
-export type Method = 'hello' | 'call' | 'cancel' | 'list' | 'describe' | 'status' | 'shutdown'
+export type Method = 'hello' | 'call' | 'cancel' | 'list' | 'describe' | 'status' | 'pause' | 'resume' | 'shutdown'
 
 /** One line from a client. */
 export interface Request {
@@ -55,7 +56,7 @@ export interface Greeting extends Identity {
 }
 
 /** The answer to `status`. */
-export interface Status extends Identity {
+export interface Status extends Identity, BrakeState {
   readonly running: true
   readonly pid: number
   readonly socket: string

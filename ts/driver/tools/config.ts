@@ -1,6 +1,7 @@
 /** The driver's configuration. */
-import { type TSchema, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { type Config, configSchema } from '../config.ts'
+import { withoutDefault } from '../settings.ts'
 import { reads, tool } from '../tool.ts'
 
 const asText = (config: Config): string =>
@@ -20,9 +21,7 @@ export const getConfig = tool({
   },
 })
 
-const withoutDefault = ({ default: _, ...schema }: TSchema): TSchema => schema as TSchema
-
-/** The keys as arguments: all optional, and what is not named stays as it is. */
+/** The keys that agents may change, as arguments: all optional, and what is not named stays as it is. */
 const {
   capture_mode,
   check_for_update,
@@ -33,14 +32,12 @@ const {
 } = configSchema.properties
 
 const keys = Type.Object({
-  capture_mode: Type.Optional(withoutDefault(capture_mode) as typeof capture_mode),
-  check_for_update: Type.Optional(withoutDefault(check_for_update) as typeof check_for_update),
-  element_tags: Type.Optional(withoutDefault(element_tags) as typeof element_tags),
-  experimental_pip: Type.Optional(withoutDefault(experimental_pip) as typeof experimental_pip),
-  experimental_pip_geometry: Type.Optional(
-    withoutDefault(experimental_pip_geometry) as typeof experimental_pip_geometry,
-  ),
-  max_image_dimension: Type.Optional(withoutDefault(max_image_dimension) as typeof max_image_dimension),
+  capture_mode: Type.Optional(withoutDefault(capture_mode)),
+  check_for_update: Type.Optional(withoutDefault(check_for_update)),
+  element_tags: Type.Optional(withoutDefault(element_tags)),
+  experimental_pip: Type.Optional(withoutDefault(experimental_pip)),
+  experimental_pip_geometry: Type.Optional(withoutDefault(experimental_pip_geometry)),
+  max_image_dimension: Type.Optional(withoutDefault(max_image_dimension)),
 })
 
 export const setConfig = tool({
@@ -53,6 +50,7 @@ export const setConfig = tool({
     destructive: false,
     idempotent: true,
     openWorld: false,
+    pausable: false,
     recorded: false,
     extension: false,
     grants: [],

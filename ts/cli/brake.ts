@@ -1,0 +1,47 @@
+/** Putting the person's brake on and off: through the daemon that listens, else by the file that all drivers look at. */
+import { Failure } from '@backlot/contract/failure'
+import { Brake, type BrakeState, pauseFileOf } from '@backlot/driver/brake'
+import { connect } from '@backlot/driver/edges/connection'
+import { checkSocket } from '@backlot/driver/edges/folder'
+import type { Command } from './command.ts'
+import { readFlags } from './flags.ts'
+import { printJson, say } from './output.ts'
+import { reachOf } from './tool-call.ts'
+
+/** How the brake of the environment's display stands, without asking a daemon. */
+export const brakeState = (): BrakeState => new Brake(pauseFileOf(process.env)).state
+
+const turn = async (verb: 'pause' | 'resume', named: string | undefined): Promise<unknown> => {
+  const { socket } = reachOf(named)
+  checkSocket(socket)
+  try {
+    const connection = await connect(socket)
+    const state = await connection.ask({ method: verb })
+    connection.close()
+    return state
+  } catch (error) {
+    // Without a daemon there are drivers in processes of their own, and those that start later.
+    if (Failure.from(error).code !== 'not_running' || named !== undefined) throw error
+  }
+  const brake = new Brake(pauseFileOf(process.env))
+  return verb === 'pause' ? brake.pause('command') : brake.resume()
+}
+
+/** The command of that name, which says `done` on standard error. */
+export const brakeCommand = (verb: 'pause' | 'resume', summary: string, done: string): Command => ({
+  summary,
+  usage: `backlot-driver ${verb} [--socket PATH] [--json]
+
+  --socket PATH  Ask the daemon on that socket instead of that of the display.
+  --json         Accepted: what is printed is JSON always.
+
+Prints {"paused", "paused_by", "paused_at"}. Holds for all drivers of the display, those that run with \`--direct\` and
+those that start later too.`,
+  async run(args) {
+    const options = { socket: { type: 'string' }, json: { type: 'boolean' } } as const
+    const { values } = readFlags(verb, { args: [...args], options })
+    await printJson(await turn(verb, values.socket))
+    await say(done)
+    return 0
+  },
+})
