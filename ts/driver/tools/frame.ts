@@ -31,6 +31,7 @@ export const setWindowFrame = tool({
     recorded: true,
     extension: true,
     disturbs: true,
+    pausable: true,
     grants: [],
     writes: [],
   },

@@ -20,6 +20,7 @@ export const bringToFront = tool({
     recorded: false,
     extension: false,
     disturbs: true,
+    pausable: true,
     grants: [],
     writes: [],
   },
