@@ -117,8 +117,10 @@ const hints = {
   click: actsInWindows,
   type_text: actsInWindows,
   press_key: actsInWindows,
+  zoom: looks,
   set_config: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   check_permissions: looks,
+  check_for_update: { readOnlyHint: true, openWorldHint: true },
 }
 
 test('each tool is listed as it is declared, with what it may change', async () => {

@@ -69,6 +69,9 @@ export const longestLineBytes = 16 * 1024 * 1024
 /** Calls of one connection that are under way at a time; further ones wait. */
 export const callsAtOnce = 64
 
+/** Processes whose last zoom picture is remembered for `from_zoom`. */
+export const zoomsKept = 256
+
 /** Pictures of shell calls that are kept in the cache folder. */
 export const shellPictures = 100
 

@@ -8,6 +8,7 @@ import { pauseFileOf } from './display.ts'
 import { SeenWindows } from './elements.ts'
 import { shared } from './shared.ts'
 import { StopKeyWatch } from './stop-key.ts'
+import { ZoomedWindows } from './zoomed.ts'
 
 /** Which desktop; what is absent comes from the environment. */
 export interface DriverOptions {
@@ -25,6 +26,7 @@ export interface DriverOptions {
 export interface Driver extends AsyncDisposable {
   readonly config: ConfigFile
   readonly seen: SeenWindows
+  readonly zoomed: ZoomedWindows
   desktop(): Promise<Desktop>
   capturer(): Promise<Capturer>
   accessibility(): Promise<Accessibility>
@@ -66,6 +68,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
   )
   const onDisplay = [stopKey, agents, capturer, desktop]
   const seen = new SeenWindows()
+  const zoomed = new ZoomedWindows()
   return {
     config,
     seen,
@@ -75,6 +78,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
       await stopKey.follow()
       return brake.during(signal, action)
     },
+    zoomed,
     native,
     desktop: desktop.get,
     capturer: capturer.get,
@@ -83,6 +87,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     heed(failure) {
       if (failure.code !== 'display_lost') return
       seen.clear()
+      zoomed.clear()
       for (const connection of onDisplay) connection.close().catch(() => undefined)
     },
     async [Symbol.asyncDispose]() {

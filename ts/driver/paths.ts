@@ -23,6 +23,7 @@ export const writePicture = async (path: string, bytes: Uint8Array): Promise<voi
   try {
     await using file = await open(temporary, 'wx', 0o600)
     await file.writeFile(bytes)
+    await file.sync()
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined)

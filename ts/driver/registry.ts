@@ -3,15 +3,14 @@ import type { Tool } from './tool.ts'
 import { killApp, launchApp, listApps } from './tools/apps.ts'
 import { click } from './tools/click.ts'
 import { getConfig, setConfig } from './tools/config.ts'
-import { setWindowFrame } from './tools/frame.ts'
-import { bringToFront } from './tools/front.ts'
-import { hotkey, pressKey } from './tools/keyboard.ts'
+import { pressKey } from './tools/keyboard.ts'
 import { checkPermissions } from './tools/permissions.ts'
 import { getCursorPosition, getScreenSize } from './tools/screen.ts'
 import { getWindowState } from './tools/state.ts'
 import { typeText } from './tools/text.ts'
 import { checkForUpdate } from './tools/update.ts'
 import { getAccessibilityTree, listWindows } from './tools/windows.ts'
+import { zoom } from './tools/zoom.ts'
 
 /** Every tool that can be called. */
 export const tools: readonly Tool[] = [
@@ -24,15 +23,13 @@ export const tools: readonly Tool[] = [
   getConfig,
   launchApp,
   killApp,
-  bringToFront,
   click,
   typeText,
   pressKey,
-  hotkey,
+  zoom,
   setConfig,
   checkPermissions,
   checkForUpdate,
-  setWindowFrame,
 ]
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]))

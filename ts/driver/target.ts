@@ -10,8 +10,8 @@ export interface Point {
   readonly y: number
 }
 
-/** The window, or throws `window_not_found` or `window_not_of_process`. */
-export const windowOf = async (call: Call, pid: number, window_id: number): Promise<Window> => {
+/** The window, whoever it belongs to, or throws `window_not_found`. */
+export const windowById = async (call: Call, window_id: number): Promise<Window> => {
   const windows = await (await call.driver.desktop()).windows()
   call.driver.seen.keepOnly(new Set(windows.map((each) => each.window_id)))
   const window = windows.find((each) => each.window_id === window_id)
@@ -22,6 +22,12 @@ export const windowOf = async (call: Call, pid: number, window_id: number): Prom
       { window_id },
     )
   }
+  return window
+}
+
+/** The window, or throws `window_not_found` or `window_not_of_process`. */
+export const windowOf = async (call: Call, pid: number, window_id: number): Promise<Window> => {
+  const window = await windowById(call, window_id)
   if (window.pid !== pid) {
     throw new Failure(
       'window_not_of_process',
@@ -107,7 +113,7 @@ export const pointIn = (call: Call, window: Window, x: number, y: number): Point
   )
 }
 
-export const contains = (window: Window, { x, y }: Point): boolean =>
+export const contains = (window: Pick<Window, 'width' | 'height'>, { x, y }: Point): boolean =>
   x >= 0 && y >= 0 && x < window.width && y < window.height
 
 /** The middle of an element, in window pixels. */

@@ -100,6 +100,10 @@ export declare class Capturer {
   static open(desktop: Desktop): Promise<Capturer>
   /** The picture of a window's client area, covered parts included; `maxDimension` 0 means no limit. */
   window(windowId: number, maxDimension: number): Promise<Picture>
+  /** The same picture with a red crosshair around a point of the window, which is given in window pixels. */
+  marked(windowId: number, point: Point, maxDimension: number): Promise<Picture>
+  /** A JPEG of a region in window pixels and of a fifth of its size around it, as far as the window goes. */
+  zoom(windowId: number, region: Rect): Promise<Zoomed>
   /** The picture of the whole screen, all monitors. */
   screen(maxDimension: number): Promise<Picture>
   /** A hash of a window's pixels, or of a window-local part of them; it changes when what is seen changes. */
@@ -128,16 +132,6 @@ export declare class Desktop {
   launch(options: LaunchOptions): Promise<Launched>
   /** Ends a process at once, and returns when it is gone. */
   kill(pid: number): Promise<undefined>
-  /**
-   * Gives a window the person's focus and brings it up; true when the window manager did. Rejects with
-   * `window_not_found` and `window_manager_refused`.
-   */
-  activate(windowId: number): Promise<boolean>
-  /**
-   * Moves and resizes a window without its decorations, and answers with what it then is; window managers and
-   * programs may round. Rejects with `window_not_found` and `window_manager_refused`.
-   */
-  setFrame(windowId: number, frame: Placement): Promise<Window>
   /** What the display and the session on it can do. */
   probe(): Promise<Probe>
   /** Closes the connection; closing twice is fine. */
@@ -409,19 +403,7 @@ export interface Picture {
   stale: boolean
 }
 
-/** Where a window is to be, in screen pixels; what is absent stays as it is. */
-export interface Placement {
-  /** Left edge of the client window. */
-  x?: number
-  /** Top edge of the client window. */
-  y?: number
-  /** Width of the client window. */
-  width?: number
-  /** Height of the client window. */
-  height?: number
-}
-
-/** A position in screen pixels. */
+/** A position in pixels; the origin is the top-left corner of whatever it is relative to. */
 export interface Point {
   /** Pixels from the left. */
   x: number
@@ -540,4 +522,20 @@ export interface Window {
   kind: 'normal' | 'dialog' | 'popup'
   /** For popups and dialogs the window they belong to. */
   owner_window_id: number | null
+}
+
+/** A closer look at a part of a window. */
+export interface Zoomed {
+  /** A JPEG. */
+  jpeg: Buffer
+  /** Width in pixels, at most 500. */
+  width: number
+  /** Height in pixels. */
+  height: number
+  /** What it shows, in window pixels: the region asked for and a fifth of its size around it, within the window. */
+  region: Rect
+  /** Picture pixels per window pixel, at most 1. */
+  scale: number
+  /** True when these are not the pixels of now. */
+  stale: boolean
 }

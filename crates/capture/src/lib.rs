@@ -1,7 +1,9 @@
 //! Pictures of windows, covered or not, and of the whole screen.
 
 mod error;
+mod mark;
 mod picture;
+mod zoom;
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
@@ -10,3 +12,4 @@ mod platform;
 pub use error::CaptureError;
 pub use picture::Picture;
 pub use platform::Capturer;
+pub use zoom::Zoomed;

@@ -2,9 +2,13 @@
 
 use std::hash::Hasher;
 
+use desktop::Rect;
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 use twox_hash::XxHash3_64;
+
+use crate::mark::crosshair;
+use crate::zoom::{MAX_WIDTH, Zoomed, jpeg};
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,21 +44,38 @@ pub(crate) struct Darkroom {
 impl Darkroom {
     /// A PNG no side of which is longer than `max_dimension` (0: no limit).
     pub(crate) fn develop(&mut self, pixels: Pixels<'_>, max_dimension: u32) -> Result<Picture, String> {
-        let longest = pixels.width.max(pixels.height);
-        let scale = if max_dimension == 0 || longest <= max_dimension {
-            1.0
-        } else {
-            f64::from(max_dimension) / f64::from(longest)
-        };
+        let (width, height, scale) = self.fit(pixels, max_dimension)?;
+        let png = encode(if scale < 1.0 { &self.scaled } else { pixels.bytes }, &mut self.rgb, width, height);
+        Ok(Picture { png: png.map_err(|error| error.to_string())?, width, height, scale, stale: false })
+    }
+
+    /// The same picture with a red crosshair around a point, which is given in the pixels of the window.
+    pub(crate) fn mark(
+        &mut self,
+        pixels: Pixels<'_>,
+        (x, y): (u32, u32),
+        max_dimension: u32,
+    ) -> Result<Picture, String> {
+        let (width, height, scale) = self.fit(pixels, max_dimension)?;
+        if scale == 1.0 {
+            self.scaled.clear();
+            self.scaled.extend_from_slice(pixels.bytes);
+        }
+        let place = |at: u32, length: u32| ((f64::from(at) * scale) as u32).min(length - 1);
+        crosshair(&mut self.scaled, width, place(x, width), place(y, height));
+        let png = encode(&self.scaled, &mut self.rgb, width, height).map_err(|error| error.to_string())?;
+        Ok(Picture { png, width, height, scale, stale: false })
+    }
+
+    /// A JPEG of `region`, which is what `pixels` hold.
+    pub(crate) fn zoom(&mut self, pixels: Pixels<'_>, region: Rect) -> Result<Zoomed, String> {
+        let scale = f64::min(1.0, f64::from(MAX_WIDTH) / f64::from(pixels.width));
         let (width, height) = (scaled(pixels.width, scale), scaled(pixels.height, scale));
         if scale < 1.0 {
             self.shrink(pixels, width, height)?;
-            to_rgb(&self.scaled, &mut self.rgb);
-        } else {
-            to_rgb(pixels.bytes, &mut self.rgb);
         }
-        let png = encode(&self.rgb, width, height).map_err(|error| error.to_string())?;
-        Ok(Picture { png, width, height, scale, stale: false })
+        let jpeg = jpeg(if scale < 1.0 { &self.scaled } else { pixels.bytes }, width, height)?;
+        Ok(Zoomed { jpeg, width, height, region, scale, stale: false })
     }
 
     /// A hash of what the pixels show; equal for equal pictures of equal size.
@@ -66,6 +87,18 @@ impl Darkroom {
         hash.write_u32(pixels.height);
         hash.write(&self.rgb);
         format!("{:016x}", hash.finish())
+    }
+
+    /// Size and scale of a picture that obeys the limit; one that had to be shrunk stands in `scaled`.
+    fn fit(&mut self, pixels: Pixels<'_>, max_dimension: u32) -> Result<(u32, u32, f64), String> {
+        let longest = pixels.width.max(pixels.height);
+        if max_dimension == 0 || longest <= max_dimension {
+            return Ok((pixels.width, pixels.height, 1.0));
+        }
+        let scale = f64::from(max_dimension) / f64::from(longest);
+        let (width, height) = (scaled(pixels.width, scale), scaled(pixels.height, scale));
+        self.shrink(pixels, width, height)?;
+        Ok((width, height, scale))
     }
 
     fn shrink(&mut self, pixels: Pixels<'_>, width: u32, height: u32) -> Result<(), String> {
@@ -92,7 +125,8 @@ fn to_rgb(bgrx: &[u8], rgb: &mut Vec<u8>) {
     }
 }
 
-fn encode(rgb: &[u8], width: u32, height: u32) -> Result<Vec<u8>, png::EncodingError> {
+fn encode(bgrx: &[u8], rgb: &mut Vec<u8>, width: u32, height: u32) -> Result<Vec<u8>, png::EncodingError> {
+    to_rgb(bgrx, rgb);
     let mut bytes = Vec::with_capacity(rgb.len() / 4);
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use desktop::{Desktop, DesktopError, Rect};
+use desktop::{Desktop, DesktopError, Point, Rect};
 
-use crate::{CaptureError, Picture};
+use crate::{CaptureError, Picture, Zoomed};
 
 /// A capturer that cannot be opened here.
 pub struct Capturer {
@@ -19,6 +19,21 @@ impl Capturer {
 
     /// The picture of one window.
     pub fn window(&self, _window_id: u32, _max_dimension: u32) -> Result<Picture, CaptureError> {
+        match self.never {}
+    }
+
+    /// The picture of one window with a crosshair.
+    pub fn marked(
+        &self,
+        _window_id: u32,
+        _point: Point,
+        _max_dimension: u32,
+    ) -> Result<Picture, CaptureError> {
+        match self.never {}
+    }
+
+    /// A closer look at a part of one window.
+    pub fn zoom(&self, _window_id: u32, _region: Rect) -> Result<Zoomed, CaptureError> {
         match self.never {}
     }
 

@@ -6,7 +6,7 @@ use napi::Env;
 use napi::bindgen_prelude::{Buffer, PromiseRaw};
 use napi_derive::napi;
 
-use crate::desktop::{Desktop, Rect};
+use crate::desktop::{Desktop, Point, Rect};
 use crate::failure::{Coded, promise};
 
 impl Coded for capture::CaptureError {
@@ -42,6 +42,23 @@ impl From<capture::Picture> for Picture {
     }
 }
 
+/// A closer look at a part of a window.
+#[napi(object, object_from_js = false)]
+pub struct Zoomed {
+    /// A JPEG.
+    pub jpeg: Buffer,
+    /// Width in pixels, at most 500.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// What it shows, in window pixels: the region asked for and a fifth of its size around it, within the window.
+    pub region: Rect,
+    /// Picture pixels per window pixel, at most 1.
+    pub scale: f64,
+    /// True when these are not the pixels of now.
+    pub stale: bool,
+}
+
 /// Takes pictures on one display.
 #[napi]
 pub struct Capturer {
@@ -69,6 +86,40 @@ impl Capturer {
     ) -> napi::Result<PromiseRaw<'env, Picture>> {
         let capturer = Arc::clone(&self.capturer);
         promise(env, move || capturer.window(window_id, max_dimension).map(Picture::from))
+    }
+
+    /// The same picture with a red crosshair around a point of the window, which is given in window pixels.
+    #[napi(catch_unwind)]
+    pub fn marked<'env>(
+        &self,
+        env: &'env Env,
+        window_id: u32,
+        point: Point,
+        max_dimension: u32,
+    ) -> napi::Result<PromiseRaw<'env, Picture>> {
+        let capturer = Arc::clone(&self.capturer);
+        promise(env, move || capturer.marked(window_id, point.into(), max_dimension).map(Picture::from))
+    }
+
+    /// A JPEG of a region in window pixels and of a fifth of its size around it, as far as the window goes.
+    #[napi(catch_unwind)]
+    pub fn zoom<'env>(
+        &self,
+        env: &'env Env,
+        window_id: u32,
+        region: Rect,
+    ) -> napi::Result<PromiseRaw<'env, Zoomed>> {
+        let capturer = Arc::clone(&self.capturer);
+        promise(env, move || {
+            capturer.zoom(window_id, region.into()).map(|zoomed| Zoomed {
+                jpeg: zoomed.jpeg.into(),
+                width: zoomed.width,
+                height: zoomed.height,
+                region: zoomed.region.into(),
+                scale: zoomed.scale,
+                stale: zoomed.stale,
+            })
+        })
     }
 
     /// The picture of the whole screen, all monitors.

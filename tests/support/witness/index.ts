@@ -59,10 +59,10 @@ export const asPerson = {
 export const witnessedTree = async (on: TestDesktop, pid: number, title: string): Promise<WitnessedNode[]> =>
   JSON.parse(await ask(on, 'tree.py', pid, title)) as WitnessedNode[]
 
-/** Takes a PNG apart with ImageMagick. */
-export const pixelsOf = async (png: Uint8Array): Promise<Pixels> => {
-  const convert = Bun.spawn(['convert', 'png:-', '-depth', '8', 'ppm:-'], {
-    stdin: png,
+/** Takes a PNG or a JPEG apart with ImageMagick. */
+export const pixelsOf = async (picture: Uint8Array): Promise<Pixels> => {
+  const convert = Bun.spawn(['convert', '-', '-depth', '8', 'ppm:-'], {
+    stdin: picture,
     stdout: 'pipe',
     stderr: 'ignore',
   })

@@ -8,6 +8,7 @@ import { coordinate, elementIndex, modifiers, pid, windowId } from '../arguments
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../elements.ts'
 import { acted, personAfter, watch } from '../evidence.ts'
+import { absolutePath, writePicture } from '../paths.ts'
 import {
   around,
   centreOf,
@@ -23,6 +24,7 @@ import {
 } from '../target.ts'
 import { acts, type Outcome, tool } from '../tool.ts'
 import type { Evidence } from '../witnesses.ts'
+import { lastZoom } from '../zoomed.ts'
 
 /** The actions of elements, and how many clicks on its middle stand for one that the element lacks. */
 const clicksFor = { press: 1, show_menu: 0, pick: 1, confirm: 0, cancel: 0, open: 2 } as const
@@ -38,6 +40,10 @@ const clickArguments = Type.Object({
   action: Type.Optional(choice(actions, { description: 'Of the element; default press.' })),
   count: Type.Optional(Type.Integer({ minimum: 1, maximum: 3, description: 'Clicks at x, y; default 1.' })),
   modifier: Type.Optional(modifiers),
+  from_zoom: Type.Optional(Type.Boolean({ description: "x and y are pixels of this pid's last zoom picture." })),
+  debug_image_out: Type.Optional(
+    Type.String({ minLength: 1, description: 'Write a PNG with a red crosshair at x, y there; needs window_id.' }),
+  ),
 })
 
 type Arguments = Static<typeof clickArguments>
@@ -48,9 +54,10 @@ export const click = tool({
   description:
     'Left-clicks in the background. Prefer element_index with window_id, which works on hidden windows too; else x and y.',
   arguments: clickArguments,
-  attributes: acts('accessibility'),
+  attributes: { ...acts('accessibility'), writes: ['debug_image_out'] },
   async run(call, args) {
     refuseMixture(args)
+    const debugImage = args.debug_image_out && absolutePath('debug_image_out', args.debug_image_out)
     const held = args.modifier ?? []
     const { checkModifiers } = await call.driver.native()
     checkModifiers(held)
@@ -59,13 +66,31 @@ export const click = tool({
       refuseDisabled(found.target)
       return held.length > 0 ? clickMiddle(call, found, 1, held, []) : operate(call, found, args.action ?? 'press')
     }
-    const window = await windowOrFrontmost(call, args.pid, args.window_id)
-    const point = pointIn(call, window, args.x ?? 0, args.y ?? 0)
-    return clickAt(call, { window }, point, args.count ?? 1, held, `(${args.x}, ${args.y})`)
+    const { window, pointAt } = await (args.from_zoom ? lastZoom : lastPicture)(call, args)
+    const point = pointAt(args.x ?? 0, args.y ?? 0)
+    if (debugImage !== undefined) await writeMarked(call, window, point, debugImage)
+    const clicked = await clickAt(call, { window }, point, args.count ?? 1, held, `(${args.x}, ${args.y})`)
+    if (debugImage === undefined) return clicked
+    const { text, structured } = clicked
+    return { text: `${text} Crosshair in ${debugImage}.`, structured: { ...structured, debug_image_path: debugImage } }
   },
 })
 
-const refuseMixture = ({ element_index, x, y, action, count }: Arguments): void => {
+/** The window of an action and what turns a point of its latest picture into window pixels. */
+const lastPicture = async (call: Call, { pid, window_id }: { pid: number; window_id?: number }) => {
+  const window = await windowOrFrontmost(call, pid, window_id)
+  return { window, pointAt: (x: number, y: number): Point => pointIn(call, window, x, y) }
+}
+
+/** Writes the window's picture as it is before the click, with a crosshair where the click goes. */
+const writeMarked = async (call: Call, { window_id }: Window, point: Point, path: string): Promise<void> => {
+  const { max_image_dimension } = await call.driver.config.read()
+  const { png } = await (await call.driver.capturer()).marked(window_id, point, max_image_dimension)
+  await writePicture(path, png)
+}
+
+const refuseMixture = (args: Arguments): void => {
+  const { element_index, x, y, action, count, window_id, from_zoom, debug_image_out } = args
   const refuse = (argument: string, message: string) => new Failure('invalid_argument', message, { argument })
   if ((x === undefined) !== (y === undefined)) {
     throw refuse(x === undefined ? 'x' : 'y', 'Provide both x and y together, not just one.')
@@ -81,6 +106,18 @@ const refuseMixture = ({ element_index, x, y, action, count }: Arguments): void 
   }
   if (element_index === undefined && action !== undefined) {
     throw refuse('action', 'Argument "action" needs element_index: a point has no actions. Leave it out.')
+  }
+  if (element_index !== undefined && (from_zoom || debug_image_out !== undefined)) {
+    const argument = from_zoom ? 'from_zoom' : 'debug_image_out'
+    throw refuse(argument, `Argument "${argument}" needs x and y: it is about a point. Leave it out.`)
+  }
+  if (debug_image_out !== undefined && from_zoom) {
+    throw refuse('debug_image_out', 'debug_image_out and from_zoom cannot be used together. Leave one of them out.')
+  }
+  if (debug_image_out !== undefined && window_id === undefined) {
+    throw new Failure('missing_argument', 'window_id is required when debug_image_out is used.', {
+      argument: 'window_id',
+    })
   }
   if (element_index !== undefined && count !== undefined && count !== 1) {
     throw refuse('count', `Argument "count" needs x and y: an element's action is done once. Leave it out.`)

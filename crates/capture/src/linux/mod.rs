@@ -7,14 +7,15 @@ mod session;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use desktop::{Desktop, DesktopError, Rect, Window};
+use desktop::{Desktop, DesktopError, Point, Rect, Window};
 use x11rb::connection::Connection;
 use x11rb::errors::ReplyOrIdError;
 use x11rb::protocol::composite::ConnectionExt as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, Pixmap};
 
 use crate::picture::{Darkroom, Pixels};
-use crate::{CaptureError, Picture};
+use crate::zoom::padded;
+use crate::{CaptureError, Picture, Zoomed};
 use repaint::hidden_parts;
 use session::{Session, Trouble};
 
@@ -37,6 +38,14 @@ struct Studio {
     kept: HashMap<u32, Kept>,
     /// Frames that were there when the server began to keep pixels, so that what was covered of them is missing.
     unsure: HashSet<u32>,
+}
+
+/// What was read of a window.
+struct Shot<'p> {
+    pixels: Pixels<'p>,
+    /// Which part of the window that is, in its own pixels.
+    area: Rect,
+    stale: bool,
 }
 
 /// How often a window may change between being found and being read before that is a failure.
@@ -65,15 +74,34 @@ impl Capturer {
     ///
     /// A minimised window that was captured before gives its last pixels, marked `stale`.
     pub fn window(&self, window_id: u32, max_dimension: u32) -> Result<Picture, CaptureError> {
-        self.with(window_id, None, |darkroom, pixels, stale| {
-            let picture = darkroom.develop(pixels, max_dimension)?;
-            Ok(Picture { stale, ..picture })
+        self.with(window_id, None, |darkroom, shot| {
+            let picture = darkroom.develop(shot.pixels, max_dimension)?;
+            Ok(Picture { stale: shot.stale, ..picture })
+        })
+    }
+
+    /// The same picture with a red crosshair around a point of the window (window-local pixels, inside it).
+    pub fn marked(&self, window_id: u32, point: Point, max_dimension: u32) -> Result<Picture, CaptureError> {
+        let at = (clamped(point.x), clamped(point.y));
+        self.with(window_id, None, |darkroom, shot| {
+            let picture = darkroom.mark(shot.pixels, at, max_dimension)?;
+            Ok(Picture { stale: shot.stale, ..picture })
+        })
+    }
+
+    /// A JPEG of a part of a window (window-local) with a fifth of its size around it, at most 500 pixels wide.
+    ///
+    /// A region of which no pixel lies in the window is `capture_failed`.
+    pub fn zoom(&self, window_id: u32, region: Rect) -> Result<Zoomed, CaptureError> {
+        self.with(window_id, Some(padded(region)), |darkroom, shot| {
+            let zoomed = darkroom.zoom(shot.pixels, shot.area)?;
+            Ok(Zoomed { stale: shot.stale, ..zoomed })
         })
     }
 
     /// A hash of a window's pixels, or of a part of them (window-local); it changes when what is seen changes.
     pub fn digest(&self, window_id: u32, region: Option<Rect>) -> Result<String, CaptureError> {
-        self.with(window_id, region, |darkroom, pixels, _| Ok(darkroom.digest(pixels)))
+        self.with(window_id, region, |darkroom, shot| Ok(darkroom.digest(shot.pixels)))
     }
 
     /// The picture of the whole screen, all monitors.
@@ -102,7 +130,7 @@ impl Capturer {
         &self,
         window_id: u32,
         region: Option<Rect>,
-        make: impl Fn(&mut Darkroom, Pixels<'_>, bool) -> Result<T, String>,
+        make: impl Fn(&mut Darkroom, Shot<'_>) -> Result<T, String>,
     ) -> Result<T, CaptureError> {
         let name = format!("window {window_id}");
         let mut guard = self.lock();
@@ -145,7 +173,9 @@ impl Capturer {
             };
             match session.read(drawable, area) {
                 Ok(pixels) => {
-                    return make(darkroom, pixels, stale).map_err(|reason| broken(&name, reason));
+                    let area = Rect { x: area.x - part.x, y: area.y - part.y, ..area };
+                    return make(darkroom, Shot { pixels, area, stale })
+                        .map_err(|reason| broken(&name, reason));
                 }
                 Err(error @ Trouble::Gone) => last = error,
                 Err(error) => return Err(self.failed(&name, error)),
@@ -254,6 +284,10 @@ impl Studio {
             let _ = self.session.conn.free_pixmap(old.pixmap);
         }
     }
+}
+
+fn clamped(value: i32) -> u32 {
+    u32::try_from(value).unwrap_or(0)
 }
 
 fn broken(what: &str, reason: String) -> CaptureError {

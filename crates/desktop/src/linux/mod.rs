@@ -15,7 +15,6 @@ mod launch;
 mod link;
 mod listing;
 mod mirror;
-mod placing;
 mod plan;
 mod process;
 mod profile;
