@@ -24,7 +24,10 @@ export const driverActions = {
 
   'driver.bring-to-front.call': 'bring_to_front is called with pid, in both forms.',
   'driver.bring-to-front.window-id': '`window_id` is optional.',
-  'driver.bring-to-front.linux': 'On Linux it is a stub.',
+  'driver.bring-to-front.linux': {
+    text: 'On Linux it is a stub.',
+    deferred: 'decided: on Linux it activates the window and verifies it, as a stub would pretend',
+  },
 
   'driver.click.call': 'click is called with pid and a target, in both forms.',
   'driver.click.pid-required': '`pid` is required.',

@@ -51,7 +51,8 @@ function meaning({ description, default: usual, pattern }: Schema): string {
 function toolsPage(list: readonly Tool[]): string {
   const sections = list.map((tool) => {
     const { name, title, description, inputSchema } = describeTool(tool)
-    const { readOnly, destructive, idempotent, openWorld, recorded, extension, grants, writes } = tool.attributes
+    const { readOnly, destructive, idempotent, openWorld, recorded, extension, disturbs, grants, writes } =
+      tool.attributes
     const attributes = [
       readOnly ? 'changes nothing' : 'acts',
       ...(destructive ? ['may lose what somebody made'] : []),
@@ -59,6 +60,7 @@ function toolsPage(list: readonly Tool[]): string {
       ...(openWorld ? ['may reach beyond this machine'] : []),
       ...(recorded ? ['recorded'] : []),
       ...(extension ? ['an extension'] : []),
+      ...(disturbs ? ['changes what the person sees'] : []),
       ...(grants.length > 0 ? [`needs ${grants.join(' and ')}`] : []),
       ...writes.map((argument) => `writes a file where ${code(argument)} names one`),
     ]

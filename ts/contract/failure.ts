@@ -37,6 +37,10 @@ export const failures = kind({
     when: 'A pixel action needs a window on the screen, and it is minimised or elsewhere.',
     exit: 1,
   },
+  window_manager_refused: {
+    when: 'The window manager did not activate, move or size the window as asked, or there is none.',
+    exit: 1,
+  },
   point_outside_window: { when: 'The coordinates lie outside the window.', exit: 1 },
   zoom_required: { when: '`from_zoom` is true and the process or the window has no zoom picture.', exit: 1 },
   window_covered: { when: 'Another window lies over the point, or over the whole window.', exit: 1 },

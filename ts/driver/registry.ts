@@ -3,7 +3,9 @@ import type { Tool } from './tool.ts'
 import { killApp, launchApp, listApps } from './tools/apps.ts'
 import { click } from './tools/click.ts'
 import { getConfig, setConfig } from './tools/config.ts'
-import { pressKey } from './tools/keyboard.ts'
+import { setWindowFrame } from './tools/frame.ts'
+import { bringToFront } from './tools/front.ts'
+import { hotkey, pressKey } from './tools/keyboard.ts'
 import { checkPermissions } from './tools/permissions.ts'
 import { getCursorPosition, getScreenSize } from './tools/screen.ts'
 import { getWindowState } from './tools/state.ts'
@@ -23,13 +25,16 @@ export const tools: readonly Tool[] = [
   getConfig,
   launchApp,
   killApp,
+  bringToFront,
   click,
   typeText,
   pressKey,
+  hotkey,
   zoom,
   setConfig,
   checkPermissions,
   checkForUpdate,
+  setWindowFrame,
 ]
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]))

@@ -31,6 +31,8 @@ export interface Attributes {
   readonly recorded: boolean
   /** Ours, beyond the specification. */
   readonly extension: boolean
+  /** Changes what the person sees or where the person's keys go; every other tool leaves both alone. */
+  readonly disturbs?: true
   /** What the platform must grant. */
   readonly grants: readonly Grant[]
   /** Arguments that name a file which the call writes. */

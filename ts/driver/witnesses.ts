@@ -15,6 +15,8 @@ const confirms = {
   window_closed: true,
   pixels_changed: true,
   process_gone: true,
+  window_in_front: true,
+  window_placed: true,
   person_undisturbed: false,
   person_disturbed: false,
 } as const

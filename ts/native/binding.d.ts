@@ -132,6 +132,16 @@ export declare class Desktop {
   launch(options: LaunchOptions): Promise<Launched>
   /** Ends a process at once, and returns when it is gone. */
   kill(pid: number): Promise<undefined>
+  /**
+   * Gives a window the person's focus and brings it up; true when the window manager did. Rejects with
+   * `window_not_found` and `window_manager_refused`.
+   */
+  activate(windowId: number): Promise<boolean>
+  /**
+   * Moves and resizes a window without its decorations, and answers with what it then is; window managers and
+   * programs may round. Rejects with `window_not_found` and `window_manager_refused`.
+   */
+  setFrame(windowId: number, frame: Placement): Promise<Window>
   /** What the display and the session on it can do. */
   probe(): Promise<Probe>
   /** Closes the connection; closing twice is fine. */
@@ -401,6 +411,18 @@ export interface Picture {
   scale: number
   /** True when these are not the pixels of now: the window is minimised, or did not draw a part that was covered. */
   stale: boolean
+}
+
+/** Where a window is to be, in screen pixels; what is absent stays as it is. */
+export interface Placement {
+  /** Left edge of the client window. */
+  x?: number
+  /** Top edge of the client window. */
+  y?: number
+  /** Width of the client window. */
+  width?: number
+  /** Height of the client window. */
+  height?: number
 }
 
 /** A position in pixels; the origin is the top-left corner of whatever it is relative to. */

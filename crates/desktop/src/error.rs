@@ -82,6 +82,24 @@ pub enum DesktopError {
         /// What the system said.
         reason: String,
     },
+    /// No window has that id.
+    #[error("Window {window} does not exist or is closed. Call list_windows for the windows that are there.")]
+    WindowNotFound {
+        /// The id that was asked for.
+        window: u32,
+    },
+    /// The window manager does not do what is asked of it.
+    #[error(
+        "The window manager did not {what} window {window}: {reason}. Look with get_window_state, or start a window manager."
+    )]
+    WindowManagerRefused {
+        /// The window.
+        window: u32,
+        /// What was asked for, as a verb.
+        what: &'static str,
+        /// Why not.
+        reason: &'static str,
+    },
     /// This platform has no implementation.
     #[error("\"{what}\" does not exist on this platform. Use a Linux desktop.")]
     UnsupportedPlatform {
@@ -104,6 +122,8 @@ impl DesktopError {
             Self::ProcessNotFound { .. } => "process_not_found",
             Self::ProtectedProcess { .. } => "protected_process",
             Self::ProcessNotKilled { .. } => "process_not_killed",
+            Self::WindowNotFound { .. } => "window_not_found",
+            Self::WindowManagerRefused { .. } => "window_manager_refused",
             Self::UnsupportedPlatform { .. } => "unsupported_platform",
         }
     }

@@ -10,5 +10,6 @@ mod platform;
 pub use error::DesktopError;
 pub use platform::Desktop;
 pub use types::{
-    App, Frame, LaunchOptions, Launched, Point, Probe, Rect, Screen, Window, WindowKind, WindowManager,
+    App, Frame, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Window, WindowKind,
+    WindowManager,
 };

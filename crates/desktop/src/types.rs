@@ -46,6 +46,29 @@ impl Rect {
     }
 }
 
+/// Where a window is to be, in screen pixels; what is none stays as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// Left edge of the client window.
+    pub x: Option<i32>,
+    /// Top edge of the client window.
+    pub y: Option<i32>,
+    /// Width of the client window.
+    pub width: Option<u32>,
+    /// Height of the client window.
+    pub height: Option<u32>,
+}
+
+impl Placement {
+    /// True when a rectangle is as asked for.
+    pub fn fits(&self, is: &Rect) -> bool {
+        self.x.is_none_or(|x| x == is.x)
+            && self.y.is_none_or(|y| y == is.y)
+            && self.width.is_none_or(|width| width == is.width)
+            && self.height.is_none_or(|height| height == is.height)
+    }
+}
+
 /// The main display.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Screen {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{App, DesktopError, Frame, LaunchOptions, Launched, Point, Probe, Screen, Window, WindowManager};
+use crate::{
+    App, DesktopError, Frame, LaunchOptions, Launched, Placement, Point, Probe, Screen, Window, WindowManager,
+};
 
 /// A display that cannot be opened here.
 pub struct Desktop {
@@ -72,6 +74,16 @@ impl Desktop {
 
     /// Ends a process at once.
     pub fn kill(&self, _pid: u32) -> Result<(), DesktopError> {
+        match self.never {}
+    }
+
+    /// Gives a window the person's focus and brings it up.
+    pub fn activate(&self, _window: u32) -> Result<bool, DesktopError> {
+        match self.never {}
+    }
+
+    /// Moves and resizes a window.
+    pub fn set_frame(&self, _window: u32, _wanted: &Placement) -> Result<Window, DesktopError> {
         match self.never {}
     }
 

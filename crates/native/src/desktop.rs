@@ -9,7 +9,7 @@ use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
 use crate::failure::promise;
-pub use records::{App, LaunchOptions, Launched, Point, Probe, Rect, Screen, Window};
+pub use records::{App, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Window};
 
 /// An open display.
 #[napi]
@@ -93,6 +93,27 @@ impl Desktop {
     pub fn kill<'env>(&self, env: &'env Env, pid: u32) -> napi::Result<PromiseRaw<'env, ()>> {
         let desktop = Arc::clone(&self.desktop);
         promise(env, move || desktop.kill(pid))
+    }
+
+    /// Gives a window the person's focus and brings it up; true when the window manager did. Rejects with
+    /// `window_not_found` and `window_manager_refused`.
+    #[napi(catch_unwind)]
+    pub fn activate<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, bool>> {
+        let desktop = Arc::clone(&self.desktop);
+        promise(env, move || desktop.activate(window_id))
+    }
+
+    /// Moves and resizes a window without its decorations, and answers with what it then is; window managers and
+    /// programs may round. Rejects with `window_not_found` and `window_manager_refused`.
+    #[napi(catch_unwind)]
+    pub fn set_frame<'env>(
+        &self,
+        env: &'env Env,
+        window_id: u32,
+        frame: Placement,
+    ) -> napi::Result<PromiseRaw<'env, Window>> {
+        let desktop = Arc::clone(&self.desktop);
+        promise(env, move || desktop.set_frame(window_id, &frame.into()).map(Window::from))
     }
 
     /// What the display and the session on it can do.

@@ -1,9 +1,7 @@
-/** Single keys, through the agent's own keyboard. */
+/** Single keys and combinations, through the agent's own keyboard. */
 import { Type } from '@sinclair/typebox'
 import { elementIndex, modifiers, pid, windowId } from '../arguments.ts'
-import { acted, personAfter, watch } from '../evidence.ts'
-import { focusForKeys } from '../focus.ts'
-import { elementOf, refuseInvisible, windowOrFrontmost } from '../target.ts'
+import { pressedIn } from '../pressing.ts'
 import { acts, tool } from '../tool.ts'
 
 export const pressKey = tool({
@@ -28,25 +26,26 @@ export const pressKey = tool({
     const { checkKey, checkModifiers } = await call.driver.native()
     checkKey(args.key)
     checkModifiers(held)
-    const found = await elementOf(call, args)
-    const window = found?.window ?? (await windowOrFrontmost(call, args.pid, args.window_id))
-    refuseInvisible(window)
-    const { window_id } = window
-    const focus = found && (await focusForKeys(call, found))
-    const evidence = await watch(call, { window, target: focus?.target }, async () => [
-      personAfter(
-        await call.gesture((agent) =>
-          agent.pressKey({ window_id, key: args.key, modifiers: [...held], at: focus?.at ?? null }),
-        ),
-      ),
-    ])
-    const combination = [...held, args.key].join('+')
-    return acted(`✅ Pressed ${combination} in window ${window_id}.`, [...(focus?.evidence ?? []), ...evidence], {
-      pid: window.pid,
-      window_id,
-      ...(found && { element_index: found.target.index }),
-      key: args.key,
-      route: 'agent_keyboard',
-    })
+    return pressedIn(call, args, { key: args.key, modifiers: held })
+  },
+})
+
+export const hotkey = tool({
+  name: 'hotkey',
+  title: 'Press a key combination',
+  description: 'Presses a combination such as ["ctrl", "s"] in a window that need not be in front.',
+  arguments: Type.Object({
+    keys: Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      maxItems: 9,
+      description: 'Modifiers first (cmd/command, shift, option/alt, ctrl/control), exactly one other key last.',
+    }),
+    pid,
+    window_id: Type.Optional(windowId),
+  }),
+  attributes: acts(),
+  async run(call, args) {
+    const { checkCombination } = await call.driver.native()
+    return pressedIn(call, args, checkCombination([...args.keys]))
   },
 })

@@ -98,7 +98,7 @@ impl Desktop {
 }
 
 /// Sends a request of a pager's to the window manager.
-fn tell_manager(link: &Link, window: u32, request: u32, data: [u32; 5]) -> Result<(), ReplyError> {
+pub(crate) fn tell_manager(link: &Link, window: u32, request: u32, data: [u32; 5]) -> Result<(), ReplyError> {
     let message = ClientMessageEvent::new(32, window, request, data);
     let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
     link.conn.send_event(false, link.root, mask, message)?;

@@ -15,6 +15,7 @@ mod launch;
 mod link;
 mod listing;
 mod mirror;
+mod placing;
 mod plan;
 mod process;
 mod profile;

@@ -29,6 +29,25 @@ impl From<Rect> for desktop::Rect {
     }
 }
 
+/// Where a window is to be, in screen pixels; what is absent stays as it is.
+#[napi(object, object_to_js = false)]
+pub struct Placement {
+    /// Left edge of the client window.
+    pub x: Option<i32>,
+    /// Top edge of the client window.
+    pub y: Option<i32>,
+    /// Width of the client window.
+    pub width: Option<u32>,
+    /// Height of the client window.
+    pub height: Option<u32>,
+}
+
+impl From<Placement> for desktop::Placement {
+    fn from(placement: Placement) -> Self {
+        Self { x: placement.x, y: placement.y, width: placement.width, height: placement.height }
+    }
+}
+
 /// A position in pixels; the origin is the top-left corner of whatever it is relative to.
 #[napi(object)]
 pub struct Point {

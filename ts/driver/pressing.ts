@@ -1,0 +1,71 @@
+/** Keys into a window: how every tool that presses some does it. */
+import type { Agent, Delivery, Window } from '@backlot/native'
+import type { Call } from './context.ts'
+import type { SeenElement } from './elements.ts'
+import { acted, personAfter, watch } from './evidence.ts'
+import { focusForKeys } from './focus.ts'
+import { elementOf, type Point, refuseInvisible, windowOrFrontmost } from './target.ts'
+import type { Outcome } from './tool.ts'
+import type { Evidence } from './witnesses.ts'
+
+/** A key, what is held around it, and how often it is pressed. */
+export interface Press {
+  readonly key: string
+  readonly modifiers: readonly string[]
+  readonly count?: number
+}
+
+type Where = { readonly pid: number; readonly window_id?: number; readonly element_index?: number }
+
+/** What was pressed where, and what came of it. */
+export interface Pressed {
+  readonly window: Window
+  readonly target: SeenElement | undefined
+  readonly evidence: readonly Evidence[]
+}
+
+/** Presses a key in the window or the element that the arguments name, and looks what came of it. */
+export const press = async (call: Call, where: Where, { key, modifiers, count = 1 }: Press): Promise<Pressed> => {
+  const found = await elementOf(call, where)
+  const window = found?.window ?? (await windowOrFrontmost(call, where.pid, where.window_id))
+  refuseInvisible(window)
+  const { window_id } = window
+  const focus = found && (await focusForKeys(call, found))
+  const request = { window_id, key, modifiers: [...modifiers], at: focus?.at ?? null }
+  const evidence = await watch(call, { window, target: focus?.target }, async () => [
+    personAfter(await call.gesture((agent) => pressed(agent, request, count))),
+  ])
+  return { window, target: found?.target, evidence: [...(focus?.evidence ?? []), ...evidence] }
+}
+
+const pressed = async (
+  agent: Agent,
+  request: { window_id: number; key: string; modifiers: string[]; at: Point | null },
+  count: number,
+): Promise<Delivery> => {
+  let delivery = await agent.pressKey(request)
+  for (let times = 1; times < count; times++) delivery = both(delivery, await agent.pressKey(request))
+  return delivery
+}
+
+const both = (first: Delivery, second: Delivery): Delivery => ({
+  events: first.events + second.events,
+  pointer_kept: first.pointer_kept && second.pointer_kept,
+  focus_kept: first.focus_kept && second.focus_kept,
+  active_window_kept: first.active_window_kept && second.active_window_kept,
+  stacking_kept: first.stacking_kept && second.stacking_kept,
+})
+
+/** The whole result of pressing a key once. */
+export const pressedIn = async (call: Call, where: Where, combination: Press): Promise<Outcome> => {
+  const { window, target, evidence } = await press(call, where, combination)
+  const { key, modifiers } = combination
+  return acted(`✅ Pressed ${[...modifiers, key].join('+')} in window ${window.window_id}.`, evidence, {
+    pid: window.pid,
+    window_id: window.window_id,
+    ...(target && { element_index: target.index }),
+    key,
+    ...(modifiers.length > 0 && { modifiers }),
+    route: 'agent_keyboard',
+  })
+}

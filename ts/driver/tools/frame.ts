@@ -1,0 +1,75 @@
+/** Where a window is and how large. */
+import { Failure } from '@backlot/contract/failure'
+import type { Rect } from '@backlot/native'
+import { Type } from '@sinclair/typebox'
+import { pid, windowId } from '../arguments.ts'
+import { acted } from '../evidence.ts'
+import { windowOf } from '../target.ts'
+import { tool } from '../tool.ts'
+
+const place = Type.Integer({ minimum: -32_768, maximum: 32_767 })
+const length = Type.Integer({ minimum: 1, maximum: 32_767 })
+
+export const setWindowFrame = tool({
+  name: 'set_window_frame',
+  title: 'Move or resize a window',
+  description:
+    'Places a window, as list_windows gives its bounds: screen pixels, without decorations. What is left out stays. The person sees it move.',
+  arguments: Type.Object({
+    pid,
+    window_id: windowId,
+    x: Type.Optional(place),
+    y: Type.Optional(place),
+    width: Type.Optional(length),
+    height: Type.Optional(length),
+  }),
+  attributes: {
+    readOnly: false,
+    destructive: false,
+    idempotent: true,
+    openWorld: false,
+    recorded: true,
+    extension: true,
+    disturbs: true,
+    pausable: true,
+    grants: [],
+    writes: [],
+  },
+  async run(call, args) {
+    const { x, y, width, height } = args
+    const wanted = { ...given({ x }), ...given({ y }), ...given({ width }), ...given({ height }) }
+    if (Object.keys(wanted).length === 0) {
+      throw new Failure('missing_argument', 'Missing required integer field: x (or y, width, height).', {
+        argument: 'x',
+      })
+    }
+    const window = await windowOf(call, args.pid, args.window_id)
+    const { window_id, title } = window
+    const { bounds } = await (await call.driver.desktop()).setFrame(window_id, wanted)
+    const missed = Object.entries(wanted).filter(([side, value]) => bounds[side as keyof Rect] !== value)
+    if (missed.length > 0 && isSame(bounds, window.bounds)) {
+      throw new Failure(
+        'window_manager_refused',
+        `Window ${window_id} "${title}" stayed ${shown(bounds)}: its window manager or its program allows nothing else. Leave it where it is, or ask for another size.`,
+        { window_id, bounds },
+      )
+    }
+    const note =
+      missed.length === 0 ? '' : ` It rounded ${missed.map(([side, value]) => `${side} ${value}`).join(', ')}.`
+    const fact = { kind: 'window_placed', detail: `the window is ${shown(bounds)}` } as const
+    return acted(`✅ Window ${window_id} "${title}" is ${shown(bounds)}.${note}`, [fact], {
+      pid: window.pid,
+      window_id,
+      bounds,
+      exact: missed.length === 0,
+    })
+  },
+})
+
+/** A record without what is undefined. */
+const given = <Key extends string>(record: Readonly<Record<Key, number | undefined>>): Record<Key, number> =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Record<Key, number>
+
+const isSame = (a: Rect, b: Rect): boolean => a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height
+
+const shown = ({ x, y, width, height }: Rect): string => `${width}x${height} at (${x}, ${y})`
