@@ -114,6 +114,15 @@ export declare class Capturer {
 
 /** An open display. */
 export declare class Desktop {
+  /**
+   * What the clipboard holds, nothing when nobody owns it. Rejects with `clipboard_timeout` where its
+   * owner is silent, and with `clipboard_too_large` beyond 64 MiB.
+   */
+  clipboardRead(): Promise<Clip>
+  /** Takes the clipboard, whose content others have from this process until another program takes it. */
+  clipboardWrite(clip: NewClip): Promise<undefined>
+  /** True while others have the clipboard's content from this process. */
+  clipboardIsHeld(): boolean
   /** Connects to a display; null is that of the environment. Rejects with `display_unavailable`. */
   static open(display?: string | undefined | null): Promise<Desktop>
   /** The display's name. */
@@ -288,6 +297,18 @@ export interface Click {
   modifiers: Array<string>
 }
 
+/** What a clipboard holds, in as many forms as it has. */
+export interface Clip {
+  /** Text. */
+  text: string | null
+  /** A PNG. */
+  image: Buffer | null
+  /** Absolute paths. */
+  files: Array<string>
+  /** Names of the forms in which its owner offers it. */
+  formats: Array<string>
+}
+
 /** A key and what is held around it. */
 export interface Combination {
   /** Names of the modifiers, as they were given. */
@@ -397,6 +418,16 @@ export interface LocalPoint {
   x: number
   /** Pixels from the top. */
   y: number
+}
+
+/** What is written to a clipboard; at least one of its forms. */
+export interface NewClip {
+  /** Text. */
+  text?: string
+  /** A PNG. */
+  image?: Buffer
+  /** Absolute paths. */
+  files?: Array<string>
 }
 
 /** A finished picture. */

@@ -100,6 +100,17 @@ pub enum DesktopError {
         /// Why not.
         reason: &'static str,
     },
+    /// The program that owns the clipboard does not answer.
+    #[error(
+        "The program that owns the \"clipboard\" does not answer. Try again, or copy something in another program."
+    )]
+    ClipboardTimeout,
+    /// The clipboard holds more than is read.
+    #[error("The \"clipboard\" holds more than {limit} bytes. Save it to a file in its own program.")]
+    ClipboardTooLarge {
+        /// Bytes that are read at most.
+        limit: usize,
+    },
     /// This platform has no implementation.
     #[error("\"{what}\" does not exist on this platform. Use a Linux desktop.")]
     UnsupportedPlatform {
@@ -124,6 +135,8 @@ impl DesktopError {
             Self::ProcessNotKilled { .. } => "process_not_killed",
             Self::WindowNotFound { .. } => "window_not_found",
             Self::WindowManagerRefused { .. } => "window_manager_refused",
+            Self::ClipboardTimeout => "clipboard_timeout",
+            Self::ClipboardTooLarge { .. } => "clipboard_too_large",
             Self::UnsupportedPlatform { .. } => "unsupported_platform",
         }
     }

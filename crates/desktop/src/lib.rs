@@ -1,5 +1,6 @@
 //! The display connection, its windows and the applications on it.
 
+mod clip;
 mod error;
 mod types;
 
@@ -7,6 +8,7 @@ mod types;
 #[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
 mod platform;
 
+pub use clip::Clip;
 pub use error::DesktopError;
 pub use platform::Desktop;
 pub use types::{

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    App, DesktopError, Frame, LaunchOptions, Launched, Placement, Point, Probe, Screen, Window, WindowManager,
+    App, Clip, DesktopError, Frame, LaunchOptions, Launched, Placement, Point, Probe, Screen, Window,
+    WindowManager,
 };
 
 /// A display that cannot be opened here.
@@ -84,6 +85,21 @@ impl Desktop {
 
     /// Moves and resizes a window.
     pub fn set_frame(&self, _window: u32, _wanted: &Placement) -> Result<Window, DesktopError> {
+        match self.never {}
+    }
+
+    /// What the clipboard holds.
+    pub fn clipboard_read(&self) -> Result<Clip, DesktopError> {
+        match self.never {}
+    }
+
+    /// Takes the clipboard.
+    pub fn clipboard_write(&self, _clip: &Clip) -> Result<(), DesktopError> {
+        match self.never {}
+    }
+
+    /// True while others have the clipboard's content from here.
+    pub fn clipboard_is_held(&self) -> bool {
         match self.never {}
     }
 

@@ -2,6 +2,7 @@
 
 mod ax;
 mod capture;
+mod clipboard;
 mod desktop;
 mod failure;
 mod input;

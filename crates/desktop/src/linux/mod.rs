@@ -2,6 +2,7 @@
 
 mod apps;
 mod catalog;
+mod clipboard;
 mod entry;
 mod events;
 mod exec;
@@ -31,8 +32,9 @@ use x11rb::errors::ReplyError;
 use x11rb::protocol::randr::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
-use crate::{App, DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
+use crate::{App, Clip, DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
 use catalog::{Catalog, Shelf};
+use clipboard::Clipboard;
 use events::Inbox;
 use identity::{Identities, Identity};
 use link::{Link, lock};
@@ -47,6 +49,7 @@ pub struct Desktop {
     mirror: Mutex<Mirror>,
     shelf: Shelf,
     identities: Mutex<Identities>,
+    clipboard: Clipboard,
 }
 
 impl Desktop {
@@ -68,6 +71,7 @@ impl Desktop {
             mirror: Mutex::default(),
             shelf: Shelf::default(),
             identities: Mutex::default(),
+            clipboard: Clipboard::default(),
         }))
     }
 
@@ -156,8 +160,28 @@ impl Desktop {
         })
     }
 
+    /// What the clipboard holds, from whichever program owns it; empty when none does.
+    ///
+    /// Fails with `clipboard_timeout` where that program is silent and with `clipboard_too_large`.
+    pub fn clipboard_read(&self) -> Result<Clip, DesktopError> {
+        self.inbox.check(&self.link)?;
+        self.clipboard.read(&self.link.display)
+    }
+
+    /// Takes the clipboard for this content, which is had from here until another program takes it.
+    pub fn clipboard_write(&self, clip: &Clip) -> Result<(), DesktopError> {
+        self.inbox.check(&self.link)?;
+        self.clipboard.write(&self.link.display, clip)
+    }
+
+    /// True while others have the clipboard's content from here.
+    pub fn clipboard_is_held(&self) -> bool {
+        self.clipboard.is_held()
+    }
+
     /// Ends the event thread; later calls fail with `display_lost`. Closing twice is fine.
     pub fn close(&self) {
+        self.clipboard.close();
         self.inbox.end(&self.link, "it was closed");
     }
 
