@@ -203,6 +203,7 @@ describe('what a sound machine does not give', () => {
   test.each([
     'display_refused',
     'capture_failed',
+    'clipboard_too_large',
     'accessibility_failed',
     'unknown_element',
     'action_refused',
@@ -280,6 +281,8 @@ const places: Record<FailureCode, string> = {
   launch_failed: 'failures',
   terminal_not_found: 'failures',
   capture_failed: 'failures',
+  clipboard_timeout: 'clipboard',
+  clipboard_too_large: 'failures',
   invalid_body: 'vmhost',
   unknown_operation: '../../ts/vmhost/app',
   foreign_host: '../../ts/vmhost/app',

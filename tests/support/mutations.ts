@@ -104,6 +104,8 @@ const rightCalls = (app: Application, element_index: number): Record<string, Arg
     type_text: [{ ...target, element_index, text: 'a', delay_ms: 0 }],
     press_key: [{ ...target, key: 'a', modifiers: ['ctrl'] }],
     check_permissions: [{ prompt: false }],
+    clipboard_read: [{}],
+    clipboard_write: [{ text: 'a', files: ['/nonexistent/a'] }],
   }
 }
 

@@ -47,6 +47,9 @@ export const typingDelayMs = 30
 /** Characters that one call may type. */
 export const longestText = 100_000
 
+/** Characters of the clipboard's text that are shown, and those that may be written. */
+export const clipboard = { longestText: 100_000, longestWrittenText: 10_000_000 } as const
+
 /** Milliseconds that a launched application has to show its first window. */
 export const launchTimeoutMs = 10_000
 

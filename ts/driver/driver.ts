@@ -36,6 +36,8 @@ export interface Driver extends AsyncDisposable {
   underBrake<T>(signal: AbortSignal, action: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** Watches for the configured stop key before the first action too. */
   watchStopKey(): Promise<void>
+  /** Whether others have the clipboard's content from this process. */
+  holdsClipboard(): Promise<boolean>
   /** Every caller's own pointer and keyboard. */
   readonly agents: Agents
   /** The native core's functions that need no desktop. */
@@ -73,6 +75,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     config,
     seen,
     brake,
+    holdsClipboard: async () => (await desktop.peek())?.clipboardIsHeld() ?? false,
     watchStopKey: () => stopKey.follow(),
     async underBrake(signal, action) {
       await stopKey.follow()

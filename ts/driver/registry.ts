@@ -2,6 +2,7 @@
 import type { Tool } from './tool.ts'
 import { killApp, launchApp, listApps } from './tools/apps.ts'
 import { click } from './tools/click.ts'
+import { clipboardRead, clipboardWrite } from './tools/clipboard.ts'
 import { getConfig, setConfig } from './tools/config.ts'
 import { setWindowFrame } from './tools/frame.ts'
 import { bringToFront } from './tools/front.ts'
@@ -35,6 +36,8 @@ export const tools: readonly Tool[] = [
   checkPermissions,
   checkForUpdate,
   setWindowFrame,
+  clipboardRead,
+  clipboardWrite,
 ]
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]))

@@ -8,6 +8,8 @@ interface Closable {
 export interface Shared<Connection> {
   /** The open connection. A failed opening is tried again by the next caller. */
   get(): Promise<Connection>
+  /** The open connection, if there is one. */
+  peek(): Promise<Connection | undefined>
   /** Closes what is open; closing twice is fine. */
   close(): Promise<void>
 }
@@ -31,5 +33,6 @@ export const shared = <Connection extends Closable>(open: () => Promise<Connecti
     const connection = await closing?.catch(() => undefined)
     await connection?.close()
   }
-  return { get, close }
+  const peek = async () => opened?.catch(() => undefined)
+  return { get, peek, close }
 }

@@ -211,10 +211,11 @@ class Daemon implements Service {
     clearTimeout(this.#idle)
     const { idleTimeoutSeconds } = this.options
     if (idleTimeoutSeconds === 0 || this.#peers.size > 0) return
-    this.#idle = setTimeout(
-      () => this.#end.resolve(`no connection for ${idleTimeoutSeconds} s`),
-      idleTimeoutSeconds * 1000,
-    )
+    this.#idle = setTimeout(async () => {
+      // Who ends takes the clipboard's content along.
+      if (await (await this.#driver).holdsClipboard()) this.#watchIdle()
+      else this.#end.resolve(`no connection for ${idleTimeoutSeconds} s`)
+    }, idleTimeoutSeconds * 1000)
   }
 
   /** Takes away what daemons left that were killed; a display without XInput, or none at all, has nothing to sweep. */
