@@ -6,6 +6,7 @@ use desktop::Rect;
 
 use crate::markdown;
 use crate::state::State;
+use crate::token::Token;
 use crate::tree::{Node, Tree};
 
 /// One indexed node.
@@ -55,48 +56,88 @@ impl Element {
 }
 
 /// The indexed nodes of the printed tree (of the lines that match `query`) as the text of a JSON array: element_index,
-/// role, label, value, actions, states, enabled, selected, frame {x, y, w, h} in screen pixels, parent_index (the
+/// element_token, role, label, value, actions, states, enabled, selected, frame {x, y, w, h} in screen pixels, parent_index (the
 /// nearest indexed ancestor, or null) and depth.
 pub fn json(tree: &Tree, query: Option<&str>) -> String {
     let mut out = String::from("[");
+    let tokens = tree.tokens();
     for line in tree.lines(query, |node| markdown::text(node, false)) {
-        let node = &tree.nodes[line.position];
-        let Some(index) = node.index else { continue };
+        if tree.nodes[line.position].index.is_none() {
+            continue;
+        }
         if out.len() > 1 {
             out.push(',');
         }
-        let _ = write!(out, "{{\"element_index\":{index},\"role\":");
-        string(&mut out, node.role.name());
-        out.push_str(",\"label\":");
-        string(&mut out, &node.label);
-        out.push_str(",\"value\":");
-        match &node.value {
-            Some(value) => string(&mut out, value),
-            None => out.push_str("null"),
-        }
-        out.push_str(",\"actions\":");
-        strings(&mut out, node.actions.iter().map(String::as_str));
-        out.push_str(",\"states\":");
-        strings(&mut out, node.states.names());
-        let frame = node.frame;
-        let (x, y) = (frame.x.saturating_add(tree.origin.0), frame.y.saturating_add(tree.origin.1));
-        let parent = tree.indexed_ancestor(line.position);
-        let _ = write!(
-            out,
-            ",\"enabled\":{},\"selected\":{},\"frame\":{{\"x\":{x},\"y\":{y},\"w\":{},\"h\":{}}},\"parent_index\":{},\"depth\":{}}}",
-            node.states.operable(),
-            node.states.has(State::Selected),
-            frame.width,
-            frame.height,
-            parent.map_or("null".to_owned(), |parent| parent.to_string()),
-            line.depth
-        );
+        record(&mut out, tree, tokens[line.position], (line.position, line.depth));
     }
     out.push(']');
     out
 }
 
-fn strings<'a>(out: &mut String, values: impl Iterator<Item = &'a str>) {
+/// One node as a JSON object; its index is null when it has none.
+pub fn record(out: &mut String, tree: &Tree, token: Token, (position, depth): (usize, usize)) {
+    let node = &tree.nodes[position];
+    known_by(out, node, token);
+    out.push_str(",\"value\":");
+    match &node.value {
+        Some(value) => string(out, value),
+        None => out.push_str("null"),
+    }
+    out.push_str(",\"actions\":");
+    strings(out, node.actions.iter().map(String::as_str));
+    out.push_str(",\"states\":");
+    strings(out, node.states.names());
+    let frame = node.frame;
+    let (x, y) = (frame.x.saturating_add(tree.origin.0), frame.y.saturating_add(tree.origin.1));
+    let _ = write!(
+        out,
+        ",\"enabled\":{},\"selected\":{},\"frame\":{{\"x\":{x},\"y\":{y},\"w\":{},\"h\":{}}},\"parent_index\":{},\"depth\":{depth}}}",
+        node.states.operable(),
+        node.states.has(State::Selected),
+        frame.width,
+        frame.height,
+        number(tree.indexed_ancestor(position)),
+    );
+}
+
+/// The beginning of a record: what a node is known by.
+pub fn known_by(out: &mut String, node: &Node, token: Token) {
+    let _ = write!(
+        out,
+        "{{\"element_index\":{},\"element_token\":\"{}\",\"role\":",
+        number(node.index),
+        token.text()
+    );
+    string(out, node.role.name());
+    out.push_str(",\"label\":");
+    string(out, &node.label);
+}
+
+fn number(value: Option<u32>) -> String {
+    value.map_or_else(|| "null".to_owned(), |value| value.to_string())
+}
+
+/// Elements that may be meant by a token, as the text of a JSON array: element_token, role and label.
+pub fn candidates(tree: &Tree, token: Token) -> String {
+    let tokens = tree.tokens();
+    let mut out = String::from("[");
+    for position in tree.nearest(token).into_iter().filter_map(|index| tree.position(index)) {
+        let node = &tree.nodes[position];
+        if out.len() > 1 {
+            out.push(',');
+        }
+        let _ = write!(out, "{{\"element_token\":\"{}\",\"role\":", tokens[position].text());
+        string(&mut out, node.role.name());
+        out.push_str(",\"label\":");
+        string(&mut out, &node.label);
+        out.push('}');
+    }
+    out.push(']');
+    out
+}
+
+/// A JSON array of strings.
+pub fn strings<'a>(out: &mut String, values: impl Iterator<Item = &'a str>) {
     out.push('[');
     for (position, value) in values.enumerate() {
         if position > 0 {
@@ -139,13 +180,14 @@ mod tests {
         tree.nodes.push(child);
         tree.choose(0);
         let text = json(&tree, Some("clear"));
+        let tokens: Vec<String> = tree.element_tokens().map(|(_, token)| token.text()).collect();
         assert_eq!(
-            text,
+            text.replace(&tokens[1], "TOKEN").replace(&tokens[2], "OTHER"),
             concat!(
-                r#"[{"element_index":1,"role":"entry","label":"Name","value":"a \"b\"\nc","actions":["activate"],"#,
+                r#"[{"element_index":1,"element_token":"TOKEN","role":"entry","label":"Name","value":"a \"b\"\nc","actions":["activate"],"#,
                 r#""states":["editable","enabled","showing"],"enabled":true,"selected":false,"#,
                 r#""frame":{"x":100,"y":50,"w":0,"h":0},"parent_index":null,"depth":1},"#,
-                r#"{"element_index":2,"role":"push button","label":"Clear","value":null,"actions":[],"#,
+                r#"{"element_index":2,"element_token":"OTHER","role":"push button","label":"Clear","value":null,"actions":[],"#,
                 r#""states":["enabled","showing"],"enabled":true,"selected":false,"#,
                 r#""frame":{"x":105,"y":56,"w":7,"h":8},"parent_index":1,"depth":2}]"#
             )

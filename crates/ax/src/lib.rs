@@ -2,12 +2,14 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 mod action;
+mod changes;
 mod elements;
 mod error;
 mod markdown;
 mod request;
 mod role;
 mod state;
+mod token;
 mod tree;
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
@@ -19,3 +21,4 @@ pub use elements::Element;
 pub use error::AxError;
 pub use platform::{Accessibility, Snapshot, round_trips};
 pub use request::{Application, Inserted, SnapshotRequest};
+pub use token::How;

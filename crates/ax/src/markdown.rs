@@ -48,7 +48,7 @@ pub fn text(node: &Node, short_tags: bool) -> String {
 }
 
 /// Text that keeps to its line and its quotes: escaped, and cut when it is long.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(MAX_TEXT) + 4);
     for (count, character) in text.trim().chars().enumerate() {
         if count == MAX_TEXT {

@@ -49,6 +49,8 @@ pub struct Node {
     pub frame: Rect,
     /// Its index, when a person can operate it.
     pub index: Option<u32>,
+    /// Hash of the object in its application.
+    pub identity: u64,
 }
 
 impl Node {
@@ -102,8 +104,8 @@ pub struct Tree {
     pub nodes: Vec<Node>,
     /// Where the window is on the screen: added to frames for `elements`.
     pub origin: (i32, i32),
-    /// Positions of the indexed nodes, by their index.
-    pub elements: Vec<usize>,
+    /// Positions of the indexed nodes, by their index; none for an index whose element has gone.
+    pub elements: Vec<Option<usize>>,
 }
 
 impl Tree {
@@ -121,9 +123,19 @@ impl Tree {
                 return false;
             }
             self.nodes[position].index = Some(index);
-            self.elements.push(position);
+            self.elements.push(Some(position));
         }
         true
+    }
+
+    /// Position of the element with this index.
+    pub fn position(&self, index: u32) -> Option<usize> {
+        usize::try_from(index).ok().and_then(|index| self.elements.get(index).copied().flatten())
+    }
+
+    /// Number of elements.
+    pub fn element_count(&self) -> u32 {
+        u32::try_from(self.elements.iter().flatten().count()).unwrap_or(u32::MAX)
     }
 
     /// Gives unnamed buttons, rows and the like the text that stands in them.
@@ -249,9 +261,18 @@ pub mod tests {
         tree
     }
 
+    /// The sample, each node an object of its own.
+    pub fn identified() -> Tree {
+        let mut tree = sample();
+        for (position, node) in tree.nodes.iter_mut().enumerate() {
+            node.identity = crate::token::identity(7, ":1.5", &format!("/{position}"));
+        }
+        tree
+    }
+
     #[test]
     fn only_what_a_person_operates_is_indexed() {
-        assert_eq!(sample().elements, [2, 5]);
+        assert_eq!(sample().elements, [Some(2), Some(5)]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Action, Application, AxError, Element, Inserted, SnapshotRequest};
+use crate::{Action, Application, AxError, Element, How, Inserted, SnapshotRequest};
 
 /// How often this process has waited for replies.
 pub fn round_trips() -> u32 {
@@ -76,6 +76,37 @@ impl Snapshot {
     /// One element.
     pub fn element(&self, _index: u32) -> Option<Element> {
         None
+    }
+
+    /// The same tree with the indices of another.
+    #[must_use]
+    pub fn keeping_indices(&self, _previous: &Self) -> Self {
+        Self(())
+    }
+
+    /// What changed, as JSON.
+    pub fn changes_since(&self, _previous: &Self) -> String {
+        "{}".to_owned()
+    }
+
+    /// What changed, as lines.
+    pub fn changes_markdown(&self, _previous: &Self, _short_tags: bool) -> String {
+        String::new()
+    }
+
+    /// The token of an element.
+    pub fn token(&self, _index: u32) -> String {
+        String::new()
+    }
+
+    /// The element that a token stands for.
+    pub fn find(&self, _token: &str) -> Option<(u32, How)> {
+        None
+    }
+
+    /// The elements most like that of a token.
+    pub fn nearest(&self, _token: &str) -> String {
+        "[]".to_owned()
     }
 
     /// Index of the focused element.

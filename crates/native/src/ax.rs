@@ -125,6 +125,17 @@ pub struct AxInserted {
     pub value: Option<String>,
 }
 
+/// The element that a token stands for.
+#[napi(object, object_from_js = false)]
+pub struct AxFound {
+    /// Its index in the snapshot.
+    #[napi(js_name = "element_index")]
+    pub element_index: u32,
+    /// Whether it is the same object.
+    #[napi(ts_type = "'same' | 'lookalike'")]
+    pub how: String,
+}
+
 /// The accessibility bus of a session.
 #[napi]
 pub struct Accessibility {
@@ -264,6 +275,47 @@ impl AxSnapshot {
     #[napi(catch_unwind, ts_return_type = "number | null")]
     pub fn focused(&self) -> napi::Either<u32, napi::bindgen_prelude::Null> {
         nullable(self.snapshot.focused())
+    }
+
+    /// The same tree with the indices of `previous` for the elements that were there (or whose only lookalike is here); new
+    /// ones get higher numbers.
+    #[napi(catch_unwind)]
+    pub fn keeping_indices(&self, previous: &AxSnapshot) -> AxSnapshot {
+        AxSnapshot { snapshot: Arc::new(self.snapshot.keeping_indices(&previous.snapshot)) }
+    }
+
+    /// What changed since `previous` as the text of a JSON object: added and changed (records as in `elements`, with null for
+    /// element_index where a person operates nothing; changed ones name the differing `fields`), removed (element_index,
+    /// element_token, role, label), moved and unchanged (numbers of nodes).
+    #[napi(catch_unwind)]
+    pub fn changes_since(&self, previous: &AxSnapshot) -> String {
+        self.snapshot.changes_since(&previous.snapshot)
+    }
+
+    /// What changed since `previous` as lines of the tree after `+` (new), `~` (says something else) or `-` (gone).
+    #[napi(catch_unwind)]
+    pub fn changes_markdown(&self, previous: &AxSnapshot, short_tags: bool) -> String {
+        self.snapshot.changes_markdown(&previous.snapshot, short_tags)
+    }
+
+    /// The token of an element, which outlives the snapshot; empty when the snapshot has none of this index.
+    #[napi(catch_unwind)]
+    pub fn token(&self, index: u32) -> String {
+        self.snapshot.token(index)
+    }
+
+    /// The element of a token: `same` when it is the same object, `lookalike` when that has gone and exactly one element
+    /// has the same role, name and ancestors; null when neither is here.
+    #[napi(catch_unwind, ts_return_type = "AxFound | null")]
+    pub fn find(&self, token: String) -> napi::Either<AxFound, napi::bindgen_prelude::Null> {
+        let found = self.snapshot.find(&token);
+        nullable(found.map(|(element_index, how)| AxFound { element_index, how: how.name().to_owned() }))
+    }
+
+    /// The elements most like that of a token as the text of a JSON array, the most alike first: element_token, role, label.
+    #[napi(catch_unwind)]
+    pub fn nearest(&self, token: String) -> String {
+        self.snapshot.nearest(&token)
     }
 
     /// Reads an element again. Rejects with `stale_element` when it has gone, `unknown_element`, `accessibility_timeout`.

@@ -11,15 +11,16 @@ use super::detail::{self, Target};
 use super::walk::Walk;
 use super::window::{self, Found};
 use crate::state::{State, States};
+use crate::token::Token;
 use crate::tree::{Node, Tree};
-use crate::{AxError, Element, SnapshotRequest, elements, markdown};
+use crate::{AxError, Element, How, SnapshotRequest, changes, elements, markdown, token};
 
 /// The tree of one window as it was read, with what is needed to act on its elements.
 pub struct Snapshot {
     pub(super) app: Arc<App>,
     pub(super) tree: Tree,
     /// Objects of the tree's nodes.
-    pub(super) objects: Vec<Place>,
+    pub(super) objects: Arc<Vec<Place>>,
     /// The window's own object, when it is a top-level one.
     window: Option<ObjectRef>,
     partial: Option<String>,
@@ -38,7 +39,7 @@ pub struct Place {
 impl Snapshot {
     /// Number of elements.
     pub fn element_count(&self) -> u32 {
-        u32::try_from(self.tree.elements.len()).unwrap_or(u32::MAX)
+        self.tree.element_count()
     }
 
     /// Why the tree is incomplete; none when it is complete.
@@ -67,9 +68,48 @@ impl Snapshot {
         focused.index
     }
 
+    /// The same tree with the indices of `previous` for the elements that were there; new ones get higher ones.
+    #[must_use]
+    pub fn keeping_indices(&self, previous: &Self) -> Self {
+        let mut tree = self.tree.clone();
+        tree.keep_indices(&previous.tree);
+        Self {
+            app: Arc::clone(&self.app),
+            tree,
+            objects: Arc::clone(&self.objects),
+            window: self.window.clone(),
+            partial: self.partial.clone(),
+        }
+    }
+
+    /// What changed since `previous`, as the text of a JSON object.
+    pub fn changes_since(&self, previous: &Self) -> String {
+        changes::json(&self.tree, &previous.tree)
+    }
+
+    /// What changed since `previous`, as lines with `+`, `~` and `-`.
+    pub fn changes_markdown(&self, previous: &Self, short_tags: bool) -> String {
+        changes::markdown(&self.tree, &previous.tree, short_tags)
+    }
+
+    /// The token of an element; empty when the snapshot has none of this index.
+    pub fn token(&self, index: u32) -> String {
+        let token = self.tree.element_tokens().find(|(own, _)| *own == index);
+        token.map(|(_, token)| token.text()).unwrap_or_default()
+    }
+
+    /// The element that a token stands for, and how it was found; none when it is not here.
+    pub fn find(&self, token: &str) -> Option<(u32, How)> {
+        self.tree.find(Token::parse(token)?)
+    }
+
+    /// The elements most like that of a token, as the text of a JSON array: element_token, role and label.
+    pub fn nearest(&self, token: &str) -> String {
+        Token::parse(token).map_or_else(|| "[]".to_owned(), |token| elements::candidates(&self.tree, token))
+    }
+
     pub(super) fn position(&self, index: u32) -> Result<usize, AxError> {
-        let position = usize::try_from(index).ok().and_then(|index| self.tree.elements.get(index));
-        position.copied().ok_or(AxError::UnknownElement { index, count: self.element_count() })
+        self.tree.position(index).ok_or(AxError::UnknownElement { index, count: self.element_count() })
     }
 
     /// The failure of a call on an element: one that the application no longer knows is stale.
@@ -149,7 +189,7 @@ pub fn take(app: Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxErro
     let partial = (!walk.left_out.is_empty()).then(|| walk.left_out.join("; "));
     let window =
         found.filter(|found| found.origin.is_some()).map(|found| objects.all[found.root].object.clone());
-    Ok(Snapshot { app, tree, objects: places, window, partial })
+    Ok(Snapshot { app, tree, objects: Arc::new(places), window, partial })
 }
 
 /// Reads in bulk what the application offers, and its top-level objects.
@@ -219,6 +259,7 @@ fn build(
             label: detail::label(app, &raw.name, &raw.description, raw.role),
             states: raw.states,
             abilities: raw.abilities,
+            identity: token::identity(app.pid, &raw.object.bus, &raw.object.path),
             ..Node::default()
         };
         node.value = node.toggle_value();
