@@ -17,6 +17,7 @@ export interface ListedWindow {
 /** A record of `elements`, as far as tests use it; frames are screen pixels. */
 export interface ListedElement {
   readonly element_index: number
+  readonly element_token: string
   readonly role: string
   readonly label: string
   readonly value: string | null

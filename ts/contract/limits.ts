@@ -41,6 +41,12 @@ export const accessibleActionTimeoutMs = 2_000
 /** Milliseconds that an action is watched for its effect, at most, and between two looks when no event comes. */
 export const evidence = { ceilingMs: 250, lookEveryMs: 20 } as const
 
+/**
+ * Milliseconds that an application must announce nothing before it is observed, and for which that is waited at most. A
+ * browser gathers its announcements for some 50 ms.
+ */
+export const observation = { quietMs: 80, ceilingMs: 1_000 } as const
+
 /** Milliseconds between two characters that are typed as key events. */
 export const typingDelayMs = 30
 

@@ -14,6 +14,11 @@ export const elementIndex = Type.Integer({
   description: 'From get_window_state; needs window_id.',
 })
 
+export const elementToken = Type.String({ minLength: 1, description: 'Instead of element_index.' })
+
+/** Ours, beyond the specification: hidden with the extensions. */
+export const observe = Type.Boolean({ description: 'Return what changed in the window.', extension: true })
+
 export const coordinate = (axis: string) =>
   Type.Number({ description: `${axis} in pixels of the window's latest screenshot.` })
 

@@ -1,11 +1,16 @@
 /** The one path of every call, whatever edge it came through: find, fill defaults, check, run, envelope. */
 import { Failure } from '@backlot/contract/failure'
 import { callsPerCollection } from '@backlot/contract/limits'
+import type { Static, TObject } from '@sinclair/typebox'
 import { checkArguments, nearest } from './check.ts'
 import { type Call, type CallContext, reasonOf } from './context.ts'
 import type { Driver } from './driver.ts'
+import { withResolved } from './lookalike.ts'
+import { observed } from './observe.ts'
 import { findTool, tools } from './registry.ts'
 import { failed, succeeded, type ToolResult } from './result.ts'
+import { withIndex } from './tokens.ts'
+import type { Outcome, Tool } from './tool.ts'
 
 export type { ToolResult }
 
@@ -19,10 +24,11 @@ export const callTool = async (
   try {
     const tool = findTool(name)
     if (tool === undefined) throw unknownTool(name)
+    // What cannot be meant is refused before the person's brake is looked at.
     const checked = checkArguments(tool, args)
     const run = (signal: AbortSignal) => {
       const gesture: Call['gesture'] = (work) => driver.agents.gesture({ ...context, signal }, work)
-      return untilAborted(() => tool.run({ driver, ...context, signal, gesture }, checked), signal)
+      return untilAborted(() => runTool({ driver, ...context, signal, gesture }, tool, checked), signal)
     }
     return succeeded(await (tool.attributes.pausable ? driver.underBrake(context.signal, run) : run(context.signal)))
   } catch (error) {
@@ -32,6 +38,12 @@ export const callTool = async (
   } finally {
     collectNowAndThen()
   }
+}
+
+/** Runs a tool on checked arguments: finds the element of a token, and adds what was asked for beside the tool's answer. */
+export const runTool = async (call: Call, tool: Tool, checked: Static<TObject>): Promise<Outcome> => {
+  const args = await withIndex(call, checked)
+  return observed(call, args, withResolved(call, await tool.run(call, args)))
 }
 
 let calls = 0

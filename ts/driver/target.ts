@@ -3,6 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { Rect, Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import { type SeenElement, staleElement } from './elements.ts'
+import { elementNow } from './lookalike.ts'
 
 /** A position in window pixels, from the window's top-left corner. */
 export interface Point {
@@ -63,15 +64,8 @@ export const elementOf = async (
   { pid, window_id, element_index }: { pid: number; window_id?: number; element_index?: number },
 ): Promise<{ window: Window; target: SeenElement } | undefined> => {
   if (element_index === undefined) return undefined
-  if (window_id === undefined) {
-    throw new Failure('missing_argument', 'window_id is required when element_index is used.', {
-      argument: 'window_id',
-    })
-  }
-  const window = await windowOf(call, pid, window_id)
-  const seen = call.driver.seen.element(pid, window_id, element_index)
-  const element = await unlessGone(window, element_index, seen.snapshot.read(element_index))
-  return { window, target: { ...seen, element } }
+  const window = await windowOf(call, pid, windowFor(window_id, 'element_index'))
+  return { window, target: await elementNow(call, window, element_index) }
 }
 
 /** What was asked of an element; a failure that says it is gone becomes the one that names its index. */
@@ -83,6 +77,12 @@ export const unlessGone = async <T>(window: Window, element_index: number, asked
       ? staleElement(window.pid, window.window_id, element_index)
       : error
   }
+}
+
+/** The window of an argument that needs one, or throws `missing_argument`. */
+export const windowFor = (window_id: number | undefined, argument: string): number => {
+  if (window_id !== undefined) return window_id
+  throw new Failure('missing_argument', `window_id is required when ${argument} is used.`, { argument: 'window_id' })
 }
 
 /** How messages name an element. */

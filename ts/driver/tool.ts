@@ -1,5 +1,6 @@
 /** What a tool is: a declaration and its handler, from which every edge reads what it needs. */
-import type { Static, TObject } from '@sinclair/typebox'
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { elementToken, observe } from './arguments.ts'
 import type { Call } from './context.ts'
 
 /** What a handler gives back; the envelope of MCP is made of it in one place. */
@@ -51,8 +52,22 @@ export interface Tool<Arguments extends TObject = TObject> {
   run(call: Call, args: Static<Arguments>): Promise<Outcome>
 }
 
-/** Gives a declaration its types. */
-export const tool = <Arguments extends TObject>(declaration: Tool<Arguments>): Tool<Arguments> => declaration
+/** Gives a declaration its types, and the arguments that follow from it: a token for an index, `observe` for an action. */
+export const tool = <Arguments extends TObject>(declaration: Tool<Arguments>): Tool<Arguments> => {
+  const { properties } = declaration.arguments
+  const observes = !declaration.attributes.readOnly && 'window_id' in properties
+  return {
+    ...declaration,
+    arguments: {
+      ...declaration.arguments,
+      properties: {
+        ...properties,
+        ...('element_index' in properties && { element_token: Type.Optional(elementToken) }),
+        ...(observes && { observe: Type.Optional(observe) }),
+      },
+    },
+  }
+}
 
 /** Attributes of a tool that only looks. */
 export const reads = (...grants: Grant[]): Attributes => ({

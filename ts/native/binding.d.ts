@@ -21,6 +21,8 @@ export declare class Accessibility {
   generation(pid: number): number
   /** Waits until the number of events of the application differs from `since`; answers the number then. */
   waitForEvent(pid: number, since: number, timeoutMs: number): Promise<number>
+  /** Waits until the application has announced nothing for `quietMs`; false when it still did at the end of `ceilingMs`. */
+  settled(pid: number, quietMs: number, ceilingMs: number): Promise<boolean>
   /** Closes the connection; closing twice is fine. */
   close(): void
 }
@@ -78,6 +80,28 @@ export declare class AxSnapshot {
   element(index: number): AxElement | null
   /** Index of the element that had the keyboard focus, or null. */
   focused(): number | null
+  /**
+   * The same tree with the indices of `previous` for the elements that were there (or whose only lookalike is here); new
+   * ones get higher numbers.
+   */
+  keepingIndices(previous: AxSnapshot): AxSnapshot
+  /**
+   * What changed since `previous` as the text of a JSON object: added and changed (records as in `elements`, with null for
+   * element_index where a person operates nothing; changed ones name the differing `fields`), removed (element_index,
+   * element_token, role, label), moved and unchanged (numbers of nodes).
+   */
+  changesSince(previous: AxSnapshot): string
+  /** What changed since `previous` as lines of the tree after `+` (new), `~` (says something else) or `-` (gone). */
+  changesMarkdown(previous: AxSnapshot, shortTags: boolean): string
+  /** The token of an element, which outlives the snapshot; empty when the snapshot has none of this index. */
+  token(index: number): string
+  /**
+   * The element of a token: `same` when it is the same object, `lookalike` when that has gone and exactly one element
+   * has the same role, name and ancestors; null when neither is here.
+   */
+  find(token: string): AxFound | null
+  /** The elements most like that of a token as the text of a JSON array, the most alike first: element_token, role, label. */
+  nearest(token: string): string
   /** Reads an element again. Rejects with `stale_element` when it has gone, `unknown_element`, `accessibility_timeout`. */
   read(index: number): Promise<AxElement>
   /**
@@ -224,6 +248,14 @@ export interface AxElement {
   editable: boolean
   /** True when it can have the keyboard focus. */
   focusable: boolean
+}
+
+/** The element that a token stands for. */
+export interface AxFound {
+  /** Its index in the snapshot. */
+  element_index: number
+  /** Whether it is the same object. */
+  how: 'same' | 'lookalike'
 }
 
 /** Where an element is, in pixels from the window's top-left corner. */

@@ -44,6 +44,11 @@ impl Accessibility {
         since
     }
 
+    /// Waits until the application is quiet.
+    pub fn settled(&self, _pid: u32, _quiet: Duration, _ceiling: Duration) -> bool {
+        true
+    }
+
     /// Ends it.
     pub fn close(&self) {}
 }

@@ -220,6 +220,22 @@ impl Accessibility {
         )
     }
 
+    /// Waits until the application has announced nothing for `quietMs`; false when it still did at the end of `ceilingMs`.
+    #[napi(catch_unwind)]
+    pub fn settled<'env>(
+        &self,
+        env: &'env Env,
+        pid: u32,
+        quiet_ms: u32,
+        ceiling_ms: u32,
+    ) -> napi::Result<PromiseRaw<'env, bool>> {
+        let accessibility = Arc::clone(&self.accessibility);
+        let milliseconds = |value: u32| Duration::from_millis(u64::from(value));
+        promise(env, move || {
+            Ok::<_, AxError>(accessibility.settled(pid, milliseconds(quiet_ms), milliseconds(ceiling_ms)))
+        })
+    }
+
     /// Closes the connection; closing twice is fine.
     #[napi(catch_unwind)]
     pub fn close(&self) {

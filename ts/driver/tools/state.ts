@@ -1,15 +1,18 @@
 /** One window: its accessibility tree and its picture. */
 import { choice } from '@backlot/contract/choice'
 import { Failure } from '@backlot/contract/failure'
-import { environment, longestTimeoutMs, tree as treeLimits } from '@backlot/contract/limits'
+import { longestTimeoutMs, tree as treeLimits } from '@backlot/contract/limits'
 import type { AxSnapshot, Picture, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { pid, windowId } from '../arguments.ts'
-import { type Config, captureModes } from '../config.ts'
+import { captureModes } from '../config.ts'
 import type { Call } from '../context.ts'
+import type { TreeLimits } from '../elements.ts'
+import { changesSince, hasShortTags } from '../observe.ts'
 import { absolutePath, writePicture } from '../paths.ts'
 import { windowOf } from '../target.ts'
 import { type Outcome, reads, tool } from '../tool.ts'
+import { defaultLimits, readTree } from '../trees.ts'
 
 export const getWindowState = tool({
   name: 'get_window_state',
@@ -23,6 +26,13 @@ export const getWindowState = tool({
       choice(captureModes, { description: 'som: tree and screenshot (default); vision: screenshot; ax: tree.' }),
     ),
     query: Type.Optional(Type.String({ description: 'Keep only lines holding this text, and their ancestors.' })),
+    since: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'A snapshot_id: return only what changed since; indexes stay.',
+        extension: true,
+      }),
+    ),
     screenshot_out_file: Type.Optional(
       Type.String({ minLength: 1, description: 'Write the PNG to this path instead of returning it.' }),
     ),
@@ -51,16 +61,30 @@ export const getWindowState = tool({
         { argument: 'include_screenshot' },
       )
     }
+    if (args.since !== undefined && args.query !== undefined) {
+      throw new Failure(
+        'invalid_argument',
+        'query needs the whole tree, and since leaves most of it out. Pass one of them.',
+        {
+          argument: 'query',
+        },
+      )
+    }
     const window = await windowOf(call, args.pid, args.window_id)
+    const limits = {
+      max_elements: args.max_elements ?? defaultLimits.max_elements,
+      max_depth: args.max_depth ?? defaultLimits.max_depth,
+      timeout_ms: args.timeout_ms ?? defaultLimits.timeout_ms,
+    }
     const [tree, picture] = await Promise.all([
-      part(wants.tree, () => snapshotOf(call, window, args)),
+      part(wants.tree, () => readTree(call, window, limits)),
       part(wants.picture, async () =>
         (await call.driver.capturer()).window(window.window_id, config.max_image_dimension),
       ),
     ])
     const [failure] = [tree, picture].flatMap((each) => (each instanceof Failure ? [each] : []))
     if (failure !== undefined && !isThere(tree) && !isThere(picture)) throw failure
-    const snapshot = describeTree(call, window, tree, args.query, config)
+    const snapshot = await describeTree(call, window, tree, limits, args)
     const shown = await describePicture(call, window, picture, path)
     return {
       text: [
@@ -96,42 +120,35 @@ const part = async <T>(wanted: boolean, make: () => Promise<T>): Promise<Part<T>
   }
 }
 
-const snapshotOf = async (
-  call: Call,
-  { pid, window_id, title, bounds }: Window,
-  limits: { max_elements?: number; max_depth?: number; timeout_ms?: number },
-): Promise<AxSnapshot> =>
-  (await call.driver.accessibility()).snapshot({
-    pid,
-    window_id,
-    title,
-    bounds,
-    max_elements: limits.max_elements ?? treeLimits.maxElements,
-    max_depth: limits.max_depth ?? treeLimits.maxDepth,
-    timeout_ms: limits.timeout_ms ?? treeLimits.timeoutMs,
-  })
-
-const describeTree = (
+const describeTree = async (
   call: Call,
   window: Window,
   tree: Part<AxSnapshot>,
-  query: string | undefined,
-  config: Config,
+  limits: TreeLimits,
+  { query, since }: { query?: string; since?: string },
 ) => {
   if (tree === undefined) return { elements: 0, lines: [], structured: {} }
   if (tree instanceof Failure) {
     const reason = tree.message
     return { elements: 0, lines: [`accessibility: ${reason}`], structured: { accessibility: reason } }
   }
-  const tags = process.env[environment.elementTags] ?? config.element_tags
-  const markdown = tree.markdown(query ?? null, tags === 'short')
+  const partial = tree.partial === null ? [] : [`partial: ${tree.partial}`]
+  const changes = since === undefined ? undefined : await changesSince(call, window, tree, limits, since)
+  if (changes !== undefined) {
+    const { snapshot, facts, lines } = changes
+    const structured = { partial: tree.partial, ...facts }
+    return { elements: snapshot.element_count, lines: [...partial, ...lines], structured }
+  }
+  const markdown = tree.markdown(query ?? null, await hasShortTags(call))
   const empty = query === undefined ? 'The tree is empty.' : `No line holds "${query}".`
+  const unknown = since === undefined ? [] : [`since: there is no snapshot "${since}" any more; this is the whole tree`]
   return {
     elements: tree.element_count,
-    lines: [...(tree.partial === null ? [] : [`partial: ${tree.partial}`]), '', markdown === '' ? empty : markdown],
+    lines: [...partial, ...unknown, '', markdown === '' ? empty : markdown],
     structured: {
       tree_markdown: markdown,
-      snapshot_id: call.driver.seen.keepSnapshot(window.pid, window.window_id, tree),
+      snapshot_id: call.driver.seen.keepSnapshot(window.pid, window.window_id, tree, limits),
+      ...(since !== undefined && { since: null }),
       partial: tree.partial,
       elements: JSON.parse(tree.elements(query ?? null)),
     },

@@ -80,6 +80,11 @@ impl Accessibility {
         self.events.wait(pid, since, timeout)
     }
 
+    /// Waits until the application has announced nothing for a while; false when it still did at the end of `ceiling`.
+    pub fn settled(&self, pid: u32, quiet: Duration, ceiling: Duration) -> bool {
+        self.events.settled(pid, quiet, ceiling)
+    }
+
     /// Ends the connection; later calls fail.
     pub fn close(&self) {
         let mut state = lock(&self.state);

@@ -74,6 +74,20 @@ impl Events {
             counts = self.changed.wait_timeout(counts, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
+
+    /// Waits until a process has been quiet for a while; false when it was not by the end of `ceiling`.
+    pub fn settled(&self, pid: u32, quiet: Duration, ceiling: Duration) -> bool {
+        let deadline = Instant::now() + ceiling;
+        let mut events = self.of(pid);
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let now = self.wait(pid, events, quiet.min(left));
+            if now == events {
+                return left >= quiet;
+            }
+            events = now;
+        }
+    }
 }
 
 fn sum(counts: &HashMap<String, Count>, pid: u32) -> u64 {
@@ -95,5 +109,14 @@ mod tests {
         });
         assert!(events.has_left(":1.5"));
         assert_eq!(events.of(7), 0);
+    }
+
+    #[test]
+    fn a_process_settles_when_its_events_stop() {
+        let events = Events::default();
+        events.belongs(":1.5", 42);
+        let (quiet, never) = (Duration::from_millis(5), Duration::from_secs(60));
+        assert!(events.settled(42, quiet, never));
+        assert!(!events.settled(42, never, quiet));
     }
 }

@@ -1,0 +1,30 @@
+/** Reading the tree of a window, as much of it as was asked for. */
+import { tree as defaults } from '@backlot/contract/limits'
+import type { AxSnapshot, Window } from '@backlot/native'
+import type { Call } from './context.ts'
+import type { TreeLimits } from './elements.ts'
+
+/** How much of a tree is read when the call does not say. */
+export const defaultLimits: TreeLimits = {
+  max_elements: defaults.maxElements,
+  max_depth: defaults.maxDepth,
+  timeout_ms: defaults.timeoutMs,
+}
+
+/** The tree of a window as it is now. */
+export const readTree = async (
+  { driver }: Call,
+  { pid, window_id, title, bounds }: Window,
+  limits: TreeLimits,
+): Promise<AxSnapshot> => (await driver.accessibility()).snapshot({ pid, window_id, title, bounds, ...limits })
+
+/** The tree of a window as it is now, with the indices that its callers know, which stay valid. */
+export const refreshedMap = async (call: Call, window: Window): Promise<AxSnapshot> => {
+  const { seen } = call.driver
+  const { pid, window_id } = window
+  const known = seen.snapshot(pid, window_id)
+  const fresh = await readTree(call, window, seen.limits(pid, window_id) ?? defaultLimits)
+  const map = known === undefined ? fresh : fresh.keepingIndices(known)
+  seen.refreshMap(pid, window_id, map)
+  return map
+}
