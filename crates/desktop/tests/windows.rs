@@ -63,6 +63,22 @@ fn the_stack_and_the_geometry_follow_events() {
 }
 
 #[test]
+fn a_window_that_gets_the_id_of_one_that_went_is_another() {
+    let (mut stage, desktop) = managed();
+    let first = stage.run("xterm", &["-T", "first"]).unwrap();
+    let first = wait_for(|| window_of(&desktop, first)).unwrap();
+    // Nobody looks in between.
+    stage.end(first.pid);
+    let pid = stage.run("xterm", &["-T", "second"]).unwrap();
+    let second = wait_for(|| window_of(&desktop, pid)).unwrap();
+    assert_eq!(
+        second.window_id, first.window_id,
+        "the server gives the ids of a client that went to the next"
+    );
+    assert_eq!(second.title, "second");
+}
+
+#[test]
 fn a_menu_is_a_popup_of_its_window() {
     let (mut stage, desktop) = managed();
     let pid = stage.run("mousepad", &["--disable-server"]).unwrap();

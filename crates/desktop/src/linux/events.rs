@@ -20,6 +20,8 @@ const BARRIER_LIMIT: Duration = Duration::from_secs(10);
 /// What changed on one window since it was last read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Changed {
+    /// The window went; one of the same id is another.
+    pub(crate) gone: bool,
     pub(crate) shape: bool,
     pub(crate) properties: bool,
 }
@@ -179,7 +181,7 @@ impl Notes {
                 }
                 (event.window, shape())
             }
-            Event::DestroyNotify(event) => (event.window, shape()),
+            Event::DestroyNotify(event) => (event.window, Changed { gone: true, ..shape() }),
             Event::MapNotify(event) => (event.window, shape()),
             Event::UnmapNotify(event) => (event.window, shape()),
             Event::ReparentNotify(event) => (event.window, shape()),
@@ -187,20 +189,21 @@ impl Notes {
             Event::GravityNotify(event) => (event.window, shape()),
             Event::CirculateNotify(event) => (event.window, shape()),
             Event::PropertyNotify(event) if is_read(link, event.atom) => {
-                (event.window, Changed { shape: false, properties: true })
+                (event.window, Changed { properties: true, ..Changed::default() })
             }
             _ => return,
         };
         self.count += 1;
         self.changes.root |= changed.shape || window == link.root;
         let entry = self.changes.windows.entry(window).or_default();
+        entry.gone |= changed.gone;
         entry.shape |= changed.shape;
         entry.properties |= changed.properties;
     }
 }
 
 fn shape() -> Changed {
-    Changed { shape: true, properties: false }
+    Changed { shape: true, ..Changed::default() }
 }
 
 fn lost(link: &Link, reason: String) -> DesktopError {

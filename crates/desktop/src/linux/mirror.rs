@@ -63,8 +63,9 @@ impl Mirror {
             self.read_root(link)?;
         }
         let tracked: HashSet<Window> = self.stacking.iter().chain(&self.clients).copied().collect();
-        self.nodes.retain(|window, _| tracked.contains(window));
-        self.listened.retain(|window, _| tracked.contains(window));
+        let gone = |window: &Window| changes.windows.get(window).is_some_and(|changed| changed.gone);
+        self.nodes.retain(|window, _| tracked.contains(window) && !gone(window));
+        self.listened.retain(|window, _| tracked.contains(window) && !gone(window));
 
         let moved = |window: Window| changes.windows.get(&window).is_some_and(|changed| changed.shape);
         let stale: Vec<Window> = tracked
