@@ -67,6 +67,14 @@ export const startCancellable = (on: TestDesktop): Promise<Application> => {
   return started(title, Journal.inFile(file))
 }
 
+/** Starts the GTK 3 application of nested, disabled, checked and equally named menu items. */
+export const startMenus = (on: TestDesktop): Promise<Application> => {
+  const title = 'Backlot menus'
+  const file = on.path('menus.jsonl')
+  on.start([python, join(fixtures, 'gtk3_menus.py'), file, title])
+  return started(title, Journal.inFile(file))
+}
+
 /**
  * Starts an xterm whose program journals the bytes it reads as entries `{ type: 'input', bytes }`, in hexadecimal;
  * with `mouse` also the reports of what the pointer does.

@@ -38,6 +38,9 @@ export const longestTimeoutMs = 60_000
 /** Milliseconds that one accessibility action or text insertion may take. */
 export const accessibleActionTimeoutMs = 2_000
 
+/** Milliseconds that a value may take to appear after keys or a click have set it. */
+export const valueAppearsMs = 1_000
+
 /** Milliseconds that an action is watched for its effect, at most, and between two looks when no event comes. */
 export const evidence = { ceilingMs: 250, lookEveryMs: 20 } as const
 

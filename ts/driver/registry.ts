@@ -7,11 +7,13 @@ import { getConfig, setConfig } from './tools/config.ts'
 import { setWindowFrame } from './tools/frame.ts'
 import { bringToFront } from './tools/front.ts'
 import { hotkey, pressKey } from './tools/keyboard.ts'
+import { invokeMenu } from './tools/menu.ts'
 import { checkPermissions } from './tools/permissions.ts'
 import { getCursorPosition, getScreenSize } from './tools/screen.ts'
 import { getWindowState } from './tools/state.ts'
 import { typeText } from './tools/text.ts'
 import { checkForUpdate } from './tools/update.ts'
+import { setValue } from './tools/values.ts'
 import { getAccessibilityTree, listWindows } from './tools/windows.ts'
 import { zoom } from './tools/zoom.ts'
 
@@ -31,10 +33,12 @@ export const tools: readonly Tool[] = [
   typeText,
   pressKey,
   hotkey,
+  setValue,
   zoom,
   setConfig,
   checkPermissions,
   checkForUpdate,
+  invokeMenu,
   setWindowFrame,
   clipboardRead,
   clipboardWrite,

@@ -114,6 +114,22 @@ export declare class AxSnapshot {
    * `text_not_supported`, `stale_element`, `unknown_element`, `accessibility_timeout`.
    */
   insertText(index: number, text: string, timeoutMs: number): Promise<AxInserted>
+  /**
+   * Sets the value of an element (on or off, an option's name, a number or text) and reads it back. Rejects with
+   * `value_not_accepted`, `value_not_supported`, `stale_element`, `unknown_element`, `accessibility_timeout`.
+   */
+  setValue(index: number, value: string, timeoutMs: number): Promise<AxWritten>
+  /**
+   * The options inside an element, shown or not. Rejects with `stale_element`, `unknown_element`,
+   * `accessibility_timeout`.
+   */
+  options(index: number, timeoutMs: number): Promise<Array<AxOption>>
+  /**
+   * Chooses the menu item at the end of a path that begins in the menu bar or with a menu button, without opening a
+   * menu. Rejects with `menu_not_found`, `menu_item_not_found`, `menu_item_ambiguous`, `element_disabled`,
+   * `menu_closed`, `accessibility_timeout`.
+   */
+  invokeMenu(path: Array<string>, timeoutMs: number): Promise<AxChosen>
   /** Gives an element the keyboard focus; false where the toolkit cannot, or would bring the window to the front. */
   focus(index: number): Promise<boolean>
 }
@@ -224,6 +240,16 @@ export interface AxApplication {
   toolkit: string
 }
 
+/** A menu item that was chosen. */
+export interface AxChosen {
+  /** The path as the application spells it. */
+  path: Array<string>
+  /** The toolkit's name of the action that was done. */
+  action: string
+  /** `checked` or `unchecked` afterwards, for an item that is on or off and has changed; else null. */
+  value: string | null
+}
+
 /** One element that a person can operate. */
 export interface AxElement {
   /** Its index in the snapshot. */
@@ -280,6 +306,16 @@ export interface AxInserted {
   value: string | null
 }
 
+/** One option inside a combo box, a list or a row of tabs. */
+export interface AxOption {
+  /** Its name, or the text in it. */
+  label: string
+  /** True when it is the chosen one. */
+  chosen: boolean
+  /** True when it can be chosen. */
+  enabled: boolean
+}
+
 /** Which window's tree is read, and how much of it. */
 export interface AxRequest {
   /** Process that owns the window. */
@@ -300,6 +336,16 @@ export interface AxRequest {
 
 /** How often this process has waited for replies of applications, wrapping; calls in flight together count once. */
 export declare function axRoundTrips(): number
+
+/** What became of a value that was set. */
+export interface AxWritten {
+  /** How it was done: `selection`, `action`, `value`, `editable_text`, or `none` when it was so before. */
+  route: string
+  /** True when the value was read back from the element. */
+  confirmed: boolean
+  /** The element's value afterwards; null for passwords and where it could not be read. */
+  value: string | null
+}
 
 /**
  * The combination of a list of names, modifiers first and exactly one other key last. Throws

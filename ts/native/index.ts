@@ -51,4 +51,4 @@ export type AxSnapshot = Binding.AxSnapshot
 export type Capturer = Binding.Capturer
 export type Desktop = Binding.Desktop
 export type StopKey = Binding.StopKey
-export type { App, AxElement, Clip, Delivery, Launched, Picture, Rect, Window } from './binding.d.ts'
+export type { App, AxElement, AxOption, Clip, Delivery, Launched, Picture, Rect, Window } from './binding.d.ts'

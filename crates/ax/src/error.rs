@@ -97,6 +97,80 @@ pub enum AxError {
         /// Its label.
         label: String,
     },
+    /// The element takes no value through the accessibility bus.
+    #[error(
+        "Element {index} ({role} \"{label}\") takes no value through accessibility; it is {why}. Use click, type_text or press_key instead."
+    )]
+    ValueNotSupported {
+        /// Its index in the snapshot.
+        index: u32,
+        /// Its role.
+        role: String,
+        /// Its label.
+        label: String,
+        /// What it is instead.
+        why: String,
+    },
+    /// The element takes values, but not this one.
+    #[error(
+        "Element {index} ({role} \"{label}\") does not accept \"{value}\"; it accepts: {accepted}. Use one of these."
+    )]
+    ValueNotAccepted {
+        /// Its index in the snapshot.
+        index: u32,
+        /// Its role.
+        role: String,
+        /// Its label.
+        label: String,
+        /// What was asked for.
+        value: String,
+        /// Options or range.
+        accepted: String,
+    },
+    /// The window has no menu that can be read.
+    #[error(
+        "The window \"{window}\" has no menu bar or menu button that can be read. Open its menu with click, then call get_window_state."
+    )]
+    NoMenu {
+        /// Title of the window.
+        window: String,
+    },
+    /// A menu has no such item.
+    #[error("The menu {menu} has no item \"{item}\"; it has: {items}. Use one of these.")]
+    MenuItemNotFound {
+        /// The path down to the menu.
+        menu: String,
+        /// What was asked for.
+        item: String,
+        /// The items that are there.
+        items: String,
+    },
+    /// A menu has several items of that name.
+    #[error("The menu {menu} has {count} items \"{item}\". Open it with click and choose by element_index.")]
+    MenuItemAmbiguous {
+        /// The path down to the menu.
+        menu: String,
+        /// What was asked for.
+        item: String,
+        /// How many there are.
+        count: usize,
+    },
+    /// The menu item takes no input now.
+    #[error(
+        "The menu item {item} is disabled. Make the application enable it first, for example by a selection."
+    )]
+    MenuItemDisabled {
+        /// The path down to the item.
+        item: String,
+    },
+    /// The menu cannot be operated while it is closed.
+    #[error(
+        "The menu {menu} can only be operated when it is open. Open it with click, then call get_window_state."
+    )]
+    MenuClosed {
+        /// The path down to the menu.
+        menu: String,
+    },
     /// The other side broke the protocol or closed the connection.
     #[error("The accessibility connection to \"{peer}\" failed: {reason}. Call again; it is opened anew.")]
     Connection {
@@ -123,6 +197,13 @@ impl AxError {
             Self::ActionNotSupported { .. } => "action_not_supported",
             Self::ActionRefused { .. } => "action_refused",
             Self::TextNotSupported { .. } => "text_not_supported",
+            Self::ValueNotSupported { .. } => "value_not_supported",
+            Self::ValueNotAccepted { .. } => "value_not_accepted",
+            Self::NoMenu { .. } => "menu_not_found",
+            Self::MenuItemNotFound { .. } => "menu_item_not_found",
+            Self::MenuItemAmbiguous { .. } => "menu_item_ambiguous",
+            Self::MenuItemDisabled { .. } => "element_disabled",
+            Self::MenuClosed { .. } => "menu_closed",
             Self::Connection { .. } => "accessibility_failed",
             Self::Unsupported => "unsupported_platform",
         }

@@ -6,11 +6,13 @@ mod changes;
 mod elements;
 mod error;
 mod markdown;
+mod menu;
 mod request;
 mod role;
 mod state;
 mod token;
 mod tree;
+mod value;
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
@@ -20,5 +22,5 @@ pub use action::Action;
 pub use elements::Element;
 pub use error::AxError;
 pub use platform::{Accessibility, Snapshot, round_trips};
-pub use request::{Application, Inserted, SnapshotRequest};
+pub use request::{Application, Chosen, Inserted, SnapshotRequest, Written};
 pub use token::How;

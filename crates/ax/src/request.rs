@@ -44,3 +44,25 @@ pub struct Inserted {
     /// The element's whole text afterwards; none for passwords and where it could not be read.
     pub value: Option<String>,
 }
+
+/// What became of a value that was set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// How it was done: `selection`, `action`, `value`, `editable_text`, or `none` when it was so before.
+    pub route: String,
+    /// True when the value was read back from the element.
+    pub confirmed: bool,
+    /// The element's value afterwards; none for passwords and where it could not be read.
+    pub value: Option<String>,
+}
+
+/// A menu item that was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// The path as the application spells it.
+    pub path: Vec<String>,
+    /// The toolkit's name of the action that was done.
+    pub action: String,
+    /// `checked` or `unchecked` afterwards, for an item that is on or off.
+    pub value: Option<String>,
+}

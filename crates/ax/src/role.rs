@@ -148,6 +148,8 @@ pub enum Operated {
     WhenSelectable,
     /// When it offers an action or can be selected: icons inside fields and on desktops.
     WhenActive,
+    /// When its children can be selected through it: lists, tables and rows of tabs.
+    WhenChoosing,
     /// When it can be focused and offers an action: a part of a page that listens to clicks.
     WhenFocusable,
     /// Never: containers and decoration.
@@ -179,6 +181,7 @@ impl Role {
             | "row header"
             | "table column header"
             | "table row header" => Operated::WhenSelectable,
+            "list" | "list box" | "page tab list" | "table" | "tree" | "tree table" => Operated::WhenChoosing,
             "desktop icon" | "icon" => Operated::WhenActive,
             "canvas" | "drawing area" | "heading" | "image" | "label" | "panel" | "section" | "article"
             | "grouping" | "static" | "unknown" | "color chooser" | "extended" => Operated::WhenFocusable,
@@ -229,6 +232,19 @@ impl Role {
         matches!(
             self.name(),
             "slider" | "spin button" | "progress bar" | "dial" | "level bar" | "rating" | "scroll bar"
+        )
+    }
+
+    /// True for what shows a number that nobody sets.
+    pub fn is_meter(self) -> bool {
+        matches!(self.name(), "progress bar" | "level bar")
+    }
+
+    /// True for what holds options of which one is chosen.
+    pub fn is_chooser(self) -> bool {
+        matches!(
+            self.name(),
+            "combo box" | "list" | "list box" | "page tab list" | "tree" | "tree table" | "table"
         )
     }
 

@@ -62,6 +62,7 @@ pub enum State {
     Enabled = 8,
     Focusable = 11,
     Focused = 12,
+    Multiselectable = 18,
     Pressed = 20,
     Selectable = 22,
     Selected = 23,

@@ -64,6 +64,7 @@ impl Node {
             Operated::Always => true,
             Operated::WhenSelectable => reachable || edited,
             Operated::WhenActive => reachable || self.abilities.has(Abilities::ACTION),
+            Operated::WhenChoosing => self.abilities.has(Abilities::SELECTION),
             Operated::WhenFocusable => {
                 edited || self.states.has(State::Focusable) && self.abilities.has(Abilities::ACTION)
             }

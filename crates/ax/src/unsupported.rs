@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Action, Application, AxError, Element, How, Inserted, SnapshotRequest};
+use crate::{Action, Application, AxError, Chosen, Element, How, Inserted, SnapshotRequest, Written};
 
 /// How often this process has waited for replies.
 pub fn round_trips() -> u32 {
@@ -131,6 +131,21 @@ impl Snapshot {
 
     /// Inserts text.
     pub fn insert_text(&self, _index: u32, _text: &str, _timeout: Duration) -> Result<Inserted, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// Sets the value of an element.
+    pub fn set_value(&self, _index: u32, _value: &str, _timeout: Duration) -> Result<Written, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// The options inside an element.
+    pub fn options(&self, _index: u32, _timeout: Duration) -> Result<Vec<(String, bool, bool)>, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// Chooses a menu item.
+    pub fn invoke_menu(&self, _path: &[String], _timeout: Duration) -> Result<Chosen, AxError> {
         Err(AxError::Unsupported)
     }
 

@@ -136,6 +136,39 @@ pub struct AxFound {
     pub how: String,
 }
 
+/// What became of a value that was set.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct AxWritten {
+    /// How it was done: `selection`, `action`, `value`, `editable_text`, or `none` when it was so before.
+    pub route: String,
+    /// True when the value was read back from the element.
+    pub confirmed: bool,
+    /// The element's value afterwards; null for passwords and where it could not be read.
+    pub value: Option<String>,
+}
+
+/// One option inside a combo box, a list or a row of tabs.
+#[napi(object, object_from_js = false)]
+pub struct AxOption {
+    /// Its name, or the text in it.
+    pub label: String,
+    /// True when it is the chosen one.
+    pub chosen: bool,
+    /// True when it can be chosen.
+    pub enabled: bool,
+}
+
+/// A menu item that was chosen.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct AxChosen {
+    /// The path as the application spells it.
+    pub path: Vec<String>,
+    /// The toolkit's name of the action that was done.
+    pub action: String,
+    /// `checked` or `unchecked` afterwards, for an item that is on or off and has changed; else null.
+    pub value: Option<String>,
+}
+
 /// The accessibility bus of a session.
 #[napi]
 pub struct Accessibility {
@@ -374,6 +407,67 @@ impl AxSnapshot {
                 route: inserted.route,
                 confirmed: inserted.confirmed,
                 value: inserted.value,
+            })
+        })
+    }
+
+    /// Sets the value of an element (on or off, an option's name, a number or text) and reads it back. Rejects with
+    /// `value_not_accepted`, `value_not_supported`, `stale_element`, `unknown_element`, `accessibility_timeout`.
+    #[napi(catch_unwind)]
+    pub fn set_value<'env>(
+        &self,
+        env: &'env Env,
+        index: u32,
+        value: String,
+        timeout_ms: u32,
+    ) -> napi::Result<PromiseRaw<'env, AxWritten>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        let timeout = Duration::from_millis(u64::from(timeout_ms));
+        promise(env, move || {
+            snapshot.set_value(index, &value, timeout).map(|written| AxWritten {
+                route: written.route,
+                confirmed: written.confirmed,
+                value: written.value,
+            })
+        })
+    }
+
+    /// The options inside an element, shown or not. Rejects with `stale_element`, `unknown_element`,
+    /// `accessibility_timeout`.
+    #[napi(catch_unwind)]
+    pub fn options<'env>(
+        &self,
+        env: &'env Env,
+        index: u32,
+        timeout_ms: u32,
+    ) -> napi::Result<PromiseRaw<'env, Vec<AxOption>>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        let timeout = Duration::from_millis(u64::from(timeout_ms));
+        promise(env, move || {
+            let convert = |(label, chosen, enabled)| AxOption { label, chosen, enabled };
+            snapshot
+                .options(index, timeout)
+                .map(|options| options.into_iter().map(convert).collect::<Vec<_>>())
+        })
+    }
+
+    /// Chooses the menu item at the end of a path that begins in the menu bar or with a menu button, without opening a
+    /// menu. Rejects with `menu_not_found`, `menu_item_not_found`, `menu_item_ambiguous`, `element_disabled`,
+    /// `menu_closed`, `accessibility_timeout`.
+    #[napi(catch_unwind)]
+    pub fn invoke_menu<'env>(
+        &self,
+        env: &'env Env,
+        path: Vec<String>,
+        timeout_ms: u32,
+    ) -> napi::Result<PromiseRaw<'env, AxChosen>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        let timeout = Duration::from_millis(u64::from(timeout_ms));
+        promise(env, move || {
+            snapshot.invoke_menu(&path, timeout).map(|chosen| AxChosen {
+                path: chosen.path,
+                action: chosen.action,
+                value: chosen.value,
             })
         })
     }

@@ -182,7 +182,7 @@ fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) 
             let (x, y) = origin;
             node.frame = Rect { x: frame.x.saturating_sub(x), y: frame.y.saturating_sub(y), ..frame };
         }
-        Want::Actions => node.actions = reply.as_ref().map(action_names).unwrap_or_default(),
+        Want::Actions => node.actions = action_names_in(reply),
         Want::ActionName(position) => {
             if let (Some(name), Some(slot)) = (ask::text(reply), node.actions.get_mut(position)) {
                 *slot = name;
@@ -219,6 +219,22 @@ fn action_names(reply: &Message) -> Vec<String> {
     names
 }
 
+/// The names of an object's actions as they are now.
+pub fn action_names_of(app: &App, object: &ObjectRef, deadline: std::time::Instant) -> Vec<String> {
+    let names = action_names_in(&app.ask(Ask::plain(object, ask::ACTION, "GetActions"), deadline));
+    if names.iter().all(|name| action::is_known(name)) {
+        return names;
+    }
+    let asks: Vec<Ask> =
+        (0..names.len()).map(|at| call(object, Want::ActionName(at), app.coordinates())).collect();
+    let exact = app.ask_all(&asks, deadline);
+    names.into_iter().zip(&exact).map(|(name, exact)| ask::text(exact).unwrap_or(name)).collect()
+}
+
+fn action_names_in(reply: &Reply) -> Vec<String> {
+    reply.as_ref().map(action_names).unwrap_or_default()
+}
+
 /// The labelling objects in a reply of type `a(ua(so))`.
 fn labels(reply: &Message) -> Vec<(String, String)> {
     let mut found = Vec::new();
@@ -244,13 +260,14 @@ pub fn number(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// The name of an object as its label: GTK 4.8 gives unnamed objects the name of their class.
+/// The name of an object as its label: GTK 4.8 gives unnamed objects the name of their class, and every tab the same.
 pub fn label(app: &App, name: &str, description: &str, role: Role) -> String {
     let class = app.toolkit == Toolkit::Gtk4
         && name.strip_prefix("Gtk").is_some_and(|rest| {
             rest.starts_with(char::is_uppercase) && rest.chars().all(char::is_alphanumeric)
         });
-    let name = if class { "" } else { name };
+    let every = app.toolkit == Toolkit::Gtk4 && role.name() == "page tab" && name == "Tab";
+    let name = if class || every { "" } else { name };
     let described = !matches!(role.name(), "label" | "static" | "panel" | "filler" | "section");
     if name.trim().is_empty() && described { description } else { name }.to_owned()
 }

@@ -33,7 +33,8 @@ pub struct Place {
     pub object: ObjectRef,
     /// Its parent's object, and its position there.
     pub parent: Option<(ObjectRef, i32)>,
-    has_children: bool,
+    /// True when it has children, shown or not.
+    pub has_children: bool,
 }
 
 impl Snapshot {

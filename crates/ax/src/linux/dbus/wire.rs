@@ -61,6 +61,12 @@ impl Writer {
     pub fn boolean_variant(&mut self, value: bool) -> &mut Self {
         self.signature("b").u32(u32::from(value))
     }
+
+    /// A double inside a variant (`v` holding `d`).
+    pub fn double_variant(&mut self, value: f64) -> &mut Self {
+        self.signature("d").align(8).bytes.extend_from_slice(&value.to_le_bytes());
+        self
+    }
 }
 
 /// Reads D-Bus values out of untrusted bytes whose first byte is aligned to eight.

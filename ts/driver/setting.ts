@@ -1,0 +1,146 @@
+/** Setting a value with the agent's own pointer or keyboard, where the toolkit offers nothing for it. */
+import { Failure } from '@backlot/contract/failure'
+import { accessibleActionTimeoutMs, typingDelayMs, valueAppearsMs } from '@backlot/contract/limits'
+import type { AxOption, Window } from '@backlot/native'
+import type { Call } from './context.ts'
+import type { SeenElement } from './elements.ts'
+import { personAfter } from './evidence.ts'
+import { focusForKeys } from './focus.ts'
+import { centreOf, contains, nameOf, refuseInvisible, unlessGone } from './target.ts'
+import type { Evidence } from './witnesses.ts'
+
+/** An element to act on, in its window. */
+export interface Found {
+  readonly window: Window
+  readonly target: SeenElement
+}
+
+/** What became of a value that was set. */
+export interface Setting {
+  /** How it was done. */
+  readonly route: string
+  /** True when the value was read back. */
+  readonly confirmed: boolean
+  /** The value as it was read last; null for what cannot be read. */
+  readonly value: string | null
+  readonly evidence: readonly Evidence[]
+}
+
+type Route = (call: Call, found: Found, value: string) => Promise<Setting>
+
+/** How the devices set the value of such an element; `undefined` where they cannot. */
+export const routeByDevices = ({ element: { role, editable } }: SeenElement): Route | undefined => {
+  if (editable || entries.has(role)) return overtype
+  if (role === 'combo box') return chooseByKeys
+  return switches.has(role) ? clickSwitch : undefined
+}
+
+const entries: ReadonlySet<string> = new Set(['entry', 'text', 'password text', 'spin button', 'autocomplete'])
+const switches: ReadonlySet<string> = new Set(['check box', 'radio button', 'toggle button', 'switch'])
+
+/** Selects everything in a field and types over it. */
+const overtype: Route = async (call, found, value) => {
+  const { window, target } = found
+  if (target.element.value === value) return { route: 'none', confirmed: true, value, evidence: [] }
+  refuseInvisible(window)
+  const { window_id } = window
+  const { at, evidence } = await focusForKeys(call, found)
+  const all = await call.gesture((agent) => agent.pressKey({ window_id, key: 'a', modifiers: ['ctrl'], at }))
+  const typed = await call.gesture((agent) =>
+    value === ''
+      ? agent.pressKey({ window_id, key: 'delete', modifiers: [], at })
+      : agent.typeText({ window_id, text: value, delay_ms: typingDelayMs, at }),
+  )
+  const told = [...evidence, personAfter(all), personAfter(typed)]
+  const secret = target.element.role === 'password text'
+  return readBack(call, found, 'agent_keyboard', told, async () => {
+    const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
+    return { value: secret ? null : now.value, confirmed: !secret && now.value === value }
+  })
+}
+
+/** Goes from option to option with the arrow keys, the list staying closed. */
+const chooseByKeys: Route = async (call, found, value) => {
+  const { window, target } = found
+  refuseInvisible(window)
+  const { window_id } = window
+  const read = () => unlessGone(window, target.index, target.snapshot.options(target.index, accessibleActionTimeoutMs))
+  const options = (await read()).filter(({ enabled }) => enabled)
+  const wanted = positionOf(options, value)
+  if (wanted === -1) throw hidden(target, options)
+  const { at, evidence } = await focusForKeys(call, found)
+  const told: Evidence[] = [...evidence]
+  const from = options.findIndex(({ chosen }) => chosen)
+  const press = async (key: string) =>
+    told.push(personAfter(await call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at }))))
+  if (from === -1) await press('home')
+  const steps = wanted - Math.max(from, 0)
+  for (let step = 0; step < Math.abs(steps); step += 1) await press(steps > 0 ? 'down' : 'up')
+  return readBack(call, found, 'agent_keyboard', told, async () => {
+    const chosen = (await read()).find((option) => option.chosen)
+    return { value: chosen?.label ?? null, confirmed: chosen?.label === options[wanted]?.label }
+  })
+}
+
+const positionOf = (options: readonly AxOption[], value: string): number => {
+  const exact = options.findIndex(({ label }) => label === value)
+  return exact === -1 ? options.findIndex(({ label }) => folded(label) === folded(value)) : exact
+}
+
+const folded = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase()
+
+const hidden = (target: SeenElement, options: readonly AxOption[]): Failure =>
+  options.length === 0
+    ? new Failure(
+        'value_not_supported',
+        `${nameOf(target)} shows its options only when it is open. Click it, call get_window_state and click the option.`,
+        { element_index: target.index },
+      )
+    : new Failure(
+        'value_not_accepted',
+        `${nameOf(target)} has no such option; it has: ${options.map(({ label }) => `"${label}"`).join(', ')}. Use one of these.`,
+        { element_index: target.index },
+      )
+
+/** Clicks what is on or off, where it is not as wanted. */
+const clickSwitch: Route = async (call, found) => {
+  const { window, target } = found
+  // The toolkit was asked first, and would have answered if the value were the one wanted, or none of the two.
+  const wanted = target.element.value === 'checked' ? 'unchecked' : 'checked'
+  const point = centreOf(target)
+  refuseInvisible(window)
+  if (!contains(window, point)) {
+    throw new Failure(
+      'window_not_visible',
+      `${nameOf(target)} cannot be reached; tried: the toolkit, and a click on its middle (${point.x}, ${point.y}), which is not in the window. Scroll it into view.`,
+      { window_id: window.window_id, element_index: target.index },
+    )
+  }
+  const { window_id } = window
+  const delivery = await call.gesture((agent) =>
+    agent.click({ window_id, ...point, button: 'left', count: 1, modifiers: [] }),
+  )
+  return readBack(call, found, 'agent_pointer', [personAfter(delivery)], async () => {
+    const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
+    return { value: now.value, confirmed: now.value === wanted }
+  })
+}
+
+/** Reads until the value is as wanted, for a short while. */
+const readBack = async (
+  call: Call,
+  { window: { pid } }: Found,
+  route: string,
+  evidence: readonly Evidence[],
+  read: () => Promise<{ readonly value: string | null; readonly confirmed: boolean }>,
+): Promise<Setting> => {
+  const accessibility = await call.driver.accessibility()
+  const deadline = performance.now() + valueAppearsMs
+  for (;;) {
+    const events = accessibility.generation(pid)
+    const now = await read()
+    const remaining = deadline - performance.now()
+    if (now.confirmed || remaining <= 0 || call.signal.aborted) return { route, evidence, ...now }
+    await accessibility.waitForEvent(pid, events, Math.ceil(Math.min(remaining, 50)))
+  }
+}

@@ -1,0 +1,47 @@
+/** Menus: an item by its path, through the toolkit, without a menu opening; else through the agent's own pointer. */
+import { accessibleActionTimeoutMs, tree } from '@backlot/contract/limits'
+import { Type } from '@sinclair/typebox'
+import { pid, windowId } from '../arguments.ts'
+import { acted, watch } from '../evidence.ts'
+import { windowOrFrontmost } from '../target.ts'
+import { acts, tool } from '../tool.ts'
+import type { Evidence } from '../witnesses.ts'
+
+export const invokeMenu = tool({
+  name: 'invoke_menu',
+  title: 'Choose a menu item',
+  description:
+    'Chooses an item of the menu bar or of a menu button by its exact path in one call, without opening the menu. A path that does not fit is answered with the items that are there.',
+  arguments: Type.Object({
+    pid,
+    window_id: Type.Optional(windowId),
+    path: Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      maxItems: 16,
+      description: 'From the menu bar down, as ["File", "Save As…"].',
+    }),
+  }),
+  attributes: { ...acts('accessibility'), extension: true },
+  async run(call, args) {
+    const window = await windowOrFrontmost(call, args.pid, args.window_id)
+    const { pid, window_id, title, bounds } = window
+    const limits = { max_elements: tree.maxElements, max_depth: tree.maxDepth, timeout_ms: tree.timeoutMs }
+    const accessibility = await call.driver.accessibility()
+    const snapshot = await accessibility.snapshot({ pid, window_id, title, bounds, ...limits })
+    let path = args.path
+    const evidence = await watch(call, { window }, async (): Promise<Evidence[]> => {
+      const chosen = await snapshot.invokeMenu(args.path, accessibleActionTimeoutMs)
+      path = chosen.path
+      const accepted: Evidence = { kind: 'ax_action', detail: `the toolkit accepted "${chosen.action}"` }
+      return chosen.value === null
+        ? [accepted]
+        : [accepted, { kind: 'state_changed', detail: `the item is now ${chosen.value}` }]
+    })
+    return acted(`✅ Chose ${path.map((name) => `"${name}"`).join(' > ')}.`, evidence, {
+      pid,
+      window_id,
+      path,
+      route: 'accessibility',
+    })
+  },
+})

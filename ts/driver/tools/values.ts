@@ -1,0 +1,65 @@
+/** Values: set through the toolkit, else by the agent's own pointer or keyboard, and always read back. */
+import { Failure } from '@backlot/contract/failure'
+import { accessibleActionTimeoutMs, longestText } from '@backlot/contract/limits'
+import { Type } from '@sinclair/typebox'
+import { elementIndex, pid, windowId } from '../arguments.ts'
+import { acted } from '../evidence.ts'
+import { type Found, routeByDevices, type Setting } from '../setting.ts'
+import { elementOf, nameOf, refuseDisabled, unlessGone } from '../target.ts'
+import { acts, type Outcome, tool } from '../tool.ts'
+
+export const setValue = tool({
+  name: 'set_value',
+  title: 'Set a value',
+  description:
+    "Sets an element's value at once, without opening its list: an option's name for a combo box, list or tab row, a number for a slider or spin button, on or off for what is checked, text for a field (replacing what stands there).",
+  arguments: Type.Object({
+    pid,
+    window_id: windowId,
+    element_index: elementIndex,
+    value: Type.String({ maxLength: longestText }),
+  }),
+  attributes: { ...acts('accessibility'), idempotent: true },
+  async run(call, args) {
+    const found = await elementOf(call, args)
+    if (found === undefined) throw new Error('element_index is required')
+    refuseDisabled(found.target)
+    const throughToolkit = await setThroughToolkit(found, args.value)
+    if (throughToolkit.setting?.confirmed === true) return told(found, throughToolkit.setting)
+    const byDevices = routeByDevices(found.target)
+    if (byDevices !== undefined) return told(found, await byDevices(call, found, args.value))
+    if (throughToolkit.setting === undefined) throw throughToolkit.refusal
+    return told(found, throughToolkit.setting)
+  },
+})
+
+type Attempt =
+  | { readonly setting: Setting }
+  | { readonly setting?: undefined /** Why the toolkit sets no value of this element. */; readonly refusal: Failure }
+
+const setThroughToolkit = async ({ window, target }: Found, value: string): Promise<Attempt> => {
+  try {
+    const asked = target.snapshot.setValue(target.index, value, accessibleActionTimeoutMs)
+    const written = await unlessGone(window, target.index, asked)
+    return { setting: { ...written, evidence: [] } }
+  } catch (error) {
+    const refusal = Failure.from(error)
+    if (refusal.code !== 'value_not_supported') throw refusal
+    return { refusal }
+  }
+}
+
+const told = ({ window, target }: Found, { route, confirmed, value, evidence }: Setting): Outcome => {
+  const reads = value === null ? 'its value cannot be read' : `it reads "${value}"`
+  const summary = route === 'none' ? `${nameOf(target)} had that value before.` : `Set the value of ${nameOf(target)}.`
+  return acted(
+    `✅ ${summary}`,
+    [
+      ...evidence,
+      confirmed
+        ? { kind: 'value_read_back', detail: value === null ? 'its length was read back' : reads }
+        : { kind: 'text_missing', detail: reads },
+    ],
+    { pid: window.pid, window_id: window.window_id, element_index: target.index, route, value },
+  )
+}
