@@ -19,6 +19,8 @@ export declare class Accessibility {
   cacheItems(pid: number): Promise<number>
   /** Number of events of the application so far. */
   generation(pid: number): number
+  /** Milliseconds since the application last sent an event; since the opening when it has sent none. */
+  quietFor(pid: number): number
   /** Waits until the number of events of the application differs from `since`; answers the number then. */
   waitForEvent(pid: number, since: number, timeoutMs: number): Promise<number>
   /** Waits until the application has announced nothing for `quietMs`; false when it still did at the end of `ceilingMs`. */
@@ -78,6 +80,8 @@ export declare class AxSnapshot {
   elements(query?: string | undefined | null): string
   /** One element as it was read; null when the snapshot has none of this index. */
   element(index: number): AxElement | null
+  /** Index of the innermost element at a point in window pixels, or null. */
+  at(x: number, y: number): number | null
   /** Index of the element that had the keyboard focus, or null. */
   focused(): number | null
   /**
@@ -173,6 +177,10 @@ export declare class Desktop {
   cursorPosition(): Promise<Point>
   /** All windows of applications, the frontmost last. */
   windows(): Promise<Array<Window>>
+  /** Number of changes to windows so far; take it before looking, then wait for the next. */
+  changes(): number
+  /** Waits until the number of changes to windows differs from `since`; answers the number then. */
+  waitForChange(since: number, timeoutMs: number): Promise<number>
   /** The window that has the person's focus. */
   activeWindow(): Promise<number | null>
   /** Applications that run with a window a person could work in, then those that are installed. */

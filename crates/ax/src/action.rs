@@ -85,7 +85,7 @@ impl Action {
     }
 
     /// Position of the offered action that does this, when there is one. Toolkits that leave names empty mean the first
-    /// for a press. Activating a text field sends its form, which no click does: that is not a press.
+    /// for a press. Activating a text field sends its form, which no click does: that is no press and no opening.
     pub fn choose(self, offered: &[String], role: Role) -> Option<usize> {
         let wanted = self.row().2;
         let found = wanted.iter().find_map(|name| {
@@ -95,7 +95,7 @@ impl Action {
                 .map(|position| (position, *name))
         });
         match (self, found) {
-            (Self::Press, Some((_, "activate"))) if role.is_entry() => None,
+            (Self::Press | Self::Open, Some((_, "activate"))) if role.is_entry() => None,
             (_, Some((position, _))) => Some(position),
             (Self::Press, None) => offered.iter().position(|name| name.trim().is_empty()),
             _ => None,
@@ -125,6 +125,7 @@ mod tests {
     #[test]
     fn a_press_does_not_send_a_form() {
         assert_eq!(Action::Press.choose(&names(&["activate"]), Role(61)), None);
+        assert_eq!(Action::Open.choose(&names(&["activate"]), Role(61)), None);
         assert_eq!(Action::Confirm.choose(&names(&["activate"]), Role(61)), Some(0));
     }
 

@@ -39,6 +39,11 @@ impl Accessibility {
         0
     }
 
+    /// How long ago the application last sent an event.
+    pub fn quiet_for(&self, _pid: u32) -> Duration {
+        Duration::ZERO
+    }
+
     /// Waits for an event of the application.
     pub fn wait_for_event(&self, _pid: u32, since: u64, _timeout: Duration) -> u64 {
         since
@@ -65,6 +70,11 @@ impl Snapshot {
 
     /// Why the tree is incomplete.
     pub fn partial(&self) -> Option<&str> {
+        None
+    }
+
+    /// Index of the innermost element at a point.
+    pub fn at(&self, _x: i32, _y: i32) -> Option<u32> {
         None
     }
 

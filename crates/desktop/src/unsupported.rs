@@ -1,6 +1,7 @@
 //! Platforms without an implementation: the same public items, each refusing with `unsupported_platform`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::{
     App, Clip, DesktopError, Frame, LaunchOptions, Launched, Placement, Point, Probe, Screen, Window,
@@ -35,6 +36,16 @@ impl Desktop {
 
     /// All windows of applications.
     pub fn windows(&self) -> Result<Vec<Window>, DesktopError> {
+        match self.never {}
+    }
+
+    /// Counts what has happened to windows so far.
+    pub fn changes(&self) -> u64 {
+        match self.never {}
+    }
+
+    /// Waits until the number of changes differs from `since`.
+    pub fn wait_for_change(&self, _since: u64, _timeout: Duration) -> Result<u64, DesktopError> {
         match self.never {}
     }
 

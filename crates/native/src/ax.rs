@@ -236,6 +236,12 @@ impl Accessibility {
         self.accessibility.generation(pid) as f64
     }
 
+    /// Milliseconds since the application last sent an event; since the opening when it has sent none.
+    #[napi(catch_unwind)]
+    pub fn quiet_for(&self, pid: u32) -> f64 {
+        self.accessibility.quiet_for(pid).as_secs_f64() * 1e3
+    }
+
     /// Waits until the number of events of the application differs from `since`; answers the number then.
     #[napi(catch_unwind)]
     pub fn wait_for_event<'env>(
@@ -318,6 +324,12 @@ impl AxSnapshot {
     #[napi(catch_unwind, ts_return_type = "AxElement | null")]
     pub fn element(&self, index: u32) -> napi::Either<AxElement, napi::bindgen_prelude::Null> {
         nullable(self.snapshot.element(index).map(AxElement::from))
+    }
+
+    /// Index of the innermost element at a point in window pixels, or null.
+    #[napi(catch_unwind)]
+    pub fn at(&self, x: i32, y: i32) -> Option<u32> {
+        self.snapshot.at(x, y)
     }
 
     /// Index of the element that had the keyboard focus, or null.

@@ -3,6 +3,7 @@
 mod records;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
@@ -59,6 +60,25 @@ impl Desktop {
         promise(env, move || {
             Ok::<_, desktop::DesktopError>(desktop.windows()?.into_iter().map(Window::from).collect())
         })
+    }
+
+    /// Number of changes to windows so far; take it before looking, then wait for the next.
+    #[napi(catch_unwind)]
+    pub fn changes(&self) -> f64 {
+        self.desktop.changes() as f64
+    }
+
+    /// Waits until the number of changes to windows differs from `since`; answers the number then.
+    #[napi(catch_unwind)]
+    pub fn wait_for_change<'env>(
+        &self,
+        env: &'env Env,
+        since: f64,
+        timeout_ms: u32,
+    ) -> napi::Result<PromiseRaw<'env, f64>> {
+        let desktop = Arc::clone(&self.desktop);
+        let timeout = Duration::from_millis(u64::from(timeout_ms));
+        promise(env, move || desktop.wait_for_change(since as u64, timeout).map(|count| count as f64))
     }
 
     /// The window that has the person's focus.

@@ -23,6 +23,7 @@ const ITEMS_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Accessibility {
     session_address: Option<String>,
     events: Arc<Events>,
+    opened: Instant,
     state: Mutex<State>,
 }
 
@@ -39,7 +40,12 @@ impl Accessibility {
         let events = Arc::new(Events::default());
         let bus = Arc::new(bus::open(bus_address, &events, Instant::now() + OPEN_TIMEOUT)?);
         let state = State { bus, apps: HashMap::new(), closed: false };
-        Ok(Self { session_address: bus_address.map(str::to_owned), events, state: Mutex::new(state) })
+        Ok(Self {
+            session_address: bus_address.map(str::to_owned),
+            events,
+            opened: Instant::now(),
+            state: Mutex::new(state),
+        })
     }
 
     /// The applications on the bus, each with its process; one that does not answer within a second has no name.
@@ -73,6 +79,11 @@ impl Accessibility {
     /// Number of events of the application so far; grows with every change that it announces.
     pub fn generation(&self, pid: u32) -> u64 {
         self.events.of(pid)
+    }
+
+    /// How long ago the application last sent an event; since the opening when it has sent none.
+    pub fn quiet_for(&self, pid: u32) -> Duration {
+        self.events.quiet_for(pid, self.opened)
     }
 
     /// Waits until the number of events of the application differs from `since`; answers the number then.

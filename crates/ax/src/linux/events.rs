@@ -17,6 +17,7 @@ pub struct Events {
 struct Count {
     pid: u32,
     events: u64,
+    last: Option<Instant>,
     gone: bool,
 }
 
@@ -28,9 +29,13 @@ impl Events {
         }
         let mut counts = lock(&self.counts);
         match counts.get_mut(name) {
-            Some(count) => count.events += 1,
+            Some(count) => {
+                count.events += 1;
+                count.last = Some(Instant::now());
+            }
             None => {
-                counts.insert(name.to_owned(), Count { events: 1, ..Count::default() });
+                let last = Some(Instant::now());
+                counts.insert(name.to_owned(), Count { events: 1, last, ..Count::default() });
             }
         }
         drop(counts);
@@ -59,6 +64,13 @@ impl Events {
     /// Number of events of a process so far.
     pub fn of(&self, pid: u32) -> u64 {
         sum(&lock(&self.counts), pid)
+    }
+
+    /// How long ago the last event of a process came; since `start` when none has.
+    pub fn quiet_for(&self, pid: u32, start: Instant) -> Duration {
+        let counts = lock(&self.counts);
+        let last = counts.values().filter(|count| count.pid == pid).filter_map(|count| count.last).max();
+        last.unwrap_or(start).elapsed()
     }
 
     /// Waits until the number of events differs from `since`; answers the number then.

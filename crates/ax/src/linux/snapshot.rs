@@ -109,6 +109,14 @@ impl Snapshot {
         Token::parse(token).map_or_else(|| "[]".to_owned(), |token| elements::candidates(&self.tree, token))
     }
 
+    /// Index of the innermost element at a point in window pixels: the smallest there, of equal ones the last.
+    pub fn at(&self, x: i32, y: i32) -> Option<u32> {
+        let point = desktop::Point { x, y };
+        let there = self.tree.elements.iter().rev().flatten().map(|at| &self.tree.nodes[*at]);
+        let there = there.filter(|node| node.frame.contains(point));
+        there.min_by_key(|node| u64::from(node.frame.width) * u64::from(node.frame.height))?.index
+    }
+
     pub(super) fn position(&self, index: u32) -> Result<usize, AxError> {
         self.tree.position(index).ok_or(AxError::UnknownElement { index, count: self.element_count() })
     }

@@ -26,6 +26,7 @@ mod stacking;
 mod text;
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::ReplyError;
@@ -109,6 +110,18 @@ impl Desktop {
     /// All windows of applications, minimised ones and popups included, the frontmost last.
     pub fn windows(&self) -> Result<Vec<Window>, DesktopError> {
         Ok(self.listed(&self.shelf.recent())?.into_iter().map(|(window, _)| window).collect())
+    }
+
+    /// Counts what has happened to windows so far; take it before looking, then wait for the next.
+    pub fn changes(&self) -> u64 {
+        self.inbox.count()
+    }
+
+    /// Waits until the number of changes differs from `since`, for at most `timeout`; answers the number then.
+    pub fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, DesktopError> {
+        self.inbox.wait(since, Instant::now() + timeout);
+        self.inbox.check(&self.link)?;
+        Ok(self.inbox.count())
     }
 
     /// One listed window.
