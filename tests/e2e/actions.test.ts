@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Application, startCancellable, startGtk3 } from '../support/applications.ts'
+import { type Application, startBanner, startGtk3 } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { inBothForms } from '../support/forms.ts'
 import { element, middleOf, type Target, windowsOf } from '../support/look.ts'
@@ -102,13 +102,15 @@ test(
 test(
   'cancel does what the element does to cancel',
   proving(['driver.click.action.cancel'], async () => {
-    const banner = await startCancellable(on())
+    const banner = await startBanner(on(), 'cancel')
     const there = { pid: banner.pid, window_id: banner.windowId }
     const { element_index } = await element(client, there, 'Banner')
     const refused = await client.call('click', { ...there, element_index, action: 'confirm' })
     expect(refused.structured.code).toBe('action_not_supported')
-    await client.ask('click', { ...there, element_index, action: 'cancel' })
-    await banner.journal.waitFor('the cancellation', ({ type }) => type === 'cancelled')
+    const did = await client.ask('click', { ...there, element_index, action: 'cancel' })
+    // Nothing that anybody could see came of it.
+    expect(did).toMatchObject({ effect: 'unverified', evidence: [{ kind: 'ax_action' }] })
+    await banner.journal.waitFor('the cancellation', ({ type }) => type === 'done')
     await client.ask('kill_app', { pid: banner.pid })
   }),
   60_000,

@@ -59,11 +59,11 @@ export const startGtk3 = (
   return started(title, Journal.inFile(file))
 }
 
-/** Starts the GTK 3 application whose one element, `Banner`, can be cancelled. */
-export const startCancellable = (on: TestDesktop): Promise<Application> => {
-  const title = 'Backlot banner'
+/** Starts the GTK 3 application whose one element, `Banner`, offers that action and does nothing but journal it. */
+export const startBanner = (on: TestDesktop, action: 'cancel' | 'open'): Promise<Application> => {
+  const title = `Backlot banner to ${action}`
   const file = on.path('banner.jsonl')
-  on.start([python, join(fixtures, 'gtk3_cancel.py'), file, title])
+  on.start([python, join(fixtures, 'gtk3_banner.py'), file, title, action])
   return started(title, Journal.inFile(file))
 }
 

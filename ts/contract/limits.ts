@@ -41,8 +41,36 @@ export const accessibleActionTimeoutMs = 2_000
 /** Milliseconds that a value may take to appear after keys or a click have set it. */
 export const valueAppearsMs = 1_000
 
-/** Milliseconds that an action is watched for its effect, at most, and between two looks when no event comes. */
-export const evidence = { ceilingMs: 250, lookEveryMs: 20 } as const
+/** Watching an action for its effect. */
+export const evidence = {
+  /** Milliseconds at most, unless the configuration says otherwise. */
+  ceilingMs: 400,
+  /** Milliseconds between the first two looks when no event comes; how much longer each further wait is. */
+  lookEveryMs: 20,
+  slowing: 1.3,
+} as const
+
+/** A drag, as long as the call does not say otherwise, and at most. */
+export const drag = { durationMs: 500, steps: 20, longestMs: 10_000, mostSteps: 1_000 } as const
+
+/** Waiting for a condition, in milliseconds. */
+export const waiting = {
+  timeoutMs: 10_000,
+  /** How long pixels stay until they count as still. */
+  stillMs: 500,
+  digestEveryMs: 20,
+  /** An application that announces nothing is looked at again after so long. */
+  lookAgainMs: 500,
+  /** How long an application that announces much must be quiet, and how long that is awaited. */
+  quietMs: 30,
+  settleMs: 300,
+} as const
+
+/** Calls in one run_steps. */
+export const mostSteps = 64
+
+/** How far one scroll goes. */
+export const scroll = { amount: 3, most: 100 } as const
 
 /**
  * Milliseconds that an application must announce nothing before it is observed, and for which that is waited at most. A

@@ -17,6 +17,7 @@ afterEach(() => {
 const defaults = {
   capture_mode: 'som',
   check_for_update: true,
+  evidence_timeout_ms: 400,
   element_tags: 'long',
   experimental_pip: false,
   experimental_pip_geometry: '',

@@ -4,6 +4,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { choice } from '@backlot/contract/choice'
 import { Failure } from '@backlot/contract/failure'
+import { evidence } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -19,6 +20,12 @@ export const captureModes = ['som', 'vision', 'ax'] as const
 export const configSchema = Type.Object({
   capture_mode: choice(captureModes, { default: 'som', description: 'Default of get_window_state.' }),
   check_for_update: Type.Boolean({ default: true, description: 'Whether the package registry may be asked.' }),
+  evidence_timeout_ms: Type.Integer({
+    default: evidence.ceilingMs,
+    minimum: 0,
+    maximum: 10_000,
+    description: 'How long actions look for their effect.',
+  }),
   element_tags: choice(['long', 'short'], { default: 'long', description: '[element_index N] or [N] in trees.' }),
   experimental_pip: Type.Boolean({ default: false, description: 'Preview window; stored only on Linux.' }),
   experimental_pip_geometry: Type.String({

@@ -7,6 +7,7 @@ import { ConfigFile, configFileAt } from './config.ts'
 import { pauseFileOf } from './display.ts'
 import { SeenWindows } from './elements.ts'
 import { shared } from './shared.ts'
+import { Stillness } from './stillness.ts'
 import { StopKeyWatch } from './stop-key.ts'
 import { ZoomedWindows } from './zoomed.ts'
 
@@ -27,6 +28,7 @@ export interface Driver extends AsyncDisposable {
   readonly config: ConfigFile
   readonly seen: SeenWindows
   readonly zoomed: ZoomedWindows
+  readonly stillness: Stillness
   desktop(): Promise<Desktop>
   capturer(): Promise<Capturer>
   accessibility(): Promise<Accessibility>
@@ -82,6 +84,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
       return brake.during(signal, action)
     },
     zoomed,
+    stillness: new Stillness(),
     native,
     desktop: desktop.get,
     capturer: capturer.get,

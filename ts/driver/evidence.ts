@@ -4,23 +4,32 @@ import { Failure } from '@backlot/contract/failure'
 import { evidence as limits } from '@backlot/contract/limits'
 import type { Accessibility, AxElement, Delivery, Rect, Window } from '@backlot/native'
 import type { Call } from './context.ts'
+import type { SeenElement } from './elements.ts'
 import type { Outcome } from './tool.ts'
 import { compareLooks, type Evidence, isConfirming, type Look, type Scene } from './witnesses.ts'
 
 /** Runs an action between two looks at its scene; what the action itself found out stands first in the evidence. */
 export const watch = async (call: Call, scene: Scene, act: () => Promise<readonly Evidence[]>): Promise<Evidence[]> => {
+  const { evidence_timeout_ms } = await call.driver.config.read()
   const eyes = await openEyes(call, scene)
-  // The element was read when the action's arguments were checked.
-  const before = await eyes.look(scene.target && Promise.resolve(scene.target.element))
+  const before = await eyes.first()
   const told = await act()
   if (told.some(isConfirming)) return [...told]
-  const deadline = performance.now() + limits.ceilingMs
+  const deadline = performance.now() + evidence_timeout_ms
+  let wait: number = limits.lookEveryMs
+  let last: Look | undefined
   for (;;) {
-    const after = await eyes.look(scene.target?.snapshot.read(scene.target.index))
-    const seen = compareLooks(before, after, scene)
+    const after = await eyes.look()
+    const seen = compareLooks(before, after, scene, last)
     const remaining = deadline - performance.now()
-    if (seen.some(isConfirming) || remaining <= 0 || call.signal.aborted) return [...told, ...seen]
-    await eyes.nextEvent(after.events, Math.min(remaining, limits.lookEveryMs))
+    if (seen.some(isConfirming) || remaining <= 0 || call.signal.aborted) {
+      eyes.leave(after)
+      return [...told, ...seen]
+    }
+    await eyes.nextEvent(after.events, Math.min(remaining, wait))
+    // What has not come at once comes late: fewer looks leave the processor to the application.
+    wait *= limits.slowing
+    last = after
   }
 }
 
@@ -55,33 +64,63 @@ export const personAfter = (delivery: Delivery): Evidence => {
 }
 
 /** What can be looked at: whatever is not to be had sees nothing. */
-const openEyes = async (call: Call, { window, target, place }: Scene) => {
+const openEyes = async (call: Call, scene: Scene) => {
+  const { window, place, point } = scene
   const { pid, window_id } = window
+  const { seen, stillness } = call.driver
   const [desktop, capturer, accessibility] = await Promise.all([
     call.driver.desktop(),
     call.driver.capturer().catch(() => undefined),
     call.driver.accessibility().catch((): Accessibility | undefined => undefined),
   ])
-  const hasTree = target !== undefined || call.driver.seen.snapshot(pid, window_id) !== undefined
-  const isAccessible = accessibility !== undefined && (hasTree || accessibility.generation(pid) > 0)
+  const map = seen.snapshot(pid, window_id)
+  // What a click meets is known by where it goes.
+  const target = scene.target ?? (point && elementAt(map, point))
+  const isAccessible = accessibility !== undefined && (map !== undefined || accessibility.generation(pid) > 0)
   const digest = (region: Rect | null) => capturer?.digest(window_id, region).catch(() => undefined)
   const region = place && clip(place, window)
+  const lookWith = async (element: Promise<AxElement> | undefined): Promise<Look> => {
+    const events = isAccessible ? accessibility.generation(pid) : undefined
+    const quietMs = isAccessible ? accessibility.quietFor(pid) : undefined
+    const [read, windows, at, whole] = await Promise.all([
+      element?.catch(goneOrUnseen),
+      desktop.windows(),
+      region && digest(region),
+      digest(null),
+    ])
+    return { element: read, windows: windows.filter((each) => each.pid === pid), place: at, whole, events, quietMs }
+  }
+  const reading = () => target?.snapshot.read(target.index)
   return {
-    async look(element: Promise<AxElement> | undefined): Promise<Look> {
-      const events = isAccessible ? accessibility.generation(pid) : undefined
-      const [seen, windows, at, whole] = await Promise.all([
-        element?.catch(goneOrUnseen),
-        desktop.windows(),
-        region && digest(region),
-        digest(null),
-      ])
-      return { element: seen, windows: windows.filter((each) => each.pid === pid), place: at, whole, events }
+    async first(): Promise<Look> {
+      // The element that was named was read when the action's arguments were checked.
+      const known = scene.target && Promise.resolve(scene.target.element)
+      const [look, active] = await Promise.all([lookWith(known ?? reading()), desktop.activeWindow()])
+      const blinks = active === window_id && isAccessible && mayHoldCaret(map)
+      return { ...look, isStill: stillness.isStill(window_id, look.whole) && !blinks }
     },
+    look: () => lookWith(reading()),
+    leave: ({ whole }: Look) => stillness.leave(window_id, whole),
     async nextEvent(since: number | undefined, timeoutMs: number): Promise<void> {
       if (accessibility === undefined || since === undefined) await pause(timeoutMs)
       else await accessibility.waitForEvent(pid, since, Math.ceil(timeoutMs))
     },
   }
+}
+
+type Map = ReturnType<Call['driver']['seen']['snapshot']>
+
+/** The innermost element of a snapshot at a point of its window. */
+const elementAt = (map: Map, { x, y }: { readonly x: number; readonly y: number }): SeenElement | undefined => {
+  const index = map?.at(x, y) ?? undefined
+  const element = index === undefined ? undefined : map?.element(index)
+  return map === undefined || index === undefined || !element ? undefined : { index, snapshot: map, element }
+}
+
+/** True unless the element that has the focus takes no text: a caret blinks in the person's active window. */
+const mayHoldCaret = (map: Map): boolean => {
+  const focused = map?.focused() ?? undefined
+  return focused === undefined || map?.element(focused)?.editable !== false
 }
 
 /** The part of a place that lies in the window; `undefined` when none does. */

@@ -1,10 +1,10 @@
 /** Keys into a window: how every tool that presses some does it. */
-import type { Agent, Delivery, Window } from '@backlot/native'
+import type { Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import type { SeenElement } from './elements.ts'
 import { acted, personAfter, watch } from './evidence.ts'
 import { focusForKeys } from './focus.ts'
-import { elementOf, type Point, refuseInvisible, windowOrFrontmost } from './target.ts'
+import { elementOf, refuseInvisible, windowOrFrontmost } from './target.ts'
 import type { Outcome } from './tool.ts'
 import type { Evidence } from './witnesses.ts'
 
@@ -31,30 +31,14 @@ export const press = async (call: Call, where: Where, { key, modifiers, count = 
   refuseInvisible(window)
   const { window_id } = window
   const focus = found && (await focusForKeys(call, found))
-  const request = { window_id, key, modifiers: [...modifiers], at: focus?.at ?? null }
-  const evidence = await watch(call, { window, target: focus?.target }, async () => [
-    personAfter(await call.gesture((agent) => pressed(agent, request, count))),
-  ])
+  const request = { window_id, key, modifiers: [...modifiers], count, ...(focus?.at && { at: focus.at }) }
+  const evidence = await watch(
+    call,
+    { window, target: focus?.target, isStirred: (focus?.evidence.length ?? 0) > 0 },
+    async () => [personAfter(await call.gesture((agent) => agent.pressKey(request)))],
+  )
   return { window, target: found?.target, evidence: [...(focus?.evidence ?? []), ...evidence] }
 }
-
-const pressed = async (
-  agent: Agent,
-  request: { window_id: number; key: string; modifiers: string[]; at: Point | null },
-  count: number,
-): Promise<Delivery> => {
-  let delivery = await agent.pressKey(request)
-  for (let times = 1; times < count; times++) delivery = both(delivery, await agent.pressKey(request))
-  return delivery
-}
-
-const both = (first: Delivery, second: Delivery): Delivery => ({
-  events: first.events + second.events,
-  pointer_kept: first.pointer_kept && second.pointer_kept,
-  focus_kept: first.focus_kept && second.focus_kept,
-  active_window_kept: first.active_window_kept && second.active_window_kept,
-  stacking_kept: first.stacking_kept && second.stacking_kept,
-})
 
 /** The whole result of pressing a key once. */
 export const pressedIn = async (call: Call, where: Where, combination: Press): Promise<Outcome> => {

@@ -9,7 +9,9 @@ import { bringToFront } from './tools/front.ts'
 import { hotkey, pressKey } from './tools/keyboard.ts'
 import { invokeMenu } from './tools/menu.ts'
 import { checkPermissions } from './tools/permissions.ts'
+import { doubleClick, drag, rightClick } from './tools/pointer.ts'
 import { getCursorPosition, getScreenSize } from './tools/screen.ts'
+import { scroll } from './tools/scroll.ts'
 import { getWindowState } from './tools/state.ts'
 import { typeText } from './tools/text.ts'
 import { checkForUpdate } from './tools/update.ts'
@@ -30,10 +32,14 @@ export const tools: readonly Tool[] = [
   killApp,
   bringToFront,
   click,
+  doubleClick,
+  rightClick,
+  drag,
   typeText,
   pressKey,
   hotkey,
   setValue,
+  scroll,
   zoom,
   setConfig,
   checkPermissions,

@@ -34,12 +34,23 @@ const element: AxElement = {
   focusable: true,
 }
 
-const still: Look = { element, windows: [window], place: 'a', whole: 'b', events: 4 }
+const still: Look = {
+  element,
+  windows: [window],
+  place: 'a',
+  whole: 'b',
+  events: 4,
+  quietMs: 1_000,
+  isStill: true,
+}
 
-const evidence = (after: Partial<Look>, scene: Partial<Scene> = {}, before: Partial<Look> = {}): string[] =>
-  compareLooks({ ...still, ...before }, { ...still, ...after }, { window, ...scene }).map(
+/** What is seen when two looks after the action are the same. */
+const evidence = (after: Partial<Look>, scene: Partial<Scene> = {}, before: Partial<Look> = {}): string[] => {
+  const later = { ...still, ...after }
+  return compareLooks({ ...still, ...before }, later, { window, ...scene }, later).map(
     ({ kind, detail }) => `${kind}: ${detail}`,
   )
+}
 
 test('two equal looks are no evidence', () => {
   expect(evidence({})).toEqual([])
@@ -93,13 +104,22 @@ test('a new title of a window is a changed state', () => {
   ])
 })
 
-test('pixels elsewhere in the window count only with an event of the application, where it sends any', () => {
-  expect(evidence({ place: 'x' })).toEqual(['pixels_changed: the pixels at the place changed'])
-  expect(evidence({ whole: 'x' })).toEqual([])
-  expect(evidence({ whole: 'x', events: 5 })).toEqual(['pixels_changed: the pixels of the window changed'])
-  expect(evidence({ whole: 'x', events: undefined }, {}, { events: undefined })).toEqual([
-    'pixels_changed: the pixels of the window changed',
+test('changed pixels count once they stay, in a window where nothing moves by itself', () => {
+  const moved = { ...still, place: 'x' }
+  expect(evidence({ place: 'x' })).toEqual(['pixels_changed: the pixels at the place changed and stay so'])
+  expect(evidence({ whole: 'x' })).toEqual(['pixels_changed: the pixels of the window changed and stay so'])
+  expect(compareLooks(still, moved, { window })).toEqual([])
+  expect(compareLooks(still, moved, { window }, { ...still, place: 'half way' })).toEqual([])
+  expect(evidence({ place: 'x', whole: 'x' }, {}, { isStill: false })).toEqual([])
+})
+
+test('events of the application count where it was silent before', () => {
+  expect(evidence({ events: 5 })).toEqual([
+    'application_reacted: the application, silent before, sent 1 accessibility event(s)',
   ])
+  expect(evidence({ events: 5 }, {}, { quietMs: 10 })).toEqual([])
+  expect(evidence({ events: 5 }, { isStirred: true })).toEqual([])
+  expect(evidence({ events: undefined }, {}, { events: undefined })).toEqual([])
 })
 
 test('what could not be looked at is no evidence', () => {

@@ -13,6 +13,7 @@ const confirms = {
   focus_given: false,
   window_opened: true,
   window_closed: true,
+  application_reacted: true,
   pixels_changed: true,
   process_gone: true,
   window_in_front: true,
@@ -36,6 +37,10 @@ export interface Scene {
   readonly text?: string
   /** Where in the window to look for changed pixels, in window pixels. */
   readonly place?: Rect
+  /** Where the pointer presses: what lies there is read before and after. */
+  readonly point?: { readonly x: number; readonly y: number }
+  /** The application was just made to do something else, whose events may still come. */
+  readonly isStirred?: boolean
 }
 
 /** What one look at a scene sees; `undefined` where there is nothing to be seen. */
@@ -48,18 +53,23 @@ export interface Look {
   readonly whole: string | undefined
   /** Events that the application has sent so far; `undefined` when it is not accessible. */
   readonly events: number | undefined
+  /** Milliseconds since the last of them. */
+  readonly quietMs: number | undefined
+  /** Of the first look: nothing in the window is known to change by itself. */
+  readonly isStill?: boolean
 }
 
 /** True for evidence that was seen after the action, and so confirms it. */
 export const isConfirming = ({ kind }: Evidence): boolean => confirms[kind]
 
 /**
- * What the second look shows that the first did not. Where text was meant for an element that can be read, only that text
- * counts: anything else that changed may be a part of it.
+ * What the second look shows that the first did not; `previous` is the look between them, if there was one. Where text
+ * was meant for an element that can be read, only that text counts: anything else that changed may be a part of it.
  */
-export const compareLooks = (before: Look, after: Look, scene: Scene): Evidence[] => {
+export const compareLooks = (before: Look, after: Look, scene: Scene, previous?: Look): Evidence[] => {
   const typed = scene.text === undefined ? undefined : textWitness(before, after, scene.text)
-  return typed === undefined ? witnesses.flatMap((witness) => witness(before, after) ?? []) : [typed]
+  if (typed !== undefined) return [typed]
+  return witnesses.flatMap((witness) => witness(before, after, { previous, scene }) ?? [])
 }
 
 const textWitness = ({ element: was }: Look, { element: is }: Look, text: string): Evidence | undefined => {
@@ -69,8 +79,18 @@ const textWitness = ({ element: was }: Look, { element: is }: Look, text: string
     : { kind: 'text_missing', detail: `the element reads "${short(is.value)}"` }
 }
 
+/** What a witness may know beside the two looks. */
+interface Circumstances {
+  /** The look before the second. */
+  readonly previous: Look | undefined
+  readonly scene: Scene
+}
+
 /** Facts that two looks at a scene differ in; several, one, or none. */
-type Witness = (before: Look, after: Look) => Evidence | Evidence[] | undefined
+type Witness = (before: Look, after: Look, circumstances: Circumstances) => Evidence | Evidence[] | undefined
+
+/** Milliseconds of silence after which events count as an answer to what was just done. */
+const silenceMs = 80
 
 const witnesses: readonly Witness[] = [
   (before, after) => {
@@ -92,12 +112,22 @@ const witnesses: readonly Witness[] = [
       ),
     ]
   },
-  (before, after) => {
-    if (differs(before.place, after.place)) return { kind: 'pixels_changed', detail: 'the pixels at the place changed' }
-    // Elsewhere in the window something may blink by itself; an event of the application ties the change to it.
-    const isTied = before.events === undefined || before.events !== after.events
-    return differs(before.whole, after.whole) && isTied
-      ? { kind: 'pixels_changed', detail: 'the pixels of the window changed' }
+  (before, after, { scene }) => {
+    if (before.events === undefined || after.events === undefined || scene.isStirred) return undefined
+    const came = after.events - before.events
+    // An application that speaks by itself may have said the same without the action.
+    return came > 0 && (before.quietMs ?? 0) >= silenceMs
+      ? { kind: 'application_reacted', detail: `the application, silent before, sent ${came} accessibility event(s)` }
+      : undefined
+  },
+  (before, after, { previous }) => {
+    // A highlight that fades, or a caret, is no effect: the pixels must have been still and be so again.
+    if (!before.isStill || previous === undefined) return undefined
+    if (differs(before.place, after.place) && previous.place === after.place) {
+      return { kind: 'pixels_changed', detail: 'the pixels at the place changed and stay so' }
+    }
+    return differs(before.whole, after.whole) && previous.whole === after.whole
+      ? { kind: 'pixels_changed', detail: 'the pixels of the window changed and stay so' }
       : undefined
   },
 ]

@@ -1,0 +1,150 @@
+/** The pointer's other gestures: double click, right click, drag. */
+import { choice } from '@backlot/contract/choice'
+import { Failure } from '@backlot/contract/failure'
+import { drag as limits } from '@backlot/contract/limits'
+import { Type } from '@sinclair/typebox'
+import { coordinate, elementIndex, modifiers, pid, windowId } from '../arguments.ts'
+import { acted, personAfter, watch } from '../evidence.ts'
+import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../pointing.ts'
+import { around, elementOf, refuseDisabled, refuseInvisible } from '../target.ts'
+import { acts, tool } from '../tool.ts'
+import { lastZoom } from '../zoomed.ts'
+
+interface Aim {
+  readonly element_index?: number
+  readonly x?: number
+  readonly y?: number
+}
+
+/** Refuses everything but exactly one of an element and a whole point. */
+const refuseMixture = (name: string, { element_index, x, y }: Aim): void => {
+  if ((x === undefined) !== (y === undefined)) {
+    throw new Failure('invalid_argument', 'Provide both x and y together, not just one.', {
+      argument: x === undefined ? 'x' : 'y',
+    })
+  }
+  if (element_index !== undefined && x !== undefined) {
+    throw new Failure('target_ambiguous', 'Provide element_index or x and y, not both: they may mean different places.')
+  }
+  if (element_index === undefined && x === undefined) {
+    throw new Failure(
+      'target_required',
+      `${name} needs a target: element_index with window_id, or x and y. Call get_window_state to find one.`,
+    )
+  }
+}
+
+export const doubleClick = tool({
+  name: 'double_click',
+  title: 'Double-click',
+  description:
+    'Opens an element (element_index with window_id) through its open action, else double-clicks its middle; or double-clicks x, y.',
+  arguments: Type.Object({
+    pid,
+    element_index: Type.Optional(elementIndex),
+    window_id: Type.Optional(windowId),
+    x: Type.Optional(coordinate('X')),
+    y: Type.Optional(coordinate('Y')),
+  }),
+  attributes: acts('accessibility'),
+  async run(call, args) {
+    refuseMixture('double_click', args)
+    const twice = { button: 'left', count: 2, held: [] } as const
+    const found = await elementOf(call, args)
+    if (found !== undefined) {
+      refuseDisabled(found.target)
+      return operate(call, found, 'open', twice)
+    }
+    const { window, pointAt } = await lastPicture(call, args)
+    return clickAt(call, { window }, pointAt(args.x ?? 0, args.y ?? 0), twice, `(${args.x}, ${args.y})`)
+  },
+})
+
+export const rightClick = tool({
+  name: 'right_click',
+  title: 'Right-click',
+  description:
+    'Shows the menu of an element (element_index with window_id), or right-clicks x, y. The menu is a window of its own: see list_windows.',
+  arguments: Type.Object({
+    pid,
+    element_index: Type.Optional(elementIndex),
+    window_id: Type.Optional(windowId),
+    x: Type.Optional(coordinate('X')),
+    y: Type.Optional(coordinate('Y')),
+    modifier: Type.Optional(modifiers),
+  }),
+  attributes: acts('accessibility'),
+  async run(call, args) {
+    refuseMixture('right_click', args)
+    const held = args.modifier ?? []
+    const { checkModifiers } = await call.driver.native()
+    checkModifiers([...held])
+    const once = { button: 'right', count: 1, held } as const
+    const found = await elementOf(call, args)
+    if (found !== undefined) {
+      refuseDisabled(found.target)
+      return held.length > 0 ? clickMiddle(call, found, once) : operate(call, found, 'show_menu', once)
+    }
+    const { window, pointAt } = await lastPicture(call, args)
+    return clickAt(call, { window }, pointAt(args.x ?? 0, args.y ?? 0), once, `(${args.x}, ${args.y})`)
+  },
+})
+
+export const drag = tool({
+  name: 'drag',
+  title: 'Drag',
+  description: 'Holds a button from one point of a window to another: sliders, selections, splitters, drawing.',
+  arguments: Type.Object({
+    pid,
+    from_x: coordinate('Start X'),
+    from_y: coordinate('Start Y'),
+    to_x: coordinate('End X'),
+    to_y: coordinate('End Y'),
+    button: Type.Optional(choice(buttons, { default: 'left' })),
+    duration_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.longestMs, default: limits.durationMs })),
+    steps: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: limits.mostSteps, default: limits.steps, description: 'Motions between.' }),
+    ),
+    modifier: Type.Optional(modifiers),
+    from_zoom: Type.Optional(Type.Boolean({ description: "Points are pixels of this pid's last zoom picture." })),
+    window_id: Type.Optional(windowId),
+  }),
+  attributes: acts(),
+  async run(call, args) {
+    const held = args.modifier ?? []
+    const { checkModifiers } = await call.driver.native()
+    checkModifiers([...held])
+    const { window, pointAt } = await (args.from_zoom ? lastZoom : lastPicture)(call, args)
+    const [from, to] = [pointAt(args.from_x, args.from_y), pointAt(args.to_x, args.to_y)]
+    refuseInvisible(window)
+    const { window_id } = window
+    const { button = 'left', duration_ms = limits.durationMs, steps = limits.steps } = args
+    const request = { window_id, from, to, button, duration_ms, steps, modifiers: [...held] }
+    const evidence = await watch(call, { window, place: spanning(from, to), point: from }, async () => [
+      personAfter(await call.gesture((agent) => agent.drag(request))),
+    ])
+    const path = `(${args.from_x}, ${args.from_y}) to (${args.to_x}, ${args.to_y})`
+    return acted(`✅ Dragged from ${path}.`, evidence, {
+      pid: window.pid,
+      window_id,
+      from,
+      to,
+      button,
+      route: 'agent_pointer',
+    })
+  },
+})
+
+type Place = ReturnType<typeof around>
+
+/** The rectangle in which a drag's effect shows. */
+const spanning = (from: Parameters<typeof around>[0], to: Parameters<typeof around>[0]): Place => {
+  const [a, b] = [around(from), around(to)]
+  const [x, y] = [Math.min(a.x, b.x), Math.min(a.y, b.y)]
+  return {
+    x,
+    y,
+    width: Math.max(a.x + a.width, b.x + b.width) - x,
+    height: Math.max(a.y + a.height, b.y + b.height) - y,
+  }
+}
