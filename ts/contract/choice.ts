@@ -11,5 +11,5 @@ TypeRegistry.Set<{ enum: readonly string[] }>(
 /** The schema of one of `values`; `options` are further JSON Schema keywords. */
 export const choice = <const Value extends string>(
   values: readonly Value[],
-  options: { readonly description?: string; readonly default?: Value } = {},
+  options: { readonly description?: string; readonly default?: Value; readonly extension?: boolean } = {},
 ): TUnsafe<Value> => Type.Unsafe<Value>({ ...options, [Kind]: kind, type: 'string', enum: [...values] })

@@ -14,13 +14,14 @@ export const elementIndex = Type.Integer({
   description: 'From get_window_state; needs window_id.',
 })
 
-export const elementToken = Type.String({ minLength: 1, description: 'Instead of element_index.' })
+/** Ours, as `observe` is. */
+export const elementToken = Type.String({ minLength: 1, description: 'Instead of element_index.', extension: true })
 
 /** Ours, beyond the specification: hidden with the extensions. */
 export const observe = Type.Boolean({ description: 'Return what changed in the window.', extension: true })
 
-export const coordinate = (axis: string) =>
-  Type.Number({ description: `${axis} in pixels of the window's latest screenshot.` })
+export const coordinate = (axis: string, marks: { readonly extension?: boolean } = {}) =>
+  Type.Number({ description: `${axis} in pixels of the window's latest screenshot.`, ...marks })
 
 export const modifiers = Type.Array(Type.String(), {
   maxItems: 8,

@@ -5,6 +5,7 @@ import type { Static, TObject } from '@sinclair/typebox'
 import { checkArguments, nearest } from './check.ts'
 import { type Call, type CallContext, reasonOf } from './context.ts'
 import type { Driver } from './driver.ts'
+import { hiddenArguments, isOffered, offersExtensions } from './extensions.ts'
 import { withResolved } from './lookalike.ts'
 import { observed } from './observe.ts'
 import { findTool, tools } from './registry.ts'
@@ -23,9 +24,10 @@ export const callTool = async (
 ): Promise<ToolResult> => {
   try {
     const tool = findTool(name)
-    if (tool === undefined) throw unknownTool(name)
+    const extensions = await offersExtensions(driver.config)
+    if (tool === undefined || !isOffered(tool, extensions)) throw unknownTool(name, extensions)
     // What cannot be meant is refused before the person's brake is looked at.
-    const checked = checkArguments(tool, args)
+    const checked = checkArguments(tool, args, hiddenArguments(tool, extensions))
     const run = (signal: AbortSignal) => {
       const gesture: Call['gesture'] = (work) => driver.agents.gesture({ ...context, signal }, work)
       return untilAborted(() => runTool({ driver, ...context, signal, gesture }, tool, checked), signal)
@@ -56,8 +58,8 @@ const collectNowAndThen = (): void => {
 }
 
 /** The failure `unknown_tool`, with the nearest name. */
-export const unknownTool = (name: string): Failure => {
-  const names = tools.map((tool) => tool.name)
+export const unknownTool = (name: string, extensions = true): Failure => {
+  const names = tools.filter((tool) => isOffered(tool, extensions)).map((tool) => tool.name)
   const near = nearest(name, names)
   return new Failure(
     'unknown_tool',

@@ -12,15 +12,18 @@ const isForEveryTool = (name: string): boolean => name.startsWith('_') || name =
 /**
  * Gives `args` the declared defaults and types of `tool`, or throws `missing_argument`, `unknown_argument` or
  * `invalid_argument`. Absent arguments are an empty object, and `null` is an absent argument.
+ * The optional arguments of the names in `hidden` count as unknown.
  */
 export const checkArguments = <Arguments extends TObject>(
   tool: Pick<Tool<Arguments>, 'name' | 'arguments'>,
   args: unknown,
+  hidden: readonly string[] = [],
 ): Static<Arguments> => {
   const given = asObject(tool.name, args)
   const declared: Readonly<Record<string, TSchema>> = tool.arguments.properties
+  const accepted = Object.keys(declared).filter((name) => !hidden.includes(name))
   for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(declared, name) && !isForEveryTool(name)) throw unknown(tool.name, name, Object.keys(declared))
+    if (!accepted.includes(name) && !isForEveryTool(name)) throw unknown(tool.name, name, accepted)
   }
   const required = new Set(tool.arguments.required ?? [])
   const checked: Values = {}

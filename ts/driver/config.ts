@@ -19,14 +19,23 @@ export const captureModes = ['som', 'vision', 'ax'] as const
 /** Every key with its type and default. */
 export const configSchema = Type.Object({
   capture_mode: choice(captureModes, { default: 'som', description: 'Default of get_window_state.' }),
-  check_for_update: Type.Boolean({ default: true, description: 'Whether the package registry may be asked.' }),
+  check_for_update: Type.Boolean({
+    default: true,
+    description: 'Whether the package registry may be asked.',
+    extension: true,
+  }),
   evidence_timeout_ms: Type.Integer({
     default: evidence.ceilingMs,
     minimum: 0,
     maximum: 10_000,
     description: 'How long actions look for their effect.',
+    extension: true,
   }),
-  element_tags: choice(['long', 'short'], { default: 'long', description: '[element_index N] or [N] in trees.' }),
+  element_tags: choice(['long', 'short'], {
+    default: 'long',
+    description: '[element_index N] or [N] in trees.',
+    extension: true,
+  }),
   experimental_pip: Type.Boolean({ default: false, description: 'Preview window; stored only on Linux.' }),
   experimental_pip_geometry: Type.String({
     default: '',
@@ -64,14 +73,14 @@ export class ConfigFile {
   /** Throws `config_unreadable` when the file cannot be read or holds something else than a configuration. */
   async read(): Promise<Config> {
     const version = this.#version()
-    if (version === undefined || version !== this.#known?.version) {
+    if (this.#known === undefined || version !== this.#known.version) {
       const config = Object.freeze(Value.Default(configSchema, pick(await this.#stored())) as Config)
       this.#known = { version, config }
     }
     return this.#known.config
   }
 
-  /** What changes with the file, which every writer replaces; `undefined` where there is none. */
+  /** What changes with the file, which every writer replaces; `undefined` where there is none, or none to be seen. */
   #version(): string | undefined {
     try {
       const stats = statSync(this.path, { throwIfNoEntry: false, bigint: true })

@@ -29,7 +29,12 @@ export const describeTool = (
   description,
   inputSchema: {
     type: 'object',
-    properties: Object.fromEntries(Object.entries(schema.properties).filter(([key]) => !withheld.includes(key))),
+    properties: Object.fromEntries(
+      Object.entries(schema.properties)
+        .filter(([key]) => !withheld.includes(key))
+        // A mark for us, and no word of JSON Schema.
+        .map(([key, { extension: _, ...property }]) => [key, property]),
+    ),
     ...(schema.required?.length ? { required: schema.required } : {}),
   },
   annotations: {

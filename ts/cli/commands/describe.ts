@@ -1,7 +1,7 @@
 /** `backlot describe`: one tool. */
 import { Failure } from '@backlot/contract/failure'
 import { fullAccess } from '@backlot/driver/edges/access'
-import { describeNamed } from '@backlot/driver/edges/offer'
+import { describeHere } from '@backlot/driver/edges/offer'
 import type { Command } from '../command.ts'
 import { printJson } from '../output.ts'
 
@@ -12,7 +12,7 @@ export const command: Command = {
     if (name === undefined || name.startsWith('-') || rest.length > 0) {
       throw new Failure('usage', 'Call it as `backlot describe TOOL`. `backlot list-tools` names the tools.')
     }
-    await printJson(describeNamed(fullAccess, name))
+    await printJson(await describeHere(fullAccess, name))
     return 0
   },
 }

@@ -1,5 +1,6 @@
 /** `backlot list-tools`: what can be called. */
-import { describeTool, tools } from '@backlot/driver'
+import { fullAccess } from '@backlot/driver/edges/access'
+import { listHere } from '@backlot/driver/edges/offer'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
 import { print, printJson } from '../output.ts'
@@ -11,8 +12,9 @@ export const command: Command = {
   --json  Print each with its description and the schema of its arguments, as MCP lists them.`,
   async run(args) {
     const { values } = readFlags('list-tools', { args: [...args], options: { json: { type: 'boolean' } } })
+    const tools = await listHere(fullAccess)
     if (values.json) {
-      await printJson(tools.map((tool) => describeTool(tool)))
+      await printJson(tools)
     } else {
       const width = Math.max(...tools.map(({ name }) => name.length))
       await print(tools.map(({ name, title }) => `${name.padEnd(width)}  ${title}`).join('\n'))

@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import type { Socket } from 'bun'
 import { openDriver } from '../driver.ts'
+import { offersExtensions } from '../extensions.ts'
 import type { Access } from './access.ts'
 import { connect } from './connection.ts'
 import { checkSocket, makeSocketFolder } from './folder.ts'
@@ -102,11 +103,11 @@ class Daemon implements Service {
   }
 
   async list() {
-    return listTools(this.options.access)
+    return listTools(this.options.access, await offersExtensions((await this.#driver).config))
   }
 
   async describe(name: string) {
-    return describeNamed(this.options.access, name)
+    return describeNamed(this.options.access, name, await offersExtensions((await this.#driver).config))
   }
 
   greet(expect: Identity | undefined): Greeting {

@@ -18,8 +18,8 @@ export const serveMcp = async (caller: Caller, transport: StdioTransport): Promi
   const server = new Server({ name: 'backlot', version }, { capabilities: { tools: {} }, instructions })
   const registry = () => import('./offer.ts')
   server.setRequestHandler(ListToolsRequestSchema, async () => {
-    const [{ listTools }, access] = await Promise.all([registry(), caller.access()])
-    return { tools: listTools(access) } as unknown as ServerResult
+    const [{ listHere }, access] = await Promise.all([registry(), caller.access()])
+    return { tools: await listHere(access) } as unknown as ServerResult
   })
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const result = await caller.call(params.name, params.arguments ?? {}, signal)

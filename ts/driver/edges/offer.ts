@@ -1,23 +1,41 @@
 /** The tools that an edge offers: those of the registry that its access permits, without what it withholds of them. */
 import { callTool, unknownTool } from '../call.ts'
+import { ConfigFile, configFileAt } from '../config.ts'
 import type { CallContext } from '../context.ts'
 import { describeTool, type ToolDescription } from '../describe.ts'
 import type { Driver } from '../driver.ts'
+import { hiddenArguments, isOffered, offersExtensions } from '../extensions.ts'
 import { findTool, tools } from '../registry.ts'
 import { failed, type ToolResult } from '../result.ts'
+import type { Tool } from '../tool.ts'
 import { type Access, argumentRefusal, permitted, refusal, withheld } from './access.ts'
 
 /** The permitted tools, as `tools/list` of MCP describes them. */
-export const listTools = (access: Access): readonly ToolDescription[] =>
-  tools.filter((tool) => permitted(access, tool)).map((tool) => describeTool(tool, withheld(access, tool)))
+export const listTools = (access: Access, extensions: boolean): readonly ToolDescription[] =>
+  tools
+    .filter((tool) => isOffered(tool, extensions) && permitted(access, tool))
+    .map((tool) => describeTool(tool, unlisted(access, tool, extensions)))
+
+/** The permitted tools by the configuration of this process's environment. */
+export const listHere = async (access: Access): Promise<readonly ToolDescription[]> =>
+  listTools(access, await offersExtensions(new ConfigFile(configFileAt(process.env))))
+
+/** One permitted tool by the configuration of this process's environment. Throws as `describeNamed` does. */
+export const describeHere = async (access: Access, name: string): Promise<ToolDescription> =>
+  describeNamed(access, name, await offersExtensions(new ConfigFile(configFileAt(process.env))))
 
 /** One permitted tool. Throws `unknown_tool` or `tool_not_allowed`. */
-export const describeNamed = (access: Access, name: string): ToolDescription => {
+export const describeNamed = (access: Access, name: string, extensions: boolean): ToolDescription => {
   const tool = findTool(name)
-  if (tool === undefined) throw unknownTool(name)
+  if (tool === undefined || !isOffered(tool, extensions)) throw unknownTool(name, extensions)
   if (!permitted(access, tool)) throw refusal(access, name)
-  return describeTool(tool, withheld(access, tool))
+  return describeTool(tool, unlisted(access, tool, extensions))
 }
+
+const unlisted = (access: Access, tool: Tool, extensions: boolean): readonly string[] => [
+  ...withheld(access, tool),
+  ...hiddenArguments(tool, extensions),
+]
 
 /** The result of a call that the access keeps back; otherwise nothing. */
 export const kept = (access: Access, name: string, args: unknown): ToolResult | undefined => {

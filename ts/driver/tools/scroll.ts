@@ -28,10 +28,10 @@ const scrollArguments = Type.Object({
   element_index: Type.Optional(elementIndex),
   window_id: Type.Optional(windowId),
   mode: Type.Optional(
-    choice(['keys', 'wheel'], { default: 'keys', description: 'wheel: at the element or x, y (extension).' }),
+    choice(['keys', 'wheel'], { default: 'keys', description: 'wheel: at the element or x, y.', extension: true }),
   ),
-  x: Type.Optional(coordinate('Wheel X')),
-  y: Type.Optional(coordinate('Wheel Y')),
+  x: Type.Optional(coordinate('Wheel X', { extension: true })),
+  y: Type.Optional(coordinate('Wheel Y', { extension: true })),
 })
 
 type Arguments = Static<typeof scrollArguments>

@@ -36,15 +36,20 @@ export const getWindowState = tool({
     screenshot_out_file: Type.Optional(
       Type.String({ minLength: 1, description: 'Write the PNG to this path instead of returning it.' }),
     ),
-    max_elements: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, default: treeLimits.maxElements })),
-    max_depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: treeLimits.maxDepth })),
-    include_screenshot: Type.Optional(Type.Boolean({ description: 'Overrides capture_mode.' })),
+    max_elements: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100_000, default: treeLimits.maxElements, extension: true }),
+    ),
+    max_depth: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000, default: treeLimits.maxDepth, extension: true }),
+    ),
+    include_screenshot: Type.Optional(Type.Boolean({ description: 'Overrides capture_mode.', extension: true })),
     timeout_ms: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: longestTimeoutMs,
         default: treeLimits.timeoutMs,
         description: 'For the tree.',
+        extension: true,
       }),
     ),
   }),
