@@ -1,4 +1,5 @@
 /** What a tool tells its callers: the form of MCP's `tools/list` (protocol revision 2025-06-18). */
+import type { TSchema } from '@sinclair/typebox'
 import type { Tool } from './tool.ts'
 
 /** One entry of `tools/list`. */
@@ -32,8 +33,7 @@ export const describeTool = (
     properties: Object.fromEntries(
       Object.entries(schema.properties)
         .filter(([key]) => !withheld.includes(key))
-        // A mark for us, and no word of JSON Schema.
-        .map(([key, { extension: _, ...property }]) => [key, property]),
+        .map(([key, property]) => [key, shown(property)]),
     ),
     ...(schema.required?.length ? { required: schema.required } : {}),
   },
@@ -43,3 +43,10 @@ export const describeTool = (
     openWorldHint: attributes.openWorld,
   },
 })
+
+/** From here on a maximum only says what an integer of the machine can hold. */
+const machineLimit = 2_147_483_647
+
+/** Without the mark of extensions, which is no word of JSON Schema, and without limits that nobody reaches. */
+const shown = ({ extension: _, maximum, ...schema }: TSchema): object =>
+  maximum === undefined || maximum >= machineLimit ? schema : { ...schema, maximum }
