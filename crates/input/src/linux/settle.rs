@@ -56,7 +56,7 @@ fn asleep(link: &Link, pid: u32, patience: Duration) -> Result<(), InputError> {
 }
 
 /// The local process that made the window, by the X-Resource extension.
-fn process(link: &Link, window: Window) -> Result<Option<u32>, InputError> {
+pub fn process(link: &Link, window: Window) -> Result<Option<u32>, InputError> {
     if link.conn.extension_information(res::X11_EXTENSION_NAME)?.is_none() {
         return Ok(None);
     }
@@ -83,8 +83,10 @@ pub fn everyone(link: &Link, patience: Duration) -> Result<bool, InputError> {
 /// queue.
 fn ping(link: &Link, mut asked: BTreeSet<Window>, patience: Duration) -> Result<bool, InputError> {
     let listening = |mask| ChangeWindowAttributesAux::new().event_mask(mask);
+    // EWMH asks for the first; Qt sends its answers to those who watch the root window itself.
+    let answers = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::STRUCTURE_NOTIFY;
     let (conn, atoms) = (&link.conn, &link.atoms);
-    conn.change_window_attributes(link.root, &listening(EventMask::SUBSTRUCTURE_NOTIFY))?;
+    conn.change_window_attributes(link.root, &listening(answers))?;
     for window in &asked {
         let data = [atoms._NET_WM_PING, CURRENT_TIME, *window, 0, 0];
         let ping = ClientMessageEvent::new(32, *window, atoms.WM_PROTOCOLS, data);
