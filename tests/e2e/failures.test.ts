@@ -241,6 +241,7 @@ const places: Record<FailureCode, string> = {
   unknown_key: 'tools',
   unsupported_key: 'failures',
   unknown_modifier: 'tools',
+  application_in_use: 'text-keys',
   text_not_typable: 'failures',
   input_unavailable: 'failures',
   agent_closed: 'failures',

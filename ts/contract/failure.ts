@@ -47,6 +47,10 @@ export const failures = kind({
   unknown_key: { when: 'No key has that name.', exit: 1 },
   unsupported_key: { when: 'The key exists on other platforms only.', exit: 1 },
   unknown_modifier: { when: 'No modifier has that name.', exit: 1 },
+  application_in_use: {
+    when: 'The person works in another window of an application that reads all its keys in one.',
+    exit: 1,
+  },
   text_not_typable: { when: 'Keys cannot bring some of the characters to the window unchanged.', exit: 1 },
   input_unavailable: { when: 'The X server lacks what input in the background is made of.', exit: 1 },
   agent_closed: { when: "The agent's pointer was closed before the call.", exit: 1 },

@@ -1,5 +1,7 @@
 //! What can go wrong with input.
 
+use crate::keys::character_of;
+
 /// A failure of this crate; [`InputError::code`] is stable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
@@ -78,6 +80,14 @@ pub enum InputError {
         /// The point, window-local; none when the whole window is covered.
         point: Option<(i32, i32)>,
     },
+    /// The person works in another window of an application that reads all its keys in one.
+    #[error(
+        "The application of window \"{window_id}\" sends every key to the window that has the person's focus, and that is another one of it. Use an element_index to operate or fill, or wait until the person works elsewhere."
+    )]
+    ApplicationInUse {
+        /// The window that the keys were meant for.
+        window_id: u32,
+    },
     /// Characters that keys cannot bring to this window unchanged.
     #[error(
         "The characters \"{characters}\" cannot be typed into window \"{window_id}\" with keys. Use element_index so that the text is inserted, or leave them out."
@@ -132,6 +142,12 @@ pub enum InputError {
 }
 
 impl InputError {
+    /// No key gives the keysym to the window.
+    pub(crate) fn untypable(window_id: u32, keysym: u32) -> Self {
+        let characters = character_of(keysym).map_or_else(|| format!("keysym {keysym:#x}"), String::from);
+        Self::TextNotTypable { window_id, characters }
+    }
+
     /// The stable snake_case code.
     pub fn code(&self) -> &'static str {
         match self {
@@ -143,6 +159,7 @@ impl InputError {
             Self::PointOutsideWindow { .. } => "point_outside_window",
             Self::WindowNotVisible { .. } => "window_not_visible",
             Self::WindowCovered { .. } => "window_covered",
+            Self::ApplicationInUse { .. } => "application_in_use",
             Self::TextNotTypable { .. } => "text_not_typable",
             Self::InputUnavailable { .. } => "input_unavailable",
             Self::AgentClosed { .. } => "agent_closed",

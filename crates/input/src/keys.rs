@@ -242,6 +242,11 @@ pub fn is_bindable(keysym: u32, modifiers: &[Modifier]) -> bool {
     are_commanding(modifiers) || !(typing || editing)
 }
 
+/// True when an application commonly looks the key up among its shortcuts.
+pub fn is_shortcut(keysym: u32, modifiers: &[Modifier]) -> bool {
+    modifiers.iter().any(|held| *held != Modifier::Shift) || matches!(keysym, key::F1..=key::F35)
+}
+
 /// True when window managers commonly act on what happens while the modifiers are held.
 pub fn are_commanding(modifiers: &[Modifier]) -> bool {
     modifiers.iter().any(|held| matches!(held, Modifier::Alt | Modifier::Super))

@@ -61,6 +61,8 @@ pub struct Layout {
     pub strokes: HashMap<u32, Stroke>,
     /// Keycodes without a meaning.
     pub spare: Vec<u8>,
+    /// The modifier bits that each keycode holds, as they stand in the state of an event.
+    pub modifiers: HashMap<u8, u16>,
 }
 
 /// Strokes that a keyboard can make after some spare keycodes have been given a keysym.
@@ -163,7 +165,7 @@ mod tests {
             (0x62, plain(56)),
             (0x41, Stroke { keycode: 38, held: vec![50] }),
         ]);
-        Layout { strokes, spare: spare.to_vec() }
+        Layout { strokes, spare: spare.to_vec(), ..Layout::default() }
     }
 
     #[test]

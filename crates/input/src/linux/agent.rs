@@ -13,16 +13,14 @@ use super::link::{Link, on_display};
 use super::master::{self, Pair};
 use super::stops::Stops;
 use super::target::Target;
+use super::typist::Typist;
 use super::witness::Witness;
-use super::{person, reading, settle};
+use super::{messages, person, reading};
 use crate::keys;
 use crate::plan::{self, Step};
 use crate::{
     Click, Delivery, Drag, Gesture, Hover, InputError, KeyPress, Modifier, Moment, Text, Wheel, path,
 };
-
-/// How long an application may take until it has read the keys that were sent to it.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A second master pointer and keyboard on a display: one agent's hands, for as long as it lives.
 pub struct Agent {
@@ -181,6 +179,10 @@ impl Body {
     }
 
     fn press_key(&self, press: &KeyPress, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+        if messages::are_read(&self.link, press.window_id)? {
+            let held = self.held(&press.modifiers, press.window_id)?;
+            return self.typist().press(press, &held, pauses);
+        }
         let target = Target::read(&self.link, press.window_id)?;
         let at = self.rest(&target, press.at)?;
         let typed = keys::character_of(press.keysym).map(String::from).unwrap_or_default();
@@ -188,19 +190,23 @@ impl Body {
         let layout = keyboard::layout(&self.link, self.person.keyboard)?;
         let held = self.held(&press.modifiers, press.window_id)?;
         let batches = plan::batches(&[press.keysym], &layout);
-        let refuse = || untypable(press.window_id, press.keysym);
+        let refuse = || InputError::untypable(press.window_id, press.keysym);
         let batch = batches.and_then(|batches| batches.into_iter().next()).ok_or_else(refuse)?;
         let stroke = batch.strokes.first().ok_or_else(refuse)?;
         let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
+        loan.wait_until_known(target.window)?;
         let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
         let presses = plan::presses(stroke, &held, press.count);
         let delivery = self.gesture(&target, at, &presses, hides_keys, ("key", pauses))?;
-        self.return_loan(loan, &target)?;
+        loan.give_back_when_read(target.window)?;
         Ok(delivery)
     }
 
     /// Types until `pauses` says, of the time after each character, that it is stopped.
     fn type_text(&self, text: &Text, pauses: impl Fn(Duration) -> bool) -> Result<Delivery, InputError> {
+        if messages::are_read(&self.link, text.window_id)? {
+            return self.typist().text(text, pauses);
+        }
         let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
         let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
         let target = Target::read(&self.link, text.window_id)?;
@@ -216,6 +222,7 @@ impl Body {
                 break;
             }
             let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
+            loan.wait_until_known(target.window)?;
             let mut hands = Hands::on(&self.link, self.own, &target.chain, false)?;
             hands.reach(&target, at, &[])?;
             for stroke in &batch.strokes {
@@ -227,12 +234,16 @@ impl Body {
                 is_stopped = pauses(text.delay);
             }
             events += hands.finish()?;
-            self.return_loan(loan, &target)?;
+            loan.give_back_when_read(target.window)?;
         }
         if typed < keysyms.len() {
             return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
         }
         person::measure(&self.link, self.person, &before, target.window, events)
+    }
+
+    fn typist(&self) -> Typist<'_> {
+        Typist { link: &self.link, own: self.own, person: self.person }
     }
 
     fn gesture(
@@ -259,14 +270,6 @@ impl Body {
         person::measure(&self.link, self.person, &before, target.window, events)
     }
 
-    fn return_loan(&self, loan: Loan<'_>, target: &Target) -> Result<(), InputError> {
-        if !loan.is_empty() {
-            // The application looks a key up when it comes to it.
-            settle::application(&self.link, target.window, PATIENCE, true)?;
-        }
-        loan.give_back()
-    }
-
     fn rest(&self, target: &Target, at: Option<Point>) -> Result<Point, InputError> {
         match at {
             Some(local) => target.point(&self.link, local),
@@ -282,7 +285,7 @@ impl Body {
         let keycode = |held: &Modifier| layout.strokes.get(&held.keysym()).map(|stroke| stroke.keycode);
         modifiers
             .iter()
-            .map(|held| keycode(held).ok_or_else(|| untypable(window_id, held.keysym())))
+            .map(|held| keycode(held).ok_or_else(|| InputError::untypable(window_id, held.keysym())))
             .collect()
     }
 
@@ -290,9 +293,4 @@ impl Body {
         let at = xinput::xi_query_pointer(&self.link.conn, self.link.root, self.own.pointer)?.reply()?;
         Ok(Point { x: at.root_x >> 16, y: at.root_y >> 16 })
     }
-}
-
-fn untypable(window_id: u32, keysym: u32) -> InputError {
-    let characters = keys::character_of(keysym).map_or_else(|| format!("keysym {keysym:#x}"), String::from);
-    InputError::TextNotTypable { window_id, characters }
 }

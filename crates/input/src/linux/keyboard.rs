@@ -1,17 +1,22 @@
 //! The keyboard maps of the person and of the agent.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use x11rb::protocol::xinput;
 use x11rb::protocol::xkb::{self, GetMapReply, MapPart};
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, ModMask, PropMode};
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, ModMask, PropMode, Window};
 use xkeysym::{Keysym, key};
 
 use super::link::Link;
 use super::master::Pair;
+use super::settle;
 use crate::InputError;
 use crate::keys::{character_of, keysym_of};
 use crate::plan::{Layout, Stroke};
+
+/// How long an application may take until it has read what was sent to it before.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the keyboard can type in its first group, which is the one in which the agent's keyboard stays.
 pub fn layout(link: &Link, keyboard: u16) -> Result<Layout, InputError> {
@@ -45,6 +50,18 @@ impl<'a> Loan<'a> {
     /// True when nothing was borrowed.
     pub fn is_empty(&self) -> bool {
         self.keycodes.is_empty()
+    }
+
+    /// Waits until the application that owns the window knows what the keycodes mean.
+    pub fn wait_until_known(&self, window: Window) -> Result<(), InputError> {
+        if self.is_empty() { Ok(()) } else { settle::application(self.link, window, PATIENCE, true) }
+    }
+
+    /// Gives the keycodes back when the application that owns the window has read its keys: it looks a key up
+    /// when it comes to it.
+    pub fn give_back_when_read(self, window: Window) -> Result<(), InputError> {
+        self.wait_until_known(window)?;
+        self.give_back()
     }
 
     /// Gives the keycodes back.
@@ -138,7 +155,8 @@ fn read(map: &GetMapReply) -> Layout {
     let modifiers: HashMap<u8, ModMask> =
         map.map.modmap_rtrn.iter().flatten().map(|entry| (entry.keycode, entry.mods)).collect();
     let holders = holders(map);
-    let mut layout = Layout::default();
+    let held = modifiers.iter().map(|(keycode, mods)| (*keycode, u16::from(*mods)));
+    let mut layout = Layout { modifiers: held.collect(), ..Layout::default() };
     for (keycode, key) in (map.first_key_sym..=u8::MAX).zip(keys) {
         let means_nothing = key.syms.iter().all(|keysym| *keysym == 0);
         if means_nothing && !modifiers.contains_key(&keycode) {

@@ -3,8 +3,9 @@
 use desktop::{DesktopError, Point};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectionError, ReplyError};
+use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass,
+    Atom, AtomEnum, ConnectionExt as _, CreateWindowAux, EventMask, PropMode, Timestamp, Window, WindowClass,
 };
 use x11rb::protocol::{shape, xinput, xkb, xtest};
 use x11rb::rust_connection::RustConnection;
@@ -86,6 +87,29 @@ impl Link {
     pub fn sync(&self) -> Result<(), InputError> {
         x11rb::wrapper::ConnectionExt::sync(&self.conn)?;
         Ok(())
+    }
+
+    /// The server's time now.
+    pub fn time(&self) -> Result<Timestamp, InputError> {
+        let (own, name) = (self.own, self.atoms._BACKLOT_BORROWED_KEYS);
+        // Even a change of nothing is announced with its time.
+        x11rb::wrapper::ConnectionExt::change_property8(
+            &self.conn,
+            PropMode::APPEND,
+            own,
+            name,
+            AtomEnum::STRING,
+            &[],
+        )?;
+        self.conn.flush()?;
+        loop {
+            match self.conn.wait_for_event()? {
+                Event::PropertyNotify(changed) if changed.window == own && changed.atom == name => {
+                    return Ok(changed.time);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Forgets the events that grabs and questions of ours brought.

@@ -4,6 +4,7 @@ mod hands;
 mod keyboard;
 mod link;
 mod master;
+mod messages;
 mod person;
 mod process;
 mod reading;
@@ -12,6 +13,7 @@ mod settle;
 mod stop_key;
 mod stops;
 mod target;
+mod typist;
 mod witness;
 
 pub use agent::{Agent, sweep_agents};

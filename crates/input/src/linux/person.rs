@@ -67,7 +67,7 @@ fn tell(link: &Link, window: Window, message: u32, data: [u32; 5]) -> Result<(),
 }
 
 /// True when one connection made both windows: ids of one client share the bits outside the server's mask.
-fn same_client(link: &Link, one: Window, other: Window) -> bool {
+pub fn same_client(link: &Link, one: Window, other: Window) -> bool {
     let mask = link.conn.setup().resource_id_mask;
     one & !mask == other & !mask
 }

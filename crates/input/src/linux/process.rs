@@ -16,6 +16,12 @@ pub fn start_time(pid: u32) -> Option<u64> {
     fields.split(' ').nth(19).filter(|_| !fields.starts_with(ZOMBIE))?.parse().ok()
 }
 
+/// True when the process has mapped a file whose path ends so; false when it is gone or somebody else's.
+pub fn has_mapped(pid: u32, path_end: &str) -> bool {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    maps.lines().any(|line| line.ends_with(path_end))
+}
+
 /// The fields after the command's name, which may hold spaces and parentheses itself.
 fn fields(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

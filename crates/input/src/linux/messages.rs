@@ -1,0 +1,151 @@
+//! Keys sent to one window as messages, for the toolkit that cannot read a second keyboard.
+//!
+//! Qt takes the modifiers, the locks and the group of a key from the person's keyboard, whichever keyboard the key
+//! comes from; of an event that a client sent (`SendEvent` of the X protocol) it takes those that stand in the
+//! event. A sent event needs no pointer, so the window may be covered, minimised or on another workspace.
+
+use std::collections::HashMap;
+
+use x11rb::NONE;
+use x11rb::connection::Connection;
+use x11rb::protocol::xinput;
+use x11rb::protocol::xproto::{
+    ConnectionExt as _, EventMask, FOCUS_IN_EVENT, FOCUS_OUT_EVENT, FocusInEvent, KEY_PRESS_EVENT,
+    KEY_RELEASE_EVENT, KeyButMask, KeyPressEvent, NotifyDetail, NotifyMode, Timestamp, Window,
+};
+
+use super::link::Link;
+use super::master::Pair;
+use super::person::same_client;
+use super::{process, settle};
+use crate::InputError;
+use crate::plan::Step;
+
+/// Qt's plugin for X11, under this name in version 5 and 6.
+const QT_PLUGIN: &str = "/libqxcb.so";
+
+/// True when the window's application reads keys from messages and not from a second keyboard.
+pub fn are_read(link: &Link, window: Window) -> Result<bool, InputError> {
+    let pid = settle::process(link, window)?;
+    Ok(pid.is_some_and(|pid| process::has_mapped(pid, QT_PLUGIN)))
+}
+
+/// Keys under way to one window: what is down goes up when it is dropped.
+pub struct Messages<'a> {
+    link: &'a Link,
+    window: Window,
+    time: Timestamp,
+    modifiers: &'a HashMap<u8, u16>,
+    down: Vec<u8>,
+    is_focused: bool,
+    events: u32,
+}
+
+impl<'a> Messages<'a> {
+    /// Begins with nothing held. With `active` the application is told that the window has the focus for as long as
+    /// this lives, because shortcuts of a window without it are not looked up; the focus itself stays where it is.
+    ///
+    /// Fails with `application_in_use` where the person works in another window of the same application: Qt sends
+    /// every key to the window that has the focus.
+    pub fn to(
+        link: &'a Link,
+        person: Pair,
+        window: Window,
+        modifiers: &'a HashMap<u8, u16>,
+        active: bool,
+    ) -> Result<Self, InputError> {
+        let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?.reply()?.focus;
+        let is_persons = focus == window || is_inside(link, focus, window)?;
+        if !is_persons && focus > 1 && same_client(link, focus, window) {
+            return Err(InputError::ApplicationInUse { window_id: window });
+        }
+        let time = link.time()?;
+        let mut messages = Self { link, window, time, modifiers, down: vec![], is_focused: false, events: 0 };
+        if active && !is_persons {
+            messages.is_focused = true;
+            messages.tell_focus(FOCUS_IN_EVENT)?;
+        }
+        Ok(messages)
+    }
+
+    /// Sends the steps that are keys.
+    pub fn run(&mut self, steps: &[Step]) -> Result<(), InputError> {
+        for step in steps {
+            if let Step::Key(keycode, goes_down) = *step {
+                self.key(keycode, goes_down)?;
+            }
+        }
+        self.link.conn.flush()?;
+        Ok(())
+    }
+
+    /// Lets everything go and answers with the number of events sent.
+    pub fn finish(mut self) -> Result<u32, InputError> {
+        self.release()?;
+        Ok(self.events)
+    }
+
+    fn key(&mut self, keycode: u8, goes_down: bool) -> Result<(), InputError> {
+        // The state is that before the event, as the server writes it.
+        let state =
+            self.down.iter().filter_map(|held| self.modifiers.get(held)).fold(0, |all, one| all | one);
+        let event = KeyPressEvent {
+            response_type: if goes_down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT },
+            detail: keycode,
+            sequence: 0,
+            time: self.time,
+            root: self.link.root,
+            event: self.window,
+            child: NONE,
+            root_x: 0,
+            root_y: 0,
+            event_x: 0,
+            event_y: 0,
+            state: KeyButMask::from(state),
+            same_screen: true,
+        };
+        self.down.retain(|held| *held != keycode);
+        if goes_down {
+            self.down.push(keycode);
+        }
+        self.events += 1;
+        self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event)?;
+        Ok(())
+    }
+
+    fn tell_focus(&self, kind: u8) -> Result<(), InputError> {
+        let (detail, mode) = (NotifyDetail::NONLINEAR, NotifyMode::NORMAL);
+        let event = FocusInEvent { response_type: kind, detail, sequence: 0, event: self.window, mode };
+        self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event)?;
+        Ok(())
+    }
+
+    fn release(&mut self) -> Result<(), InputError> {
+        for keycode in self.down.clone().into_iter().rev() {
+            self.key(keycode, false)?;
+        }
+        if std::mem::take(&mut self.is_focused) {
+            self.tell_focus(FOCUS_OUT_EVENT)?;
+        }
+        self.link.drain()
+    }
+}
+
+impl Drop for Messages<'_> {
+    fn drop(&mut self) {
+        // Where the connection is lost nobody can be told.
+        let _ = self.release();
+    }
+}
+
+fn is_inside(link: &Link, inner: Window, outer: Window) -> Result<bool, InputError> {
+    let mut window = inner;
+    while window > 1 && window != link.root {
+        if window == outer {
+            return Ok(true);
+        }
+        let Ok(tree) = link.conn.query_tree(window)?.reply() else { return Ok(false) };
+        window = tree.parent;
+    }
+    Ok(false)
+}
