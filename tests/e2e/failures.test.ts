@@ -234,6 +234,7 @@ const places: Record<FailureCode, string> = {
   window_not_of_process: 'tools',
   process_has_no_window: 'tools',
   window_not_visible: 'gtk3',
+  condition_not_met: 'waiting',
   window_manager_refused: 'placing',
   point_outside_window: 'tools',
   zoom_required: 'zoom',

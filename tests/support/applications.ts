@@ -51,11 +51,12 @@ export type Geometry = `${number}x${number}+${number}+${number}`
 export const startGtk3 = (
   on: TestDesktop,
   kind: 'controls' | 'person',
-  options: { readonly title?: string; readonly geometry?: Geometry } = {},
+  options: { readonly title?: string; readonly geometry?: Geometry; readonly blinking?: boolean } = {},
 ): Promise<Application> => {
   const title = options.title ?? `Backlot ${kind}`
   const file = on.path(`${kind}.jsonl`)
-  on.start([python, join(fixtures, 'gtk3.py'), file, title, options.geometry ?? '420x480+100+100', kind])
+  const flags = options.blinking ? ['blinking'] : []
+  on.start([python, join(fixtures, 'gtk3.py'), file, title, options.geometry ?? '420x480+100+100', kind, ...flags])
   return started(title, Journal.inFile(file))
 }
 

@@ -37,6 +37,7 @@ export const failures = kind({
     when: 'A pixel action needs a window on the screen, and it is minimised or elsewhere.',
     exit: 1,
   },
+  condition_not_met: { when: 'What was waited for did not happen in time.', exit: 1 },
   window_manager_refused: {
     when: 'The window manager did not activate, move or size the window as asked, or there is none.',
     exit: 1,

@@ -13,9 +13,11 @@ import { doubleClick, drag, rightClick } from './tools/pointer.ts'
 import { getCursorPosition, getScreenSize } from './tools/screen.ts'
 import { scroll } from './tools/scroll.ts'
 import { getWindowState } from './tools/state.ts'
+import { runSteps } from './tools/steps.ts'
 import { typeText } from './tools/text.ts'
 import { checkForUpdate } from './tools/update.ts'
 import { setValue } from './tools/values.ts'
+import { waitFor } from './tools/wait.ts'
 import { getAccessibilityTree, listWindows } from './tools/windows.ts'
 import { zoom } from './tools/zoom.ts'
 
@@ -44,6 +46,8 @@ export const tools: readonly Tool[] = [
   setConfig,
   checkPermissions,
   checkForUpdate,
+  runSteps,
+  waitFor,
   invokeMenu,
   setWindowFrame,
   clipboardRead,

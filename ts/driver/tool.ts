@@ -49,6 +49,8 @@ export interface Tool<Arguments extends TObject = TObject> {
   readonly description: string
   readonly arguments: Arguments
   readonly attributes: Attributes
+  /** Calls that unchecked arguments hold: each must be permitted where the tool is called. */
+  nested?(args: unknown): readonly { readonly name: unknown; readonly args: unknown }[]
   run(call: Call, args: Static<Arguments>): Promise<Outcome>
 }
 

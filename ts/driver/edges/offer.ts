@@ -1,4 +1,5 @@
 /** The tools that an edge offers: those of the registry that its access permits, without what it withholds of them. */
+import type { Failure } from '@backlot/contract/failure'
 import { callTool, unknownTool } from '../call.ts'
 import { ConfigFile, configFileAt } from '../config.ts'
 import type { CallContext } from '../context.ts'
@@ -37,14 +38,26 @@ const unlisted = (access: Access, tool: Tool, extensions: boolean): readonly str
   ...hiddenArguments(tool, extensions),
 ]
 
-/** The result of a call that the access keeps back; otherwise nothing. */
+/** The result of a call that the access keeps back, or of one that holds such a call; otherwise nothing. */
 export const kept = (access: Access, name: string, args: unknown): ToolResult | undefined => {
+  const failure = keptBack(access, name, args)
+  return failure && failed(failure)
+}
+
+const keptBack = (access: Access, name: string, args: unknown): Failure | undefined => {
   const tool = findTool(name)
   if (tool === undefined) return undefined
-  if (!permitted(access, tool)) return failed(refusal(access, name))
+  if (!permitted(access, tool)) return refusal(access, name)
   const given = args as Readonly<Record<string, unknown>> | null | undefined
   const argument = withheld(access, tool).find((each) => (given?.[each] ?? null) !== null)
-  return argument === undefined ? undefined : failed(argumentRefusal(access, name, argument))
+  if (argument !== undefined) return argumentRefusal(access, name, argument)
+  for (const call of tool.nested?.(args ?? {}) ?? []) {
+    // Further nesting is refused by the tool itself.
+    const nests = typeof call.name === 'string' && findTool(call.name)?.nested !== undefined
+    const failure = typeof call.name === 'string' && !nests ? keptBack(access, call.name, call.args) : undefined
+    if (failure !== undefined) return failure
+  }
+  return undefined
 }
 
 /** Calls a tool in this process, if it is permitted; never throws. */

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Application, startGtk3 } from '../support/applications.ts'
+import { privateDesktop } from '../support/desktop.ts'
+import { element, type Target } from '../support/look.ts'
+import { connect, type McpClient } from '../support/mcp-client.ts'
+
+const on = privateDesktop()
+let client: McpClient
+/** Acts while the first waits. */
+let other: McpClient
+let app: Application
+let target: Target
+
+beforeAll(async () => {
+  app = await startGtk3(on(), 'controls', { geometry: '420x480+120+100' })
+  target = { pid: app.pid, window_id: app.windowId }
+  client = await connect(on())
+  other = await connect(on())
+}, 60_000)
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+  await other?.[Symbol.asyncDispose]()
+}, 30_000)
+
+const wait = (args: Record<string, unknown>) => client.ask<Record<string, unknown>>('wait_for', args)
+
+test('what is there already is found at once', async () => {
+  expect(await wait({ ...target, condition: 'element', role: 'push button', label: 'press' })).toMatchObject({
+    met: true,
+    elements: [{ label: 'Press me' }],
+  })
+  expect(await wait({ condition: 'window', title: app.title })).toMatchObject({ windows: [target] })
+  expect(await wait({ ...target, condition: 'text', text: 'coffee' })).toMatchObject({ met: true })
+  expect(await wait({ ...target, condition: 'text_gone', text: 'no such text' })).toMatchObject({ met: true })
+  expect(await wait({ ...target, condition: 'element_gone', label: 'No such label' })).toMatchObject({ met: true })
+  expect(await wait({ ...target, condition: 'still', still_ms: 100 })).toMatchObject({ met: true })
+})
+
+test('a text that comes while waiting ends it', async () => {
+  const waiting = wait({ ...target, condition: 'text', text: 'typed meanwhile' })
+  const { element_index } = await element(other, target, 'Name')
+  await other.ask('type_text', { ...target, element_index, text: 'typed meanwhile' })
+  expect(await waiting).toMatchObject({ met: true, lines: [expect.stringContaining('typed meanwhile')] })
+}, 60_000)
+
+test('an element that the wait found can be used at once', async () => {
+  const { elements } = await client.ask<{ elements: { element_index: number }[] }>('wait_for', {
+    ...target,
+    condition: 'element',
+    label: 'Check me',
+  })
+  const mark = app.journal.mark()
+  await client.ask('click', { ...target, element_index: elements[0]?.element_index })
+  await app.journal.waitFor('the check box', ({ type, widget }) => type === 'toggled' && widget === 'Check me', mark)
+})
+
+test('a window that opens, and one that closes, end a wait', async () => {
+  const opening = wait({ condition: 'window', title: 'Comes later' })
+  const late = await startGtk3(on(), 'person', { title: 'Comes later', geometry: '200x100+700+500' })
+  expect(await opening).toMatchObject({ windows: [{ window_id: late.windowId }] })
+  const { element_index } = await element(client, { pid: late.pid, window_id: late.windowId }, 'Person')
+  expect(element_index).toBeGreaterThanOrEqual(0)
+  const closing = wait({ condition: 'window_gone', window_id: late.windowId })
+  process.kill(late.pid)
+  expect(await closing).toMatchObject({ met: true, windows: [] })
+}, 60_000)
+
+test('an element that goes ends a wait for its end', async () => {
+  const { element_index } = await element(client, target, 'File')
+  await client.ask('click', { ...target, element_index })
+  const item = await wait({ ...target, condition: 'element', label: 'Quit later' })
+  expect(item.met).toBe(true)
+}, 60_000)
+
+test('a wait in vain says what it saw', async () => {
+  const { isError, structured, text } = await client.call('wait_for', {
+    ...target,
+    condition: 'element',
+    label: 'Nowhere',
+    timeout_ms: 200,
+  })
+  expect({ isError, ...structured }).toMatchObject({ isError: true, code: 'condition_not_met', condition: 'element' })
+  expect(Number(structured.waited_ms)).toBeGreaterThanOrEqual(200)
+  expect(text).toContain('"Nowhere"')
+  expect(structured.saw).toMatch(/\d+ elements, none of them "Nowhere"/)
+})
+
+test('a condition without what it is about is refused', async () => {
+  const code = async (args: Record<string, unknown>) => (await client.call('wait_for', args)).structured.code
+  expect(await code({})).toBe('missing_argument')
+  expect(await code({ condition: 'element', label: 'x' })).toBe('missing_argument')
+  expect(await code({ ...target, condition: 'element' })).toBe('missing_argument')
+  expect(await code({ ...target, condition: 'text' })).toBe('missing_argument')
+  expect(await code({ condition: 'window' })).toBe('missing_argument')
+  expect(await code({ condition: 'still' })).toBe('missing_argument')
+  expect(await code({ ...target, condition: 'sunshine' })).toBe('invalid_argument')
+})

@@ -1,0 +1,59 @@
+/** Waiting until something is so, instead of looking again and again. */
+import { choice } from '@backlot/contract/choice'
+import { Failure } from '@backlot/contract/failure'
+import { waiting as limits, longestTimeoutMs } from '@backlot/contract/limits'
+import { Type } from '@sinclair/typebox'
+import { elementIndex, pid, windowId } from '../arguments.ts'
+import { conditions, type Sight } from '../conditions.ts'
+import { reasonOf } from '../context.ts'
+import { reads, tool } from '../tool.ts'
+
+const names = Object.keys(conditions) as (keyof typeof conditions)[]
+
+export const waitFor = tool({
+  name: 'wait_for',
+  title: 'Wait for something',
+  description:
+    'Waits until an element (role, label), a text, a window (title) is there or gone, or until the pixels of a window are still; says what it saw.',
+  arguments: Type.Object({
+    condition: choice(names),
+    pid: Type.Optional(pid),
+    window_id: Type.Optional({ ...windowId, description: 'Default: the frontmost of pid.' }),
+    role: Type.Optional(Type.String({ minLength: 1, description: 'Of the element, as get_window_state names it.' })),
+    label: Type.Optional(Type.String({ minLength: 1, description: 'Part of the label, in any case.' })),
+    element_index: Type.Optional({ ...elementIndex, description: 'For element_gone.' }),
+    text: Type.Optional(Type.String({ minLength: 1, description: 'Part of what the tree shows, in any case.' })),
+    title: Type.Optional(Type.String({ minLength: 1, description: 'Part of the title, in any case.' })),
+    still_ms: Type.Optional(
+      Type.Integer({ minimum: 50, maximum: 10_000, default: limits.stillMs, description: 'For still.' }),
+    ),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: longestTimeoutMs, default: limits.timeoutMs })),
+  }),
+  attributes: { ...reads('accessibility'), extension: true },
+  async run(call, args) {
+    const { condition, timeout_ms = limits.timeoutMs } = args
+    const eyes = await conditions[condition](call, { still_ms: limits.stillMs, ...args })
+    const started = performance.now()
+    let sight: Sight
+    for (;;) {
+      sight = await eyes.look()
+      if (call.signal.aborted) throw reasonOf(call.signal)
+      const waited_ms = Math.round(performance.now() - started)
+      if (sight.met) {
+        return {
+          text: `✅ After ${waited_ms} ms: ${sight.saw}.`,
+          structured: { condition, met: true, waited_ms, saw: sight.saw, ...sight.facts },
+        }
+      }
+      const remaining = timeout_ms - waited_ms
+      if (remaining <= 0) {
+        throw new Failure(
+          'condition_not_met',
+          `Waited ${waited_ms} ms in vain for ${eyes.what}; saw ${sight.saw}. Wait longer, or look with get_window_state.`,
+          { condition, waited_ms, saw: sight.saw, ...sight.facts },
+        )
+      }
+      await eyes.next(Math.min(remaining, limits.lookAgainMs))
+    }
+  },
+})
