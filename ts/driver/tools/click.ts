@@ -25,7 +25,7 @@ const clickArguments = Type.Object({
   action: Type.Optional(choice(actions, { description: 'Of the element; default press.' })),
   count: Type.Optional(Type.Integer({ minimum: 1, maximum: 3, description: 'Clicks at x, y; default 1.' })),
   modifier: Type.Optional(modifiers),
-  button: Type.Optional(choice(buttons, { description: 'Default left (extension).' })),
+  button: Type.Optional(choice(buttons, { description: 'Default left.', extension: true })),
   from_zoom: Type.Optional(Type.Boolean({ description: "x and y are pixels of this pid's last zoom picture." })),
   debug_image_out: Type.Optional(
     Type.String({ minLength: 1, description: 'Write a PNG with a red crosshair at x, y there; needs window_id.' }),
