@@ -7,18 +7,18 @@ import { backlotCommand, type Finished } from './backlot.ts'
 
 /** A desktop in use by tests. */
 export class TestDesktop {
-  #files = 0
-
   constructor(
     readonly desktop: PrivateDesktop,
     private readonly changes: Readonly<Record<string, string>> = {},
+    /** Names its paths; shared by all that stand for the same desktop. */
+    private readonly files = { count: 0 },
   ) {
     mkdirSync(this.home, { recursive: true })
   }
 
   /** The same desktop, whose programs get other variables. */
   with(changes: Readonly<Record<string, string>>): TestDesktop {
-    return new TestDesktop(this.desktop, { ...this.changes, ...changes })
+    return new TestDesktop(this.desktop, { ...this.changes, ...changes }, this.files)
   }
 
   /** Home folder of everything on the desktop; goes with it. */
@@ -35,8 +35,8 @@ export class TestDesktop {
 
   /** A path in the desktop's folder that nothing uses yet. */
   path(name: string): string {
-    this.#files += 1
-    return join(this.home, `${this.#files}-${name}`)
+    this.files.count += 1
+    return join(this.home, `${this.files.count}-${name}`)
   }
 
   /** Starts a program on the desktop, whose output nobody reads; the desktop's end is its end. */
