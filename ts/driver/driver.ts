@@ -6,6 +6,7 @@ import { Brake } from './brake.ts'
 import { ConfigFile, configFileAt } from './config.ts'
 import { pauseFileOf } from './display.ts'
 import { SeenWindows } from './elements.ts'
+import { Browsers } from './page/browsers.ts'
 import { shared } from './shared.ts'
 import { Stillness } from './stillness.ts'
 import { StopKeyWatch } from './stop-key.ts'
@@ -42,6 +43,8 @@ export interface Driver extends AsyncDisposable {
   holdsClipboard(): Promise<boolean>
   /** Every caller's own pointer and keyboard. */
   readonly agents: Agents
+  /** Debuggers' connections to the browsers on the desktop. */
+  readonly browsers: Browsers
   /** The native core's functions that need no desktop. */
   native(): Promise<typeof import('@backlot/native')>
   /** Lets go of what a failure says is lost, so that the next call opens it again. */
@@ -73,6 +76,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
   const onDisplay = [stopKey, agents, capturer, desktop]
   const seen = new SeenWindows()
   const zoomed = new ZoomedWindows()
+  const browsers = new Browsers()
   return {
     config,
     seen,
@@ -90,6 +94,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     capturer: capturer.get,
     accessibility: accessibility.get,
     agents,
+    browsers,
     heed(failure) {
       if (failure.code !== 'display_lost') return
       seen.clear()
@@ -99,7 +104,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     async [Symbol.asyncDispose]() {
       seen.clear()
       brake[Symbol.dispose]()
-      for (const connection of [...onDisplay, accessibility]) await connection.close()
+      for (const connection of [browsers, ...onDisplay, accessibility]) await connection.close()
     },
   }
 }

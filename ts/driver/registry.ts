@@ -8,6 +8,7 @@ import { setWindowFrame } from './tools/frame.ts'
 import { bringToFront } from './tools/front.ts'
 import { hotkey, pressKey } from './tools/keyboard.ts'
 import { invokeMenu } from './tools/menu.ts'
+import { page } from './tools/page.ts'
 import { checkPermissions } from './tools/permissions.ts'
 import { doubleClick, drag, rightClick } from './tools/pointer.ts'
 import { getCursorPosition, getScreenSize } from './tools/screen.ts'
@@ -43,6 +44,7 @@ export const tools: readonly Tool[] = [
   setValue,
   scroll,
   zoom,
+  page,
   setConfig,
   checkPermissions,
   checkForUpdate,

@@ -7,6 +7,7 @@ const confirms = {
   ax_action: false,
   state_changed: true,
   value_read_back: true,
+  event_received: true,
   text_found: true,
   text_missing: false,
   focus_moved: true,

@@ -106,6 +106,12 @@ export declare class AxSnapshot {
   find(token: string): AxFound | null
   /** The elements most like that of a token as the text of a JSON array, the most alike first: element_token, role, label. */
   nearest(token: string): string
+  /**
+   * The shown objects of the web pages in the window as the text of a JSON array, parents before children: role, label,
+   * value, element_index (or null), parent (position in the array, or null), enabled, focusable, attributes (a record)
+   * and frame {x, y, w, h} in screen pixels (or null). Rejects with `accessibility_timeout`.
+   */
+  page(timeoutMs: number): Promise<string>
   /** Reads an element again. Rejects with `stale_element` when it has gone, `unknown_element`, `accessibility_timeout`. */
   read(index: number): Promise<AxElement>
   /**

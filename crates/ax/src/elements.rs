@@ -149,7 +149,7 @@ pub fn strings<'a>(out: &mut String, values: impl Iterator<Item = &'a str>) {
 }
 
 /// A JSON string, quotes included (RFC 8259 §7).
-fn string(out: &mut String, text: &str) {
+pub(crate) fn string(out: &mut String, text: &str) {
     out.push('"');
     for character in text.chars() {
         match character {

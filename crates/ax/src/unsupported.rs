@@ -129,6 +129,11 @@ impl Snapshot {
         None
     }
 
+    /// The web page as JSON.
+    pub fn page(&self, _timeout: Duration) -> Result<String, AxError> {
+        Err(AxError::Unsupported)
+    }
+
     /// Reads an element again.
     pub fn read(&self, _index: u32, _timeout: Duration) -> Result<Element, AxError> {
         Err(AxError::Unsupported)

@@ -379,6 +379,15 @@ impl AxSnapshot {
         self.snapshot.nearest(&token)
     }
 
+    /// The shown objects of the web pages in the window as the text of a JSON array, parents before children: role, label,
+    /// value, element_index (or null), parent (position in the array, or null), enabled, focusable, attributes (a record)
+    /// and frame {x, y, w, h} in screen pixels (or null). Rejects with `accessibility_timeout`.
+    #[napi(catch_unwind)]
+    pub fn page<'env>(&self, env: &'env Env, timeout_ms: u32) -> napi::Result<PromiseRaw<'env, String>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        promise(env, move || snapshot.page(Duration::from_millis(u64::from(timeout_ms))))
+    }
+
     /// Reads an element again. Rejects with `stale_element` when it has gone, `unknown_element`, `accessibility_timeout`.
     #[napi(catch_unwind)]
     pub fn read<'env>(&self, env: &'env Env, index: u32) -> napi::Result<PromiseRaw<'env, AxElement>> {

@@ -10,6 +10,7 @@ mod detail;
 mod events;
 mod menu;
 mod options;
+mod page;
 mod remembered;
 mod set_value;
 mod snapshot;

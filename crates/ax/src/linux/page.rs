@@ -1,0 +1,111 @@
+//! The web page in a window: its objects with the attributes that the browser gives them.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use super::ask::{self, Ask, Reply};
+use super::snapshot::Snapshot;
+use super::walk::Walk;
+use crate::elements::string;
+use crate::tree::Node;
+use crate::{AxError, state::State};
+
+/// Most attributes of one object.
+const MAX_ATTRIBUTES: usize = 64;
+
+impl Snapshot {
+    /// The shown objects of the web pages in the window as the text of a JSON array, parents before children: role, label,
+    /// value, element_index (or null), parent (position in the array, or null), enabled, attributes (a record) and frame
+    /// {x, y, w, h} in screen pixels (or null). Empty where the window shows no page.
+    pub fn page(&self, timeout: Duration) -> Result<String, AxError> {
+        let members = self.page_members();
+        let asks: Vec<Ask> = members
+            .iter()
+            .flat_map(|at| {
+                let object = &self.objects[*at].object;
+                [
+                    Ask::plain(object, ask::ACCESSIBLE, "GetAttributes"),
+                    Ask::extents(object, ask::COORD_SCREEN),
+                ]
+            })
+            .collect();
+        let deadline = Instant::now() + timeout;
+        let mut walk =
+            Walk { app: &self.app, deadline, max_depth: 0, left_out: Vec::new(), timed_out: false };
+        let replies = walk.ask_all(&asks);
+        if walk.timed_out {
+            return Err(self.app.failure(&super::dbus::CallError::TimedOut, timeout));
+        }
+        let mut out = String::from("[");
+        for (position, (at, replies)) in members.iter().zip(replies.chunks(2)).enumerate() {
+            if position > 0 {
+                out.push(',');
+            }
+            let node = &self.tree.nodes[*at];
+            let parent = node.parent.and_then(|parent| members.binary_search(&parent).ok());
+            member(&mut out, node, parent, replies);
+        }
+        out.push(']');
+        Ok(out)
+    }
+
+    /// Positions of the nodes that are a web document or lie in one, ascending.
+    fn page_members(&self) -> Vec<usize> {
+        let mut inside = vec![false; self.tree.nodes.len()];
+        for (at, node) in self.tree.nodes.iter().enumerate() {
+            let is_document = matches!(node.role.name(), "document web" | "document frame");
+            inside[at] = is_document || node.parent.is_some_and(|parent| inside[parent]);
+        }
+        (0..inside.len()).filter(|at| inside[*at]).collect()
+    }
+}
+
+fn member(out: &mut String, node: &Node, parent: Option<usize>, replies: &[Reply]) {
+    let optional = |number: Option<String>| number.unwrap_or_else(|| "null".to_owned());
+    out.push_str("{\"role\":");
+    string(out, node.role.name());
+    out.push_str(",\"label\":");
+    string(out, &node.label);
+    out.push_str(",\"value\":");
+    match &node.value {
+        Some(value) => string(out, value),
+        None => out.push_str("null"),
+    }
+    let _ = write!(
+        out,
+        ",\"element_index\":{},\"parent\":{},\"enabled\":{},\"focusable\":{},\"attributes\":{{",
+        optional(node.index.map(|index| index.to_string())),
+        optional(parent.map(|parent| parent.to_string())),
+        node.states.operable(),
+        node.states.has(State::Focusable),
+    );
+    for (position, (name, value)) in attributes(&replies[0]).iter().enumerate() {
+        if position > 0 {
+            out.push(',');
+        }
+        string(out, name);
+        out.push(':');
+        string(out, value);
+    }
+    let frame = ask::rect(&replies[1]).map(|frame| {
+        format!("{{\"x\":{},\"y\":{},\"w\":{},\"h\":{}}}", frame.x, frame.y, frame.width, frame.height)
+    });
+    let _ = write!(out, "}},\"frame\":{}}}", optional(frame));
+}
+
+/// Names and values in a reply of type `a{ss}`.
+fn attributes(reply: &Reply) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let Some(mut reader) = reply.as_ref().ok().and_then(|reply| reply.expect("a{ss}").ok()) else {
+        return found;
+    };
+    let Ok(end) = reader.array(8) else { return found };
+    while reader.position() < end && found.len() < MAX_ATTRIBUTES {
+        let name = reader.align(8).and_then(|()| reader.string());
+        let (Ok(name), Ok(value)) = (name, reader.string()) else { break };
+        if !found.iter().any(|(known, _)| known == name) {
+            found.push((name.to_owned(), value.to_owned()));
+        }
+    }
+    found
+}

@@ -1,0 +1,208 @@
+/** A page as the accessibility bus shows it: for browsers and web views that listen for no debugger. */
+import { Failure } from '@backlot/contract/failure'
+import { page as limits } from '@backlot/contract/limits'
+import type { Window } from '@backlot/native'
+import type { Call } from '../context.ts'
+import { acted, personAfter, watch } from '../evidence.ts'
+import { around, contains, refuseInvisible } from '../target.ts'
+import type { Outcome } from '../tool.ts'
+import { refreshedMap } from '../trees.ts'
+import { elementLine } from './read.ts'
+import { fits, readSelector, type SimpleSelector } from './simple-selector.ts'
+import { asFacts, asList, asText, type Facts } from './wire.ts'
+
+/** One object of the page. */
+interface Seen {
+  readonly role: string
+  readonly label: string
+  readonly value: string | null
+  readonly element_index: number | null
+  readonly parent: number | null
+  readonly enabled: boolean
+  readonly tag: string
+  readonly attributes: Readonly<Record<string, string>>
+  /** In window pixels. */
+  readonly rect: { readonly x: number; readonly y: number; readonly width: number; readonly height: number } | null
+}
+
+/** The visible text, as far as it is in view. */
+export const readAccessibleText = async (call: Call, window: Window): Promise<Outcome> => {
+  const seen = await look(call, window)
+  const whole = textOf(seen)
+  const text = whole.slice(0, limits.longestText)
+  return {
+    text: [`✅ Text of the page in "${window.title}", without what is scrolled out of view.`, '', text].join('\n'),
+    structured: {
+      pid: window.pid,
+      window_id: window.window_id,
+      title: seen[0]?.label ?? '',
+      text,
+      is_truncated: whole.length > text.length,
+      only_in_view: true,
+      route: 'accessibility',
+    },
+  }
+}
+
+/** The objects that fit a simple selector, and which attributes the toolkit does not give. */
+export const queryAccessible = async (
+  call: Call,
+  window: Window,
+  css_selector: string,
+  wanted: readonly string[] | undefined,
+): Promise<Outcome> => {
+  const selector = simple('css_selector', css_selector)
+  const seen = await look(call, window)
+  const given = new Set(seen.flatMap(({ attributes }) => Object.keys(attributes)))
+  const found = seen.filter(({ tag, attributes }) => fits(selector, tag, attributes))
+  const shown = found.slice(0, limits.elements)
+  const elements = shown.map((each) => ({
+    tag: each.tag,
+    role: each.role,
+    text: cut(each.label),
+    attributes: wanted
+      ? Object.fromEntries(wanted.map((name) => [name, each.attributes[name.toLowerCase()] ?? null]))
+      : each.attributes,
+    ...(each.value !== null && { value: cut(each.value) }),
+    ...(each.enabled ? {} : { disabled: true }),
+    element_index: each.element_index,
+    rect: each.rect,
+    is_visible: true,
+    is_in_viewport: true,
+  }))
+  const unavailable = [...new Set([...(wanted ?? []), ...selector.names])].filter(
+    (name) => !given.has(name.toLowerCase()),
+  )
+  const rest = found.length > shown.length ? ` The first ${shown.length} follow.` : ''
+  const lacks =
+    unavailable.length === 0
+      ? ''
+      : ` No object of the page has ${unavailable.join(', ')}; a debugging port may give more.`
+  return {
+    text: [
+      `✅ ${found.length} element(s) in view match "${css_selector}".${rest}${lacks}`,
+      ...elements.map(elementLine),
+    ].join('\n'),
+    structured: {
+      pid: window.pid,
+      window_id: window.window_id,
+      css_selector,
+      count: found.length,
+      is_truncated: found.length > shown.length,
+      only_in_view: true,
+      attributes_unavailable: unavailable,
+      elements,
+      route: 'accessibility',
+    },
+  }
+}
+
+/** Clicks the middle of the first object that fits a simple selector, with the agent's pointer. */
+export const clickAccessible = async (call: Call, window: Window, selector: string): Promise<Outcome> => {
+  const wanted = simple('selector', selector)
+  refuseInvisible(window)
+  const found = (await look(call, window)).filter(({ tag, attributes }) => fits(wanted, tag, attributes))
+  const [first] = found
+  if (first === undefined) {
+    throw new Failure(
+      'page_element_not_found',
+      `Nothing in view matches "${selector}". Call page with query_dom to see what there is, or scroll to it.`,
+      { selector },
+    )
+  }
+  const refuse = (reason: string) =>
+    new Failure(
+      'page_element_not_clickable',
+      `The element that matches "${selector}" ${reason}, so a click would not meet it. Call get_window_state to look, and make it clickable first.`,
+      { selector, reason },
+    )
+  if (!first.enabled) throw refuse('is disabled')
+  const { rect } = first
+  if (rect === null || rect.width === 0 || rect.height === 0) throw refuse('has no size')
+  const place = { x: Math.floor(rect.x + rect.width / 2), y: Math.floor(rect.y + rect.height / 2) }
+  if (!contains(window, place)) throw refuse('is scrolled out of view')
+  const { pid, window_id } = window
+  const target =
+    first.element_index === null ? undefined : call.driver.seen.element(pid, window_id, first.element_index)
+  const evidence = await watch(call, { window, target, place: around(place) }, async () => {
+    const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
+    return [personAfter(await call.gesture((agent) => agent.click(click)))]
+  })
+  const others = found.length > 1 ? ` (the first of ${found.length} that match)` : ''
+  return acted(`✅ Clicked <${first.tag}> "${first.label}"${others} in "${window.title}".`, evidence, {
+    pid,
+    window_id,
+    selector,
+    matches: found.length,
+    viewport_x: null,
+    viewport_y: null,
+    screen_x: window.x + place.x,
+    screen_y: window.y + place.y,
+    pointer_moved: true,
+    route: 'agent_pointer',
+  })
+}
+
+const simple = (argument: string, text: string): SimpleSelector => {
+  const selector = readSelector(text)
+  if (selector !== undefined) return selector
+  throw new Failure(
+    'invalid_argument',
+    `Argument "${argument}" is "${text}", and without a debugging port only a tag, #id, .class and [attribute=value] can be looked for. Use such a selector, or launch the browser with electron_debugging_port.`,
+    { argument },
+  )
+}
+
+const look = async (call: Call, window: Window): Promise<readonly Seen[]> => {
+  const map = await refreshedMap(call, window)
+  const seen = asList(JSON.parse(await map.page(limits.commandMs))).map((facts) => seenOf(window, facts))
+  if (seen.length > 0) return seen
+  throw new Failure(
+    'page_not_found',
+    `Window ${window.window_id} "${window.title}" shows no web page on the accessibility bus. Launch the browser with launch_app, which switches its accessibility on, or with electron_debugging_port.`,
+    { pid: window.pid, window_id: window.window_id },
+  )
+}
+
+const seenOf = (window: Window, facts: Facts): Seen => {
+  const { tag = '', ...attributes } = Object.fromEntries(
+    Object.entries(asFacts(facts.attributes)).map(([name, value]) => [plainName(name), cut(asText(value))]),
+  )
+  const { x, y, w, h } = asFacts(facts.frame)
+  return {
+    role: asText(facts.role),
+    label: asText(facts.label),
+    value: typeof facts.value === 'string' ? facts.value : null,
+    element_index: typeof facts.element_index === 'number' ? facts.element_index : null,
+    parent: typeof facts.parent === 'number' ? facts.parent : null,
+    enabled: facts.enabled === true || facts.element_index === null,
+    tag: tag.toLowerCase(),
+    attributes,
+    rect:
+      typeof x === 'number' ? { x: x - window.x, y: Number(y) - window.y, width: Number(w), height: Number(h) } : null,
+  }
+}
+
+/** Engines spell the names of HTML attributes each in its way. */
+const plainName = (name: string): string =>
+  ({ 'html-id': 'id', 'text-input-type': 'type', 'placeholder-text': 'placeholder' })[name] ?? name.toLowerCase()
+
+const cut = (text: string): string =>
+  text.length > limits.longestPart ? `${text.slice(0, limits.longestPart - 1)}…` : text
+
+/** What the objects say, each once: a parent that only repeats what is in it stays silent. */
+const textOf = (seen: readonly Seen[]): string => {
+  const inside = seen.map(() => '')
+  for (let at = seen.length - 1; at > 0; at--) {
+    const { label, parent } = seen[at] ?? { label: '', parent: null }
+    if (parent !== null) inside[parent] = `${squeezed(inside[at] || label)}${inside[parent]}`
+  }
+  const lines = seen.flatMap(({ label, value, role }, at) => {
+    if (role.startsWith('document')) return []
+    const said = label.trim() === '' || inside[at]?.includes(squeezed(label)) ? '' : label.trim()
+    return [said, value !== null && value !== label && role === 'entry' ? value.trim() : '']
+  })
+  return lines.filter((line) => line !== '').join('\n')
+}
+
+const squeezed = (text: string): string => text.replace(/\s+/g, '')

@@ -1,0 +1,158 @@
+/** Clicking an element of a page with trusted events, and seeing whether it got them. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { Failure } from '@backlot/contract/failure'
+import { page as limits, evidence as looking } from '@backlot/contract/limits'
+import type { Delivery, Window } from '@backlot/native'
+import type { Call } from '../context.ts'
+import { acted, personAfter, watch } from '../evidence.ts'
+import { around, type Point, refuseInvisible } from '../target.ts'
+import type { Outcome } from '../tool.ts'
+import type { Evidence } from '../witnesses.ts'
+import type { ReachedPage } from './reach.ts'
+import { ask, invalidSelector } from './read.ts'
+import aim from './scripts/aim.page.js' with { type: 'text' }
+import notes from './scripts/notes.page.js' with { type: 'text' }
+import { asFacts, asText, type Facts, Refused } from './wire.ts'
+
+/**
+ * Scrolls the first match of the selector into view and clicks its middle. Throws `page_element_not_found`, and
+ * `page_element_not_clickable` where a click there would not meet it.
+ */
+export const clickElement = async (call: Call, reached: ReachedPage, selector: string): Promise<Outcome> => {
+  const { page, window, tab } = reached
+  const aimed = await ask(page, aim, { selector, settleMs: limits.settleMs }, limits.commandMs)
+  if (aimed.invalid !== undefined) throw invalidSelector('selector', selector, aimed.invalid)
+  refuseUnclickable(selector, aimed)
+  const [x, y] = [Number(aimed.x), Number(aimed.y)]
+  await page.move(x, y, limits.commandMs)
+  const noted = await ask(page, notes, {}, limits.commandMs)
+  const place = placeOf(window, asFacts(aimed.viewport), asFacts(noted.mouse), { x, y })
+  if (noted.met === false) throw unclickable(selector, 'is covered', { by: 'something that appeared under the mouse' })
+  const hand = await handOf(call, reached, selector, place)
+  const evidence = await watch(call, { window, ...(place && { place: around(place) }) }, async () => {
+    const delivery = await hand.press({ x, y })
+    return [...(delivery === undefined ? [] : [personAfter(delivery)]), ...(await received(reached))]
+  })
+  const others = Number(aimed.count) > 1 ? ` (the first of ${aimed.count} that match)` : ''
+  const name = `<${asText(aimed.tag)}>${asText(aimed.text) === '' ? '' : ` "${asText(aimed.text)}"`}`
+  return acted(`✅ Clicked ${name}${others} in "${tab.title}".`, evidence, {
+    pid: window.pid,
+    window_id: window.window_id,
+    selector,
+    matches: aimed.count,
+    viewport_x: x,
+    viewport_y: y,
+    screen_x: place === undefined ? null : window.x + place.x,
+    screen_y: place === undefined ? null : window.y + place.y,
+    pointer_moved: hand.isPointed,
+    route: hand.route,
+  })
+}
+
+/** What clicks: the page's own mouse, or the agent's pointer where the browser would come to the front for its own. */
+interface Hand {
+  readonly route: string
+  readonly isPointed: boolean
+  /** Clicks at a place of the viewport; what the agent's pointer clicked has a delivery. */
+  press(viewport: Point): Promise<Delivery | undefined>
+}
+
+/** Puts the agent's pointer where the click will be; a place that it cannot get to, the page's own mouse may. */
+const handOf = async (
+  call: Call,
+  { page, window }: ReachedPage,
+  selector: string,
+  place: Point | undefined,
+): Promise<Hand> => {
+  const { window_id } = window
+  const press = page.press?.bind(page)
+  if (press === undefined) {
+    refuseInvisible(window)
+    if (place === undefined) throw unclickable(selector, 'lies in a part of the page that the window does not show', {})
+    const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
+    return {
+      route: 'agent_pointer',
+      isPointed: true,
+      press: () => call.gesture((agent) => agent.click(click)),
+    }
+  }
+  const pointed = place && (await call.gesture((agent) => agent.move({ window_id, ...place })).catch(unlessReachable))
+  return {
+    route: page.route,
+    isPointed: pointed !== undefined,
+    async press({ x, y }) {
+      await press(x, y, limits.commandMs)
+      return pointed
+    },
+  }
+}
+
+const unlessReachable = (error: unknown): undefined => {
+  if (!unreachable.has(Failure.from(error).code)) throw error
+}
+
+/** Why a pointer may not get to a place that the page's own mouse can click. */
+const unreachable: ReadonlySet<string> = new Set([
+  'window_not_visible',
+  'window_covered',
+  'point_outside_window',
+  'input_unavailable',
+])
+
+const refuseUnclickable = (selector: string, { count, refused, by }: Facts): void => {
+  if (count === 0) {
+    throw new Failure(
+      'page_element_not_found',
+      `No element of the page matches "${selector}". Call page with query_dom to see what there is; frames are not searched.`,
+      { selector },
+    )
+  }
+  if (refused !== undefined) throw unclickable(selector, asText(refused), by === undefined ? {} : { by: asText(by) })
+}
+
+const unclickable = (selector: string, reason: string, facts: { by?: string }): Failure =>
+  new Failure(
+    'page_element_not_clickable',
+    `The element that matches "${selector}" ${reason}${facts.by === undefined ? '' : ` by ${facts.by}`}, so a click would not meet it. Call get_window_state to look, and make it clickable first.`,
+    { selector, reason, ...facts },
+  )
+
+/** Whether the element got the click, as soon as it did; a page that is left at once takes its notes with it. */
+const received = async ({ page }: ReachedPage): Promise<Evidence[]> => {
+  const left: Evidence = { kind: 'state_changed', detail: 'the page was left for another' }
+  const deadline = performance.now() + looking.ceilingMs
+  try {
+    for (;;) {
+      const isOver = performance.now() >= deadline
+      const { clicked } = await ask(page, notes, { stop: isOver }, limits.glanceMs)
+      if (clicked === undefined) return [left]
+      if (clicked === true) return [{ kind: 'event_received', detail: 'the element got a trusted click' }]
+      if (isOver) return []
+      await pause(looking.lookEveryMs)
+    }
+  } catch (error) {
+    if (page.dialog !== undefined) {
+      return [{ kind: 'state_changed', detail: `the page shows a dialog (${page.dialog.type})` }]
+    }
+    return error instanceof Refused ? [left] : []
+  }
+}
+
+/** Where in the window a place of the viewport is; `undefined` where the browser does not tell. */
+const placeOf = (window: Window, viewport: Facts, mouse: Facts, { x, y }: Point): Point | undefined => {
+  const { ratio, inner_screen_x, inner_screen_y, outer_width } = viewport
+  if (typeof inner_screen_x === 'number' && typeof inner_screen_y === 'number') {
+    const scale = Number(ratio)
+    return within(window, (inner_screen_x + x) * scale, (inner_screen_y + y) * scale)
+  }
+  const { screen_x, screen_y } = mouse
+  if (typeof screen_x !== 'number' || typeof screen_y !== 'number') return undefined
+  // Chromium counts the screen in units that its zoom does not change, and that a display's scale may make larger.
+  const scale = Math.max(1, Math.round((window.width / Number(outer_width)) * 4) / 4)
+  return within(window, screen_x * scale, screen_y * scale)
+}
+
+const within = (window: Window, screenX: number, screenY: number): Point | undefined => {
+  const [x, y] = [Math.floor(screenX) - window.x, Math.floor(screenY) - window.y]
+  return x >= 0 && y >= 0 && x < window.width && y < window.height ? { x, y } : undefined
+}

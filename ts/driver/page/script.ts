@@ -1,0 +1,101 @@
+/** Running a caller's script in a page. */
+import { Failure } from '@backlot/contract/failure'
+import { page as limits } from '@backlot/contract/limits'
+import type { Call } from '../context.ts'
+import type { Outcome } from '../tool.ts'
+import type { ReachedPage } from './reach.ts'
+import type { Ran, WebPage } from './web-page.ts'
+import { asFacts, type Facts, Silent } from './wire.ts'
+
+/** Runs the script and gives its value; throws `script_failed` with the stack, or `script_timeout`. */
+export const runScript = async (
+  call: Call,
+  { page, window, tab }: ReachedPage,
+  script: string,
+  timeoutMs: number,
+): Promise<Outcome> => {
+  // A page that does not answer now would run the script some time after the call has failed.
+  await page.ours('() => ""', '', limits.commandMs)
+  const halt = () => void page.halt().catch(() => undefined)
+  call.signal.addEventListener('abort', halt, { once: true })
+  try {
+    const ran = await runAnyForm(page, script, timeoutMs)
+    if ('thrown' in ran) throw scriptFailed(ran.thrown)
+    const { type, value, is_json } = described(ran.value)
+    return {
+      text: `✅ Ran the script in "${tab.title}". ${resultLine(described(ran.value))}`,
+      structured: {
+        pid: window.pid,
+        window_id: window.window_id,
+        result: value,
+        result_type: type,
+        is_json,
+        route: page.route,
+      },
+    }
+  } catch (error) {
+    if (!(error instanceof Silent) || page.dialog !== undefined) throw error
+    throw await timedOut(page, timeoutMs)
+  } finally {
+    call.signal.removeEventListener('abort', halt)
+  }
+}
+
+const resultLine = ({ type, value, is_json }: Facts): string => {
+  if (type === 'undefined') return 'It gave undefined.'
+  const shown = typeof value === 'string' ? value : JSON.stringify(value)
+  return is_json === true ? `Result: ${shown}` : `Result (${type}, described where JSON has no word): ${shown}`
+}
+
+/**
+ * The forms that a caller's text may have: statements, an expression with `await`, the body of a function with `return`.
+ * The first is a block, so that what one script declares does not keep the next from declaring it.
+ */
+const forms: readonly ((script: string) => string)[] = [
+  (script) => `{${script}\n}`,
+  (script) => `(async () => (${script}\n))()`,
+  (script) => `(async () => {${script}\n})()`,
+]
+
+/** Runs the script once, in the first form that parses. */
+const runAnyForm = async (page: WebPage, script: string, timeoutMs: number): Promise<Ran> => {
+  const flaws: Ran[] = []
+  for (const form of forms) {
+    // What stands behind a false condition is parsed and not run; what has run must not be run again in another form.
+    const parsed = await page.run(`if (0) ${form(script)}`, limits.commandMs)
+    if (!('thrown' in parsed)) return page.run(form(script), timeoutMs)
+    flaws.push(parsed)
+  }
+  return flaws[0] ?? { thrown: '' }
+}
+
+const timedOut = async (page: WebPage, timeoutMs: number): Promise<Failure> => {
+  const answers = () =>
+    page.ours('() => ""', '', limits.glanceMs).then(
+      () => true,
+      () => false,
+    )
+  const isFree = (await answers()) || ((await page.halt().catch(() => false)) && (await answers()))
+  const state = isFree
+    ? 'The page answers again; what the script waited for may still come'
+    : 'The script still runs, and the page does not answer'
+  return new Failure(
+    'script_timeout',
+    `The script, or the promise that it gave, took longer than ${timeoutMs} ms. ${state}. Pass a longer timeout_ms, or a script that does less.`,
+    { timeout_ms: timeoutMs, page_answers: isFree },
+  )
+}
+
+const scriptFailed = (thrown: string): Failure => {
+  const stack = thrown.slice(0, limits.longestText)
+  return new Failure('script_failed', `The script threw: ${stack}\nMend the script, then call page again.`, { stack })
+}
+
+const described = (text: string): Facts => {
+  try {
+    return asFacts(JSON.parse(text))
+  } catch {
+    // The page's own scripts may have changed what the description is made with.
+    return { type: 'unknown', value: text.slice(0, limits.longestText), is_json: false }
+  }
+}
