@@ -1,8 +1,10 @@
 //! Pictures of windows, covered or not, and of the whole screen.
 
 mod error;
+mod film;
 mod mark;
 mod picture;
+mod png;
 mod zoom;
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]

@@ -1,12 +1,10 @@
-//! From the server's pixels to a PNG: scaling, colour order, compression, digest.
-
-use std::hash::Hasher;
+//! From the server's pixels to a PNG: scaling, compression, digest.
 
 use desktop::Rect;
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
-use twox_hash::XxHash3_64;
 
+use crate::film::{Film, Presses, Want};
 use crate::mark::crosshair;
 use crate::zoom::{MAX_WIDTH, Zoomed, jpeg};
 
@@ -38,33 +36,51 @@ pub(crate) struct Pixels<'p> {
 pub(crate) struct Darkroom {
     resizer: Resizer,
     scaled: Vec<u8>,
-    rgb: Vec<u8>,
+    pub(crate) presses: Presses,
+}
+
+/// Width, height and scale of a picture of so many pixels, no side of which is longer than the limit (0: none).
+pub(crate) fn fitted(width: u32, height: u32, max_dimension: u32) -> (u32, u32, f64) {
+    let longest = width.max(height);
+    if max_dimension == 0 || longest <= max_dimension {
+        return (width, height, 1.0);
+    }
+    let scale = f64::from(max_dimension) / f64::from(longest);
+    (scaled(width, scale), scaled(height, scale), scale)
 }
 
 impl Darkroom {
-    /// A PNG no side of which is longer than `max_dimension` (0: no limit).
-    pub(crate) fn develop(&mut self, pixels: Pixels<'_>, max_dimension: u32) -> Result<Picture, String> {
-        let (width, height, scale) = self.fit(pixels, max_dimension)?;
-        let png = encode(if scale < 1.0 { &self.scaled } else { pixels.bytes }, &mut self.rgb, width, height);
-        Ok(Picture { png: png.map_err(|error| error.to_string())?, width, height, scale, stale: false })
+    /// Brings a film up to date with pixels, which are shrunk if the film is smaller; of others only what it wants is
+    /// looked at.
+    pub(crate) fn expose(&mut self, film: &mut Film, pixels: Pixels<'_>, want: Want) -> Result<(), String> {
+        if (film.width, film.height) == (pixels.width, pixels.height) {
+            film.expose(&mut self.presses, pixels.bytes, want);
+            return Ok(());
+        }
+        self.shrink(pixels, film.width, film.height)?;
+        film.expose(&mut self.presses, &self.scaled, want);
+        Ok(())
     }
 
-    /// The same picture with a red crosshair around a point, which is given in the pixels of the window.
+    /// A picture with a red crosshair around a point, which is given in the pixels of the window.
     pub(crate) fn mark(
         &mut self,
         pixels: Pixels<'_>,
         (x, y): (u32, u32),
         max_dimension: u32,
     ) -> Result<Picture, String> {
-        let (width, height, scale) = self.fit(pixels, max_dimension)?;
-        if scale == 1.0 {
+        let (width, height, scale) = fitted(pixels.width, pixels.height, max_dimension);
+        if scale < 1.0 {
+            self.shrink(pixels, width, height)?;
+        } else {
             self.scaled.clear();
             self.scaled.extend_from_slice(pixels.bytes);
         }
         let place = |at: u32, length: u32| ((f64::from(at) * scale) as u32).min(length - 1);
         crosshair(&mut self.scaled, width, place(x, width), place(y, height));
-        let png = encode(&self.scaled, &mut self.rgb, width, height).map_err(|error| error.to_string())?;
-        Ok(Picture { png, width, height, scale, stale: false })
+        let mut film = Film::new(width, height);
+        film.expose(&mut self.presses, &self.scaled, Want::Picture);
+        Ok(Picture { png: film.png(), width, height, scale, stale: false })
     }
 
     /// A JPEG of `region`, which is what `pixels` hold.
@@ -80,25 +96,9 @@ impl Darkroom {
 
     /// A hash of what the pixels show; equal for equal pictures of equal size.
     pub(crate) fn digest(&mut self, pixels: Pixels<'_>) -> String {
-        // The unused byte of a pixel may change without anything to see.
-        to_rgb(pixels.bytes, &mut self.rgb);
-        let mut hash = XxHash3_64::with_seed(0);
-        hash.write_u32(pixels.width);
-        hash.write_u32(pixels.height);
-        hash.write(&self.rgb);
-        format!("{:016x}", hash.finish())
-    }
-
-    /// Size and scale of a picture that obeys the limit; one that had to be shrunk stands in `scaled`.
-    fn fit(&mut self, pixels: Pixels<'_>, max_dimension: u32) -> Result<(u32, u32, f64), String> {
-        let longest = pixels.width.max(pixels.height);
-        if max_dimension == 0 || longest <= max_dimension {
-            return Ok((pixels.width, pixels.height, 1.0));
-        }
-        let scale = f64::from(max_dimension) / f64::from(longest);
-        let (width, height) = (scaled(pixels.width, scale), scaled(pixels.height, scale));
-        self.shrink(pixels, width, height)?;
-        Ok((width, height, scale))
+        let mut film = Film::new(pixels.width, pixels.height);
+        film.expose(&mut self.presses, pixels.bytes, Want::Digest);
+        film.digest()
     }
 
     fn shrink(&mut self, pixels: Pixels<'_>, width: u32, height: u32) -> Result<(), String> {
@@ -118,24 +118,6 @@ fn scaled(length: u32, scale: f64) -> u32 {
     ((f64::from(length) * scale).round() as u32).max(1)
 }
 
-fn to_rgb(bgrx: &[u8], rgb: &mut Vec<u8>) {
-    rgb.resize(bgrx.len() / 4 * 3, 0);
-    for (to, from) in rgb.chunks_exact_mut(3).zip(bgrx.chunks_exact(4)) {
-        to.copy_from_slice(&[from[2], from[1], from[0]]);
-    }
-}
-
-fn encode(bgrx: &[u8], rgb: &mut Vec<u8>, width: u32, height: u32) -> Result<Vec<u8>, png::EncodingError> {
-    to_rgb(bgrx, rgb);
-    let mut bytes = Vec::with_capacity(rgb.len() / 4);
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Fast);
-    encoder.write_header()?.write_image_data(rgb)?;
-    Ok(bytes)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -148,14 +130,21 @@ mod tests {
         rgb
     }
 
+    fn develop(darkroom: &mut Darkroom, pixels: Pixels<'_>, max_dimension: u32) -> (Film, f64) {
+        let (width, height, scale) = fitted(pixels.width, pixels.height, max_dimension);
+        let mut film = Film::new(width, height);
+        darkroom.expose(&mut film, pixels, Want::Picture).unwrap();
+        (film, scale)
+    }
+
     #[test]
     fn a_picture_keeps_every_colour() {
         let bytes: Vec<u8> = (0..=255u8).flat_map(|n| [n, 255 - n, n ^ 0x5a, 77]).collect();
         let pixels = Pixels { bytes: &bytes, width: 32, height: 8 };
-        let picture = Darkroom::default().develop(pixels, 0).unwrap();
-        assert_eq!((picture.width, picture.height, picture.scale), (32, 8, 1.0));
+        let (film, scale) = develop(&mut Darkroom::default(), pixels, 0);
+        assert_eq!((film.width, film.height, scale), (32, 8, 1.0));
         let expected: Vec<u8> = (0..=255u8).flat_map(|n| [n ^ 0x5a, 255 - n, n]).collect();
-        assert_eq!(decoded(&picture.png), expected);
+        assert_eq!(decoded(&film.png()), expected);
     }
 
     #[test]
@@ -163,11 +152,21 @@ mod tests {
         let bytes = [9, 9, 9, 0].repeat(400 * 100);
         let pixels = Pixels { bytes: &bytes, width: 400, height: 100 };
         let mut darkroom = Darkroom::default();
-        let small = darkroom.develop(pixels, 100).unwrap();
-        assert_eq!((small.width, small.height, small.scale), (100, 25, 0.25));
-        assert!(decoded(&small.png).iter().all(|value| *value == 9));
-        assert_eq!(darkroom.develop(pixels, 400).unwrap().scale, 1.0);
-        assert_eq!(darkroom.develop(pixels, 1).unwrap().height, 1);
+        let (small, scale) = develop(&mut darkroom, pixels, 100);
+        assert_eq!((small.width, small.height, scale), (100, 25, 0.25));
+        assert!(decoded(&small.png()).iter().all(|value| *value == 9));
+        assert_eq!(develop(&mut darkroom, pixels, 400).1, 1.0);
+        assert_eq!(develop(&mut darkroom, pixels, 1).0.height, 1);
+    }
+
+    #[test]
+    fn a_crosshair_stands_where_the_point_is_in_the_scaled_picture() {
+        let bytes = [9, 9, 9, 0].repeat(400 * 100);
+        let pixels = Pixels { bytes: &bytes, width: 400, height: 100 };
+        let marked = Darkroom::default().mark(pixels, (200, 50), 200).unwrap();
+        let rgb = decoded(&marked.png);
+        assert_eq!((marked.width, marked.height, marked.scale), (200, 50, 0.5));
+        assert_eq!(rgb[(25 * 200 + 100) * 3..][..3], [255, 0, 0]);
     }
 
     #[test]

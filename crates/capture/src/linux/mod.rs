@@ -3,49 +3,25 @@
 mod repaint;
 mod segment;
 mod session;
+mod studio;
+mod watch;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use desktop::{Desktop, DesktopError, Point, Rect, Window};
-use x11rb::connection::Connection;
 use x11rb::errors::ReplyOrIdError;
-use x11rb::protocol::composite::ConnectionExt as _;
-use x11rb::protocol::xproto::{ConnectionExt as _, Pixmap};
 
-use crate::picture::{Darkroom, Pixels};
 use crate::zoom::padded;
 use crate::{CaptureError, Picture, Zoomed};
 use repaint::hidden_parts;
 use session::{Session, Trouble};
+use studio::{Snag, Source, Studio};
 
 /// Takes pictures on one display; calls wait for each other.
 pub struct Capturer {
     desktop: Arc<Desktop>,
     studio: Mutex<Option<Studio>>,
-}
-
-/// The pixels of a window that outlive its being minimised.
-struct Kept {
-    pixmap: Pixmap,
-    /// The client window's part of the pixmap.
-    part: Rect,
-}
-
-struct Studio {
-    session: Session,
-    darkroom: Darkroom,
-    kept: HashMap<u32, Kept>,
-    /// Frames that were there when the server began to keep pixels, so that what was covered of them is missing.
-    unsure: HashSet<u32>,
-}
-
-/// What was read of a window.
-struct Shot<'p> {
-    pixels: Pixels<'p>,
-    /// Which part of the window that is, in its own pixels.
-    area: Rect,
-    stale: bool,
 }
 
 /// How often a window may change between being found and being read before that is a failure.
@@ -66,26 +42,24 @@ impl Capturer {
         } else {
             HashSet::new()
         };
-        let studio = Studio { session, darkroom: Darkroom::default(), kept: HashMap::new(), unsure };
-        Ok(Self { desktop, studio: Mutex::new(Some(studio)) })
+        Ok(Self { desktop, studio: Mutex::new(Some(Studio::new(session, unsure))) })
     }
 
     /// The picture of a window's client area, covered parts included; `max_dimension` 0 means no limit.
     ///
     /// A minimised window that was captured before gives its last pixels, marked `stale`.
     pub fn window(&self, window_id: u32, max_dimension: u32) -> Result<Picture, CaptureError> {
-        self.with(window_id, None, |darkroom, shot| {
-            let picture = darkroom.develop(shot.pixels, max_dimension)?;
-            Ok(Picture { stale: shot.stale, ..picture })
-        })
+        self.with(window_id, |studio, source| studio.picture(source, max_dimension))
     }
 
     /// The same picture with a red crosshair around a point of the window (window-local pixels, inside it).
     pub fn marked(&self, window_id: u32, point: Point, max_dimension: u32) -> Result<Picture, CaptureError> {
         let at = (clamped(point.x), clamped(point.y));
-        self.with(window_id, None, |darkroom, shot| {
-            let picture = darkroom.mark(shot.pixels, at, max_dimension)?;
-            Ok(Picture { stale: shot.stale, ..picture })
+        self.with(window_id, |studio, source| {
+            let Studio { session, darkroom, .. } = studio;
+            let pixels = session.read(source.drawable, source.part)?;
+            let picture = darkroom.mark(pixels, at, max_dimension)?;
+            Ok(Picture { stale: source.stale, ..picture })
         })
     }
 
@@ -93,23 +67,36 @@ impl Capturer {
     ///
     /// A region of which no pixel lies in the window is `capture_failed`.
     pub fn zoom(&self, window_id: u32, region: Rect) -> Result<Zoomed, CaptureError> {
-        self.with(window_id, Some(padded(region)), |darkroom, shot| {
-            let zoomed = darkroom.zoom(shot.pixels, shot.area)?;
-            Ok(Zoomed { stale: shot.stale, ..zoomed })
+        self.with(window_id, |studio, source| {
+            let Studio { session, darkroom, .. } = studio;
+            let (area, region) = source.clip(padded(region))?;
+            let zoomed = darkroom.zoom(session.read(source.drawable, area)?, region)?;
+            Ok(Zoomed { stale: source.stale, ..zoomed })
         })
     }
 
     /// A hash of a window's pixels, or of a part of them (window-local); it changes when what is seen changes.
+    ///
+    /// Of a whole window only what was drawn since the last time is read.
     pub fn digest(&self, window_id: u32, region: Option<Rect>) -> Result<String, CaptureError> {
-        self.with(window_id, region, |darkroom, shot| Ok(darkroom.digest(shot.pixels)))
+        self.with(window_id, |studio, source| match region {
+            None => studio.digest(source),
+            Some(region) => {
+                let Studio { session, darkroom, .. } = studio;
+                let (area, _) = source.clip(region)?;
+                Ok(darkroom.digest(session.read(source.drawable, area)?))
+            }
+        })
     }
 
     /// The picture of the whole screen, all monitors.
     pub fn screen(&self, max_dimension: u32) -> Result<Picture, CaptureError> {
         let mut guard = self.lock();
         let studio = guard.as_mut().ok_or_else(|| self.closed())?;
-        let pixels = studio.session.read_screen().map_err(|error| self.failed("screen", error))?;
-        studio.darkroom.develop(pixels, max_dimension).map_err(|reason| broken("screen", reason))
+        studio.screen(max_dimension).map_err(|snag| match snag {
+            Snag::Trouble(trouble) => self.failed("screen", trouble),
+            Snag::Reason(reason) => broken("screen", reason),
+        })
     }
 
     /// Gives the connection back; later calls fail with `display_lost`. Closing twice is fine.
@@ -126,11 +113,11 @@ impl Capturer {
         DesktopError::DisplayLost { display, reason: "the capturer was closed".to_owned() }.into()
     }
 
+    /// Finds the window's pixels and runs `work` on them, again if the window changes meanwhile.
     fn with<T>(
         &self,
         window_id: u32,
-        region: Option<Rect>,
-        make: impl Fn(&mut Darkroom, Shot<'_>) -> Result<T, String>,
+        work: impl Fn(&mut Studio, Source) -> Result<T, Snag>,
     ) -> Result<T, CaptureError> {
         let name = format!("window {window_id}");
         let mut guard = self.lock();
@@ -142,17 +129,12 @@ impl Capturer {
             let Some(window) = windows.into_iter().find(|window| window.window_id == window_id) else {
                 return Err(CaptureError::WindowNotFound { window_id });
             };
-            let taken = match self.name(studio, &window) {
-                Err(Stop::Again(_)) if !window.is_on_screen && studio.kept.contains_key(&window_id) => {
-                    Ok(true)
-                }
+            let stale = match self.name(studio, &window) {
+                Ok(stale) => stale,
+                Err(Stop::Again(_)) if !window.is_on_screen && studio.has_kept(window_id) => true,
                 Err(Stop::Again(_)) if !window.is_on_screen => {
                     return Err(CaptureError::WindowNotVisible { window_id });
                 }
-                taken => taken,
-            };
-            let stale = match taken {
-                Ok(stale) => stale,
                 Err(Stop::Final(error)) => return Err(error),
                 Err(Stop::Trouble(trouble)) => return Err(self.failed(&name, trouble)),
                 Err(Stop::Again(trouble)) => {
@@ -160,25 +142,11 @@ impl Capturer {
                     continue;
                 }
             };
-            let Studio { session, darkroom, kept, .. } = studio;
-            let source = kept.get(&window_id).map(|kept| (kept.pixmap, kept.part));
-            let (drawable, part) = source.unwrap_or((session.root, window.bounds));
-            let area = match region {
-                None => part,
-                Some(region) => {
-                    let region = Rect { x: region.x + part.x, y: region.y + part.y, ..region };
-                    part.intersection(&region)
-                        .ok_or_else(|| broken(&name, "the region lies outside the window".to_owned()))?
-                }
-            };
-            match session.read(drawable, area) {
-                Ok(pixels) => {
-                    let area = Rect { x: area.x - part.x, y: area.y - part.y, ..area };
-                    return make(darkroom, Shot { pixels, area, stale })
-                        .map_err(|reason| broken(&name, reason));
-                }
-                Err(error @ Trouble::Gone) => last = error,
-                Err(error) => return Err(self.failed(&name, error)),
+            match studio.source(&window, stale).and_then(|source| work(studio, source)) {
+                Ok(done) => return Ok(done),
+                Err(Snag::Trouble(error @ Trouble::Gone)) => last = error,
+                Err(Snag::Trouble(error)) => return Err(self.failed(&name, error)),
+                Err(Snag::Reason(reason)) => return Err(broken(&name, reason)),
             }
         }
         Err(self.failed(&name, last))
@@ -205,7 +173,7 @@ impl Capturer {
             Vec::new()
         };
         if !studio.session.has_composite {
-            studio.forget(window.window_id);
+            studio.release(window.window_id);
             let window_id = window.window_id;
             return if hidden.is_empty() {
                 Ok(false)
@@ -216,6 +184,8 @@ impl Capturer {
         let mut is_missing = false;
         if is_unsure {
             is_missing = !studio.session.repaint(window, &hidden)?;
+            // It took the events of all watches from the connection.
+            studio.look_again();
             if !is_missing {
                 studio.unsure.remove(&window.frame_id);
             }
@@ -238,50 +208,6 @@ impl From<Trouble> for Stop {
         match trouble {
             Trouble::Gone => Self::Again(trouble),
             other => Self::Trouble(other),
-        }
-    }
-}
-
-impl Studio {
-    /// Names the window's pixels now: after a resize or a mapping they are others than before.
-    fn keep(&mut self, window: &Window) -> Result<(), Trouble> {
-        let conn = &self.session.conn;
-        let pixmap = conn.generate_id()?;
-        conn.composite_name_window_pixmap(window.frame_id, pixmap)?.check()?;
-        let size = conn.get_geometry(pixmap)?.reply();
-        let whole = size.map(|size| Rect {
-            x: window.frame.x,
-            y: window.frame.y,
-            width: size.width.into(),
-            height: size.height.into(),
-        });
-        let part = whole.map(|whole| window.bounds.intersection(&whole) == Some(window.bounds));
-        if !matches!(part, Ok(true)) {
-            conn.free_pixmap(pixmap)?;
-            return Err(Trouble::Gone);
-        }
-        let part = Rect {
-            x: window.bounds.x - window.frame.x,
-            y: window.bounds.y - window.frame.y,
-            ..window.bounds
-        };
-        self.forget(window.window_id);
-        self.kept.insert(window.window_id, Kept { pixmap, part });
-        Ok(())
-    }
-
-    fn forget_vanished(&mut self, windows: &[Window]) {
-        let alive: HashSet<u32> = windows.iter().map(|window| window.window_id).collect();
-        let gone: Vec<u32> = self.kept.keys().copied().filter(|id| !alive.contains(id)).collect();
-        for window_id in gone {
-            self.forget(window_id);
-        }
-    }
-
-    fn forget(&mut self, window_id: u32) {
-        if let Some(old) = self.kept.remove(&window_id) {
-            // On a lost connection the pixmap is gone as well.
-            let _ = self.session.conn.free_pixmap(old.pixmap);
         }
     }
 }

@@ -1,11 +1,15 @@
 //! The capture connection: what the server offers, and reading pixels of a drawable through it.
 
+use std::ops::Range;
+use std::slice::from_ref;
+
 use desktop::Rect;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::composite::{self, ConnectionExt as _, Redirect};
 use x11rb::protocol::damage::{self, ConnectionExt as _};
 use x11rb::protocol::shm::{self, ConnectionExt as _};
+use x11rb::protocol::xfixes::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, ImageFormat, ImageOrder, Window};
 use x11rb::rust_connection::RustConnection;
 
@@ -75,7 +79,10 @@ impl Session {
         if !is_little_endian {
             return Err(Trouble::ByteOrder);
         }
+        // What was drawn is told as a region of XFIXES.
+        let has_damage = has_damage && has(xfixes::X11_EXTENSION_NAME)?;
         if has_damage {
+            conn.xfixes_query_version(2, 0)?.reply()?;
             conn.damage_query_version(1, 1)?.reply()?;
         }
         let version = if has_shm { Some(conn.shm_query_version()?.reply()?) } else { None };
@@ -108,25 +115,45 @@ impl Session {
         Ok(Rect { x: 0, y: 0, width: size.width.into(), height: size.height.into() })
     }
 
-    /// Reads the whole screen.
-    pub(crate) fn read_screen(&mut self) -> Result<Pixels<'_>, Trouble> {
-        self.read(self.root, self.screen()?)
-    }
-
     /// Reads a rectangle of a drawable; the rectangle must lie inside.
     pub(crate) fn read(&mut self, drawable: Drawable, area: Rect) -> Result<Pixels<'_>, Trouble> {
-        let len = area.width as usize * area.height as usize * 4;
-        let (x, y) = (narrow(area.x)?, narrow(area.y)?);
-        let (width, height) = (narrow(area.width)?, narrow(area.height)?);
-        let (width, height): (u16, u16) = (width, height);
+        self.read_rows(drawable, area, from_ref(&(0..area.height)))
+    }
+
+    /// Reads some rows of a rectangle of a drawable, which must lie inside; only these are of now in what is given.
+    pub(crate) fn read_rows(
+        &mut self,
+        drawable: Drawable,
+        area: Rect,
+        rows: &[Range<u32>],
+    ) -> Result<Pixels<'_>, Trouble> {
+        let stride = area.width as usize * 4;
+        let len = stride * area.height as usize;
         self.make_room(len)?;
         let format = u8::from(ImageFormat::Z_PIXMAP);
+        let (x, y) = (narrow(area.x)?, narrow::<i16>(area.y)?);
+        let (width, height): (u16, u16) = (narrow(area.width)?, narrow(area.height)?);
         if let Some(segment) = &mut self.segment {
-            let reply = self
-                .conn
-                .shm_get_image(drawable, x, y, width, height, u32::MAX, format, segment.id, 0)?
-                .reply()?;
-            check_depth(reply.depth)?;
+            let mut asked = Vec::with_capacity(rows.len());
+            for rows in rows {
+                let top = narrow(i64::from(area.y) + i64::from(rows.start))?;
+                let count = narrow(rows.end - rows.start)?;
+                let place = rows.start * area.width * 4;
+                asked.push(self.conn.shm_get_image(
+                    drawable,
+                    x,
+                    top,
+                    width,
+                    count,
+                    u32::MAX,
+                    format,
+                    segment.id,
+                    place,
+                )?);
+            }
+            for answer in asked {
+                check_depth(answer.reply()?.depth)?;
+            }
             return Ok(Pixels { bytes: segment.bytes(len), width: area.width, height: area.height });
         }
         let reply =

@@ -1,0 +1,254 @@
+//! Where pictures are made: the connection, the pixels of windows that were named, and the films of their pictures.
+
+use std::collections::{HashMap, HashSet};
+
+use desktop::{Rect, Window};
+use x11rb::connection::Connection;
+use x11rb::protocol::composite::ConnectionExt as _;
+use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, Pixmap};
+
+use super::session::{Session, Trouble};
+use super::watch::{Changes, Watches};
+use crate::Picture;
+use crate::film::{Film, Want};
+use crate::picture::{Darkroom, fitted};
+
+/// Bytes of compressed bands that are kept; the films that were used longest ago go first.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Films that are kept.
+const MOST_FILMS: usize = 256;
+
+/// Stands for the screen where a film has a window's id.
+const SCREEN: u32 = 0;
+
+/// The pixels of a window that outlive its being minimised.
+struct Kept {
+    pixmap: Pixmap,
+    /// The client window's part of the pixmap.
+    part: Rect,
+    /// Size of the pixmap.
+    size: (u16, u16),
+}
+
+/// Where a window's pixels are.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    window_id: u32,
+    pub(crate) drawable: Drawable,
+    /// The client window's part of the drawable.
+    pub(crate) part: Rect,
+    pub(crate) stale: bool,
+}
+
+/// Why there is no picture.
+pub(crate) enum Snag {
+    Trouble(Trouble),
+    Reason(String),
+}
+
+impl From<Trouble> for Snag {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+impl From<String> for Snag {
+    fn from(reason: String) -> Self {
+        Self::Reason(reason)
+    }
+}
+
+impl Source {
+    /// The part of a window-local region that lies in the window, in the drawable and in the window.
+    pub(crate) fn clip(&self, region: Rect) -> Result<(Rect, Rect), Snag> {
+        let window = Rect { x: 0, y: 0, ..self.part };
+        let inside = window.intersection(&region);
+        let inside = inside.ok_or_else(|| Snag::Reason("the region lies outside the window".to_owned()))?;
+        Ok((Rect { x: inside.x + self.part.x, y: inside.y + self.part.y, ..inside }, inside))
+    }
+}
+
+struct Shelved {
+    film: Film,
+    /// When it was used last, in pictures taken.
+    used: u64,
+}
+
+pub(crate) struct Studio {
+    pub(crate) session: Session,
+    pub(crate) darkroom: Darkroom,
+    kept: HashMap<u32, Kept>,
+    watches: Watches,
+    /// By window and limit of the picture's sides.
+    films: HashMap<(u32, u32), Shelved>,
+    pictures: u64,
+    /// Frames that were there when the server began to keep pixels, so that what was covered of them is missing.
+    pub(crate) unsure: HashSet<u32>,
+}
+
+impl Studio {
+    pub(crate) fn new(session: Session, unsure: HashSet<u32>) -> Self {
+        Self {
+            session,
+            darkroom: Darkroom::default(),
+            kept: HashMap::new(),
+            watches: Watches::default(),
+            films: HashMap::new(),
+            pictures: 0,
+            unsure,
+        }
+    }
+
+    /// Names the window's pixels now: after a resize or a mapping they are others than before.
+    pub(crate) fn keep(&mut self, window: &Window) -> Result<(), Trouble> {
+        let conn = &self.session.conn;
+        let pixmap = conn.generate_id()?;
+        let named = conn.composite_name_window_pixmap(window.frame_id, pixmap)?;
+        let size = conn.get_geometry(pixmap)?.reply();
+        named.check()?;
+        let whole = size.map(|size| Rect {
+            x: window.frame.x,
+            y: window.frame.y,
+            width: size.width.into(),
+            height: size.height.into(),
+        });
+        let size = match whole {
+            Ok(whole) if window.bounds.intersection(&whole) == Some(window.bounds) => whole,
+            _ => {
+                conn.free_pixmap(pixmap)?;
+                return Err(Trouble::Gone);
+            }
+        };
+        let part = Rect {
+            x: window.bounds.x - window.frame.x,
+            y: window.bounds.y - window.frame.y,
+            ..window.bounds
+        };
+        self.release(window.window_id);
+        // Both sides came as 16 bits.
+        let size = (size.width as u16, size.height as u16);
+        self.kept.insert(window.window_id, Kept { pixmap, part, size });
+        Ok(())
+    }
+
+    /// True when the window has pixels that outlive its being minimised.
+    pub(crate) fn has_kept(&self, window_id: u32) -> bool {
+        self.kept.contains_key(&window_id)
+    }
+
+    /// Where the window's pixels are; what was drawn since the last time is noted on its films.
+    pub(crate) fn source(&mut self, window: &Window, stale: bool) -> Result<Source, Snag> {
+        let window_id = window.window_id;
+        let Some(kept) = self.kept.get(&window_id) else {
+            self.soil(window_id, &Changes::Everything);
+            return Ok(Source { window_id, drawable: self.session.root, part: window.bounds, stale });
+        };
+        let source = Source { window_id, drawable: kept.pixmap, part: kept.part, stale };
+        let changes = self.watches.changes(&self.session, window, (kept.part, kept.size))?;
+        self.soil(window_id, &changes);
+        Ok(source)
+    }
+
+    /// The picture of a window.
+    pub(crate) fn picture(&mut self, source: Source, max_dimension: u32) -> Result<Picture, Snag> {
+        let (film, scale) = self.film(source, max_dimension, Want::Picture)?;
+        let picture =
+            Picture { png: film.png(), width: film.width, height: film.height, scale, stale: source.stale };
+        self.make_room();
+        Ok(picture)
+    }
+
+    /// The digest of a whole window.
+    pub(crate) fn digest(&mut self, source: Source) -> Result<String, Snag> {
+        let (film, _) = self.film(source, 0, Want::Digest)?;
+        let digest = film.digest();
+        self.make_room();
+        Ok(digest)
+    }
+
+    /// The picture of the screen.
+    pub(crate) fn screen(&mut self, max_dimension: u32) -> Result<Picture, Snag> {
+        let part = self.session.screen()?;
+        self.soil(SCREEN, &Changes::Everything);
+        let source = Source { window_id: SCREEN, drawable: self.session.root, part, stale: false };
+        self.picture(source, max_dimension)
+    }
+
+    /// Somebody else took events from the connection: what is known of windows is out of date.
+    pub(crate) fn look_again(&mut self) {
+        self.watches.everything_drawn();
+    }
+
+    /// Lets go of the windows that are no longer there.
+    pub(crate) fn forget_vanished(&mut self, windows: &[Window]) {
+        let is_alive = |id: u32| id == SCREEN || windows.iter().any(|window| window.window_id == id);
+        let known = self.kept.keys().copied().chain(self.films.keys().map(|(id, _)| *id));
+        for window_id in known.filter(|id| !is_alive(*id)).collect::<Vec<_>>() {
+            self.release(window_id);
+            self.watches.forget(&self.session, window_id);
+            self.films.retain(|(id, _), _| *id != window_id);
+        }
+    }
+
+    /// Gives back the pixels of a window.
+    pub(crate) fn release(&mut self, window_id: u32) {
+        if let Some(old) = self.kept.remove(&window_id) {
+            // On a lost connection the pixmap is gone as well.
+            let _ = self.session.conn.free_pixmap(old.pixmap);
+        }
+    }
+
+    /// The film of a picture, brought up to date, and the picture's scale.
+    fn film(&mut self, source: Source, max_dimension: u32, want: Want) -> Result<(&Film, f64), Snag> {
+        let Self { session, darkroom, films, .. } = self;
+        let (width, height, scale) = fitted(source.part.width, source.part.height, max_dimension);
+        self.pictures += 1;
+        let blank = || Shelved { film: Film::new(width, height), used: 0 };
+        let shelved = films.entry((source.window_id, max_dimension)).or_insert_with(blank);
+        if (shelved.film.width, shelved.film.height) != (width, height) {
+            *shelved = blank();
+        }
+        shelved.used = self.pictures;
+        let film = &mut shelved.film;
+        let wanted = film.wanted(want);
+        if wanted.is_empty() {
+            return Ok((film, scale));
+        }
+        let pixels = if scale < 1.0 {
+            film.soil(0..height);
+            session.read(source.drawable, source.part)?
+        } else {
+            session.read_rows(source.drawable, source.part, &wanted)?
+        };
+        darkroom.expose(film, pixels, want)?;
+        Ok((film, scale))
+    }
+
+    fn soil(&mut self, window_id: u32, changes: &Changes) {
+        let of_window = self.films.iter_mut().filter(|((id, _), _)| *id == window_id);
+        for ((_, max_dimension), Shelved { film, .. }) in of_window {
+            match changes {
+                Changes::Nothing => {}
+                Changes::Parts(parts) if *max_dimension == 0 => {
+                    let client = Rect { x: 0, y: 0, width: film.width, height: film.height };
+                    for part in parts.iter().filter_map(|part| part.intersection(&client)) {
+                        // Inside the client area, so neither is negative.
+                        film.soil(part.y as u32..part.y as u32 + part.height);
+                    }
+                }
+                Changes::Parts(parts) if parts.is_empty() => {}
+                Changes::Parts(_) | Changes::Everything => film.soil(0..film.height),
+            }
+        }
+    }
+
+    fn make_room(&mut self) {
+        let bytes =
+            |films: &HashMap<_, Shelved>| films.values().map(|shelved| shelved.film.len()).sum::<usize>();
+        while self.films.len() > 1 && (self.films.len() > MOST_FILMS || bytes(&self.films) > MOST_BYTES) {
+            let oldest = self.films.iter().min_by_key(|(_, shelved)| shelved.used).map(|(key, _)| *key);
+            oldest.and_then(|key| self.films.remove(&key));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What was drawn in a window since one last looked (DAMAGE 1.1), so that only that is read again.
+
+use std::collections::HashMap;
+
+use desktop::{Rect, Window};
+use x11rb::connection::Connection;
+use x11rb::protocol::Event;
+use x11rb::protocol::damage::{ConnectionExt as _, Damage, ReportLevel};
+use x11rb::protocol::xfixes::{ConnectionExt as _, Region};
+use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window as Xid};
+
+use super::session::{Session, Trouble};
+
+/// What may have changed in a window.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Changes {
+    Nothing,
+    /// These rectangles, in the pixels of its client area; they may reach beyond it.
+    Parts(Vec<Rect>),
+    Everything,
+}
+
+struct Watch {
+    frame: Xid,
+    damage: Damage,
+    /// Client area within the pixmap, and the pixmap's size, when last looked at.
+    layout: (Rect, (u16, u16)),
+    border: i32,
+    /// Something was drawn that was not asked about yet.
+    is_drawn: bool,
+    /// The window was shown anew, or is watched for the first time.
+    is_new: bool,
+}
+
+/// The windows that are watched.
+#[derive(Default)]
+pub(crate) struct Watches {
+    by_window: HashMap<u32, Watch>,
+    region: Option<Region>,
+}
+
+impl Watches {
+    /// What may have changed since the last call for this window; `layout` is its client area within the pixmap and the
+    /// pixmap's size.
+    pub(crate) fn changes(
+        &mut self,
+        session: &Session,
+        window: &Window,
+        layout: (Rect, (u16, u16)),
+    ) -> Result<Changes, Trouble> {
+        if !session.has_damage || !session.has_composite {
+            return Ok(Changes::Everything);
+        }
+        if self.by_window.get(&window.window_id).is_none_or(|watch| watch.frame != window.frame_id) {
+            self.forget(session, window.window_id);
+            let watch = begin(session, window.frame_id, layout)?;
+            self.by_window.insert(window.window_id, watch);
+        }
+        self.drain(session)?;
+        let region = self.region(session)?;
+        let Some(watch) = self.by_window.get_mut(&window.window_id) else { return Ok(Changes::Everything) };
+        let is_everything = std::mem::replace(&mut watch.is_new, false) || watch.layout != layout;
+        watch.layout = layout;
+        if !std::mem::replace(&mut watch.is_drawn, false) {
+            return Ok(if is_everything { Changes::Everything } else { Changes::Nothing });
+        }
+        session.conn.damage_subtract(watch.damage, x11rb::NONE, region)?;
+        let drawn = session.conn.xfixes_fetch_region(region)?.reply()?;
+        if is_everything {
+            return Ok(Changes::Everything);
+        }
+        let (left, top) = (watch.border - layout.0.x, watch.border - layout.0.y);
+        let parts = drawn.rectangles.iter().map(|part| Rect {
+            x: i32::from(part.x) + left,
+            y: i32::from(part.y) + top,
+            width: part.width.into(),
+            height: part.height.into(),
+        });
+        Ok(Changes::Parts(parts.collect()))
+    }
+
+    /// Stops watching a window, which may be gone.
+    pub(crate) fn forget(&mut self, session: &Session, window_id: u32) {
+        if let Some(watch) = self.by_window.remove(&window_id) {
+            // It ends with the window as well; the error that says so is passed over like other events.
+            let _ = session.conn.damage_destroy(watch.damage);
+        }
+    }
+
+    /// Notes what the events say that came so far.
+    fn drain(&mut self, session: &Session) -> Result<(), Trouble> {
+        while let Some(event) = session.conn.poll_for_event()? {
+            match event {
+                Event::DamageNotify(event) => {
+                    for watch in self.by_window.values_mut().filter(|watch| watch.damage == event.damage) {
+                        watch.is_drawn = true;
+                    }
+                }
+                // The first sign of a window that was mapped, and so got new pixels.
+                Event::VisibilityNotify(event) => {
+                    for watch in self.by_window.values_mut().filter(|watch| watch.frame == event.window) {
+                        watch.is_new = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes an event that somebody else took from the connection.
+    pub(crate) fn everything_drawn(&mut self) {
+        for watch in self.by_window.values_mut() {
+            watch.is_drawn = true;
+            watch.is_new = true;
+        }
+    }
+
+    fn region(&mut self, session: &Session) -> Result<Region, Trouble> {
+        if let Some(region) = self.region {
+            return Ok(region);
+        }
+        let region = session.conn.generate_id()?;
+        session.conn.xfixes_create_region(region, &[])?.check()?;
+        self.region = Some(region);
+        Ok(region)
+    }
+}
+
+fn begin(session: &Session, frame: Xid, layout: (Rect, (u16, u16))) -> Result<Watch, Trouble> {
+    let conn = &session.conn;
+    let damage = conn.generate_id()?;
+    let events = ChangeWindowAttributesAux::new().event_mask(EventMask::VISIBILITY_CHANGE);
+    let asked = conn.change_window_attributes(frame, &events)?;
+    let created = conn.damage_create(damage, frame, ReportLevel::NON_EMPTY)?;
+    let border = conn.get_geometry(frame)?.reply()?.border_width.into();
+    asked.check()?;
+    created.check()?;
+    Ok(Watch { frame, damage, layout, border, is_drawn: true, is_new: true })
+}
