@@ -16,9 +16,11 @@ export const windowLine = (window: Window): string => {
   return `- window_id=${window_id} pid=${window.pid} ${app_name} "${title}" ${width}x${height} at (${x}, ${y})${notes.join('')}`
 }
 
-const isInView = (window: Window): boolean => window.is_on_screen && window.on_current_space
+/** True for a window that shows a part of itself now. */
+export const isInView = (window: Window): boolean => window.is_on_screen && window.on_current_space
 
-const inStackingOrder = (windows: readonly Window[]): Window[] => windows.toSorted((a, b) => a.z_index - b.z_index)
+/** Back to front. */
+export const inStackingOrder = (windows: readonly Window[]): Window[] => windows.toSorted((a, b) => a.z_index - b.z_index)
 
 export const listWindows = tool({
   name: 'list_windows',
