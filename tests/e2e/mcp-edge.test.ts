@@ -121,6 +121,7 @@ const hints = {
   set_config: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   check_permissions: looks,
   check_for_update: { readOnlyHint: true, openWorldHint: true },
+  get_desktop_state: looks,
 }
 
 test('each tool is listed as it is declared, with what it may change', async () => {

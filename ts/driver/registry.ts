@@ -4,6 +4,7 @@ import { killApp, launchApp, listApps } from './tools/apps.ts'
 import { click } from './tools/click.ts'
 import { clipboardRead, clipboardWrite } from './tools/clipboard.ts'
 import { getConfig, setConfig } from './tools/config.ts'
+import { getDesktopState } from './tools/desktop-state.ts'
 import { setWindowFrame } from './tools/frame.ts'
 import { bringToFront } from './tools/front.ts'
 import { hotkey, pressKey } from './tools/keyboard.ts'
@@ -54,6 +55,7 @@ export const tools: readonly Tool[] = [
   setWindowFrame,
   clipboardRead,
   clipboardWrite,
+  getDesktopState,
 ]
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]))

@@ -84,6 +84,7 @@ class Daemon implements Service {
     this.#watchIdle()
     this.#sweep()
     this.#watchStopKey()
+    this.#keepPixels()
     const reason = await this.#end.promise
     log(`ends: ${reason}`)
     clearTimeout(this.#idle)
@@ -235,6 +236,11 @@ class Daemon implements Service {
   /** From the start, so that the key works before the first action; what keeps it from working, the action says. */
   async #watchStopKey(): Promise<void> {
     await (await this.#driver).watchStopKey().catch((error: unknown) => log(Failure.from(error).message))
+  }
+
+  /** From the start: what a window shows below others is kept from then on, and need not be drawn again later. */
+  async #keepPixels(): Promise<void> {
+    await (await this.#driver).capturer().catch((error: unknown) => log(Failure.from(error).message))
   }
 
   /** Ends all calls, lets their answers leave, and hangs up. */

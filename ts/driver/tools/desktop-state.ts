@@ -52,7 +52,8 @@ export const getDesktopState = tool({
           scale: picture.scale,
         }),
       },
-      ...(picture !== undefined && path === undefined && { image: { bytes: picture.png, mimeType: 'image/png' as const } }),
+      ...(picture !== undefined &&
+        path === undefined && { image: { bytes: picture.png, mimeType: 'image/png' as const } }),
     }
   },
 })

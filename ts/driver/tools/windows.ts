@@ -20,7 +20,8 @@ export const windowLine = (window: Window): string => {
 export const isInView = (window: Window): boolean => window.is_on_screen && window.on_current_space
 
 /** Back to front. */
-export const inStackingOrder = (windows: readonly Window[]): Window[] => windows.toSorted((a, b) => a.z_index - b.z_index)
+export const inStackingOrder = (windows: readonly Window[]): Window[] =>
+  windows.toSorted((a, b) => a.z_index - b.z_index)
 
 export const listWindows = tool({
   name: 'list_windows',

@@ -129,4 +129,5 @@ fn chunk(png: &mut Vec<u8>, kind: &[u8; 4], len: usize, write: impl FnOnce(&mut 
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
