@@ -23,7 +23,7 @@ export const watch = async (call: Call, scene: Scene, act: () => Promise<readonl
     const seen = compareLooks(before, after, scene, last)
     const remaining = deadline - performance.now()
     if (seen.some(isConfirming) || remaining <= 0 || call.signal.aborted) {
-      eyes.leave(after)
+      eyes.leave(after, last)
       return [...told, ...seen]
     }
     await eyes.nextEvent(after.events, Math.min(remaining, wait))
@@ -100,7 +100,9 @@ const openEyes = async (call: Call, scene: Scene) => {
       return { ...look, isStill: stillness.isStill(window_id, look.whole) && !blinks }
     },
     look: () => lookWith(reading()),
-    leave: ({ whole }: Look) => stillness.leave(window_id, whole),
+    /** What is still being drawn is no measure of stillness. */
+    leave: ({ whole }: Look, last: Look | undefined) =>
+      stillness.leave(window_id, last?.whole === whole ? whole : undefined),
     async nextEvent(since: number | undefined, timeoutMs: number): Promise<void> {
       if (accessibility === undefined || since === undefined) await pause(timeoutMs)
       else await accessibility.waitForEvent(pid, since, Math.ceil(timeoutMs))
