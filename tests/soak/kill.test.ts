@@ -1,15 +1,19 @@
 import { expect, test } from 'bun:test'
 import { privateDesktop } from '../support/desktop.ts'
-import { killedDriver, openScene } from '../support/killed-driver.ts'
+import { gestureKinds, killedDriver, openScene } from '../support/killed-driver.ts'
 import { killedParent } from '../support/killed-parent.ts'
 
 const on = privateDesktop()
 
-test('nothing is left of a driver that was killed in the middle of actions, 50 times', async () => {
+test('nothing is left of a driver that was killed in the middle of each kind of action, 100 times in all', async () => {
   const scene = await openScene(on())
-  for (let round = 1; round <= 50; round += 1) expect(await killedDriver(on(), scene, round)).toEqual([])
+  for (let round = 0; round < 100; round += 1) {
+    const kind = gestureKinds[round % gestureKinds.length] ?? 'click'
+    const left = await killedDriver(on(), scene, 1 + (round % 13), [kind])
+    expect({ round, kind, left }).toEqual({ round, kind, left: [] })
+  }
   await scene.client[Symbol.asyncDispose]()
-}, 600_000)
+}, 900_000)
 
 test('nothing is left of a desktop whose parent was killed, 50 times', async () => {
   for (let round = 1; round <= 50; round += 1) expect(await killedParent()).toEqual([])

@@ -4,6 +4,6 @@ import { mutatedCalls, seedOf } from '../support/mutations.ts'
 
 const on = privateDesktop()
 
-test('2,000 wrong argument objects are answered by results or typed failures', async () => {
-  expect(await mutatedCalls(on(), 2000, seedOf(process.env))).toEqual([])
-}, 1_200_000)
+test('10,000 wrong argument objects are answered by results or typed failures', async () => {
+  expect(await mutatedCalls(on(), 10_000, seedOf(process.env))).toEqual([])
+}, 2_400_000)

@@ -104,15 +104,42 @@ const rightCalls = (app: Application, element_index: number): Record<string, Arg
     type_text: [{ ...target, element_index, text: 'a', delay_ms: 0 }],
     press_key: [{ ...target, key: 'a', modifiers: ['ctrl'] }],
     check_permissions: [{ prompt: false }],
+    check_for_update: [{}],
+    bring_to_front: [target],
+    double_click: [
+      { ...target, element_index },
+      { ...target, x: 5, y: 300 },
+    ],
+    right_click: [{ ...target, x: 5, y: 300, modifier: ['ctrl'] }],
+    drag: [{ ...target, from_x: 60, from_y: 200, to_x: 90, to_y: 200, duration_ms: 1, steps: 2, button: 'left' }],
+    hotkey: [{ ...target, keys: ['ctrl', 'a'] }],
+    set_value: [{ ...target, element_index, value: 'b' }],
+    scroll: [
+      { ...target, direction: 'down', by: 'line', amount: 1, element_index },
+      { ...target, direction: 'up', amount: 1, mode: 'wheel', x: 60, y: 200 },
+    ],
+    zoom: [{ ...target, x1: 10, y1: 10, x2: 90, y2: 90 }],
+    run_steps: [
+      { steps: [{ tool: 'get_screen_size' }, { tool: 'press_key', arguments: { ...target, key: 'a' } }], ...target },
+    ],
+    wait_for: [{ ...target, condition: 'text', text: 'Press me', timeout_ms: 50 }],
+    invoke_menu: [{ ...target, path: ['File', 'Nothing'] }],
+    set_window_frame: [{ ...target, x: 120, y: 110 }],
+    page: [{ ...target, action: 'get_text' }],
     clipboard_read: [{}],
     clipboard_write: [{ text: 'a', files: ['/nonexistent/a'] }],
   }
 }
 
-/** Sends `count` mutated calls over MCP; gives those that were answered neither by a result nor by a typed failure. */
+/**
+ * Sends `count` mutated calls over MCP; gives those that were answered neither by a result nor by a typed failure, and
+ * what another window saw of them.
+ */
 export const mutatedCalls = async (on: TestDesktop, count: number, seed: number): Promise<string[]> => {
   const random = randomFrom(seed)
   const app = await startGtk3(on, 'controls')
+  const bystander = await startGtk3(on, 'person', { title: 'Backlot bystander', geometry: '300x300+900+450' })
+  const mark = bystander.journal.mark()
   await using client = await connect(on)
   const target = { pid: app.pid, window_id: app.windowId }
   const { element_index } = await element(client, target, 'Name')
@@ -135,7 +162,8 @@ export const mutatedCalls = async (on: TestDesktop, count: number, seed: number)
     }
   }
   await client.ask('get_config')
-  return wrong
+  const pressed = bystander.journal.entries(mark).filter(({ type }) => /^(?:button|key|scroll)/.test(type))
+  return [...wrong, ...pressed.map((event) => `outside the target: ${JSON.stringify(event)}`)]
 }
 
 /** The seed of this run: that of `BACKLOT_SEED`, or a new one. It is printed, so that a failure can be had again. */
