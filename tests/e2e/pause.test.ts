@@ -106,6 +106,20 @@ test('a pause in the middle of a drag lets the button up within 100 ms, and the 
   await app.journal.waitFor('the next drag', isRelease, mark)
 }, 60_000)
 
+test('a pause ends a run of steps, and none of its later steps is done', async () => {
+  const before = typedInto(terminal).length
+  const steps = [
+    { tool: 'type_text', arguments: { ...shell, text: longText, delay_ms: 30 } },
+    { tool: 'press_key', arguments: { ...shell, key: 'q' } },
+  ]
+  const result = client.call('run_steps', { steps })
+  await until('the first characters', () => typedInto(terminal).length > before + 2)
+  await driver('pause')
+  expect(await result).toMatchObject(paused)
+  await resumesWith(client, before)
+  expect(typedInto(terminal).subarray(before).includes('q')).toBe(false)
+}, 60_000)
+
 test('a driver in a process of its own is halted too, and a pause outlives the daemon', async () => {
   const before = typedInto(terminal).length
   await using direct = await connect(on(), '--direct')
