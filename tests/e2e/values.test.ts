@@ -90,6 +90,8 @@ const gtk: readonly Case[] = [
 ]
 
 const qt: readonly Case[] = [
+  { of: ['combo box'], value: 'quince', says: changed('Fruit', 'Quince') },
+  { of: ['combo box'], value: 'Apple', says: changed('Fruit', 'Apple') },
   ...gtk,
   { of: ['radio button', 'Coffee'], value: 'true', says: toggled('Coffee', true) },
   { of: ['list item', 'Blue'], value: 'on', says: { type: 'selected', widget: 'Colours', value: 'Blue' } },

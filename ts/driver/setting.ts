@@ -31,7 +31,7 @@ type Route = (call: Call, found: Found, value: string) => Promise<Setting>
 /** How the devices set the value of such an element; `undefined` where they cannot. */
 export const routeByDevices = ({ element: { role, editable } }: SeenElement): Route | undefined => {
   if (editable || entries.has(role)) return overtype
-  if (role === 'combo box') return chooseByKeys
+  if (role === 'combo box') return chooseStepwise
   return switches.has(role) ? clickSwitch : undefined
 }
 
@@ -59,8 +59,8 @@ const overtype: Route = async (call, found, value) => {
   })
 }
 
-/** Goes from option to option with the arrow keys, the list staying closed. */
-const chooseByKeys: Route = async (call, found, value) => {
+/** Goes from option to option, the list staying closed: with the wheel over it, or with the arrow keys where it takes the focus. */
+const chooseStepwise: Route = async (call, found, value) => {
   const { window, target } = found
   refuseInvisible(window)
   const { window_id } = window
@@ -68,18 +68,33 @@ const chooseByKeys: Route = async (call, found, value) => {
   const options = (await read()).filter(({ enabled }) => enabled)
   const wanted = positionOf(options, value)
   if (wanted === -1) throw hidden(target, options)
-  const { at, evidence } = await focusForKeys(call, found)
-  const told: Evidence[] = [...evidence]
   const from = options.findIndex(({ chosen }) => chosen)
-  const press = async (key: string) =>
-    told.push(personAfter(await call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at }))))
-  if (from === -1) await press('home')
   const steps = wanted - Math.max(from, 0)
-  for (let step = 0; step < Math.abs(steps); step += 1) await press(steps > 0 ? 'down' : 'up')
-  return readBack(call, found, 'agent_keyboard', told, async () => {
+  const direction = steps > 0 ? 'down' : 'up'
+  const told: Evidence[] = []
+  const focus = await focusForKeys(call, found).catch(unlessUnfocusable)
+  if (focus === undefined) {
+    const point = centreOf(target)
+    const turn = (towards: 'up' | 'down', amount: number) =>
+      call.gesture((agent) => agent.wheel({ window_id, ...point, direction: towards, amount, modifiers: [] }))
+    // Without a choice there is no first step to count from.
+    if (from === -1) told.push(personAfter(await turn('up', options.length)))
+    if (steps !== 0) told.push(personAfter(await turn(direction, Math.abs(steps))))
+  } else {
+    const { at } = focus
+    const press = (key: string) => call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at }))
+    told.push(...focus.evidence)
+    if (from === -1) told.push(personAfter(await press('home')))
+    for (let step = 0; step < Math.abs(steps); step += 1) told.push(personAfter(await press(direction)))
+  }
+  return readBack(call, found, focus === undefined ? 'agent_pointer' : 'agent_keyboard', told, async () => {
     const chosen = (await read()).find((option) => option.chosen)
     return { value: chosen?.label ?? null, confirmed: chosen?.label === options[wanted]?.label }
   })
+}
+
+const unlessUnfocusable = (error: unknown): undefined => {
+  if (Failure.from(error).code !== 'element_not_focusable') throw error
 }
 
 const positionOf = (options: readonly AxOption[], value: string): number => {

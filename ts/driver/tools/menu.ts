@@ -11,7 +11,7 @@ export const invokeMenu = tool({
   name: 'invoke_menu',
   title: 'Choose a menu item',
   description:
-    'Chooses an item of the menu bar or of a menu button by its exact path in one call, without opening the menu. A path that does not fit is answered with the items that are there.',
+    'Chooses an item of the menu bar or a menu button by its path, the menu staying closed. A wrong path is answered with what is there.',
   arguments: Type.Object({
     pid,
     window_id: Type.Optional(windowId),

@@ -12,7 +12,7 @@ export const setValue = tool({
   name: 'set_value',
   title: 'Set a value',
   description:
-    "Sets an element's value at once, without opening its list: an option's name for a combo box, list or tab row, a number for a slider or spin button, on or off for what is checked, text for a field (replacing what stands there).",
+    "Sets a value in one call, its list staying closed: an option's name, a number, on or off, or a field's whole text.",
   arguments: Type.Object({
     pid,
     window_id: windowId,

@@ -105,9 +105,14 @@ impl App {
     }
 
     /// The coordinates in which places are asked. GTK 3 answers relative to the screen with half the requests to the X
-    /// server, and relative to the popup for what is in an open menu; others get only window coordinates right.
+    /// server, and relative to the popup for what is in an open menu. Qt moves one edge alone into the
+    /// window, so that its widths and heights grow. Others get only window coordinates right.
     pub fn coordinates(&self) -> u32 {
-        if self.toolkit == Toolkit::Gtk3 { ask::COORD_SCREEN } else { ask::COORD_WINDOW }
+        if matches!(self.toolkit, Toolkit::Gtk3 | Toolkit::Qt) {
+            ask::COORD_SCREEN
+        } else {
+            ask::COORD_WINDOW
+        }
     }
 
     /// True when the bus it was found on has ended.

@@ -26,8 +26,15 @@ pub enum Want {
     ActionName(usize),
     Number,
     TextLength,
-    Text { length: i32 },
+    Text {
+        length: i32,
+    },
     Relations,
+    /// The menu in which a combo box of a browser keeps its options.
+    Inside,
+    /// The option that is selected.
+    Chosen,
+    ChosenName,
 }
 
 /// One node to read, and what it is.
@@ -40,6 +47,8 @@ pub struct Target<'a> {
     pub node: Node,
     /// Objects that label it.
     pub labels: Vec<(String, String)>,
+    /// What is asked next on the way to its chosen option: a menu, then the option.
+    pub within: Option<ObjectRef>,
 }
 
 /// Completes the nodes in two rounds of calls, places being relative to `origin` in the application's coordinates; false
@@ -113,8 +122,12 @@ fn finish(
 
 fn asked(walk: &mut Walk<'_>, targets: &[Target<'_>], wants: &[(usize, Want)]) -> Vec<Reply> {
     let coordinates = walk.app.coordinates();
+    let object = |target: &Target<'_>, want| match (want, &target.within) {
+        (Want::Chosen | Want::ChosenName, Some(within)) => within.clone(),
+        _ => target.object.clone(),
+    };
     let asks: Vec<Ask> =
-        wants.iter().map(|(at, want)| call(targets[*at].object, *want, coordinates)).collect();
+        wants.iter().map(|(at, want)| call(&object(&targets[*at], *want), *want, coordinates)).collect();
     walk.ask_all(&asks)
 }
 
@@ -130,6 +143,9 @@ fn call(object: &ObjectRef, want: Want, coordinates: u32) -> Ask {
         Want::TextLength => Ask::property(object, ask::TEXT, "CharacterCount"),
         Want::Text { length } => Ask::integers(object, (ask::TEXT, "GetText"), "ii", &[0, length]),
         Want::Relations => Ask::plain(object, ask::ACCESSIBLE, "GetRelationSet"),
+        Want::Inside => Ask::integers(object, (ask::ACCESSIBLE, "GetChildAtIndex"), "i", &[0]),
+        Want::Chosen => Ask::integers(object, (ask::SELECTION, "GetSelectedChild"), "i", &[0]),
+        Want::ChosenName => Ask::property(object, ask::ACCESSIBLE, "Name"),
     }
 }
 
@@ -146,9 +162,21 @@ fn first_wants(target: &Target<'_>, toolkit: Toolkit) -> impl Iterator<Item = Wa
         (can(Abilities::VALUE) && node.role.is_range()).then_some(Want::Number),
         (can(Abilities::TEXT) && text && !node.role.is_secret()).then_some(Want::TextLength),
         (operated && node.label.is_empty() && wants_label(node)).then_some(Want::Relations),
+        chosen_want(target, toolkit),
     ]
     .into_iter()
     .flatten()
+}
+
+/// What leads to the chosen option of a combo box; nothing in Qt, where it is the name.
+fn chosen_want(target: &Target<'_>, toolkit: Toolkit) -> Option<Want> {
+    let node = &target.node;
+    if node.role.name() != "combo box" || toolkit == Toolkit::Qt || holds_text(node) {
+        return None;
+    }
+    let browser = matches!(toolkit, Toolkit::Chromium | Toolkit::Gecko) && target.has_children;
+    let selects = node.abilities.has(Abilities::SELECTION);
+    if selects { Some(Want::Chosen) } else { browser.then_some(Want::Inside) }
 }
 
 /// True when the node's text is its value.
@@ -171,7 +199,12 @@ fn next_wants(target: &Target<'_>, want: Want, reply: &Reply) -> impl Iterator<I
     // `GetActions` answers names in the person's language, or none: what is not known is asked one by one.
     let known = target.node.actions.iter().all(|name| action::is_known(name));
     let unknown = if want == Want::Actions && !known { 0..target.node.actions.len() } else { 0..0 };
-    unknown.map(Want::ActionName).chain(text)
+    let within = match want {
+        Want::Inside => Some(Want::Chosen),
+        Want::Chosen => Some(Want::ChosenName),
+        _ => None,
+    };
+    unknown.map(Want::ActionName).chain(text).chain(within.filter(|_| target.within.is_some()))
 }
 
 fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) {
@@ -201,6 +234,18 @@ fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) 
             } else if node.label.is_empty() {
                 node.label = text;
             }
+        }
+        Want::Inside | Want::Chosen => {
+            let found = reply.as_ref().ok().and_then(collect::single);
+            let bus = &target.object.bus;
+            target.within = found.map(|(own, path)| {
+                let bus =
+                    if own.is_empty() || *own == **bus { std::sync::Arc::clone(bus) } else { own.into() };
+                ObjectRef { bus, path: path.into() }
+            });
+        }
+        Want::ChosenName => {
+            node.value = ask::text_property(reply).filter(|name| !name.is_empty());
         }
         Want::Relations => target.labels = reply.as_ref().map(labels).unwrap_or_default(),
     }
@@ -258,6 +303,16 @@ pub fn number(value: f64) -> String {
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// Gives a node its name: as its label, and of a combo box in Qt, which is named after its chosen option, as its value.
+pub fn give_name(app: &App, node: &mut Node, name: &str, description: &str) {
+    if app.toolkit == Toolkit::Qt && node.role.name() == "combo box" {
+        node.value = Some(name.to_owned());
+        node.label = description.to_owned();
+    } else {
+        node.label = label(app, name, description, node.role);
+    }
 }
 
 /// The name of an object as its label: GTK 4.8 gives unnamed objects the name of their class, and every tab the same.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::application::App;
+use super::application::{App, Toolkit};
 use super::ask::{self, Ask, ObjectRef};
-use super::collect::{self, Objects};
+use super::collect::{self, Objects, Raw};
 use super::dbus::CallError;
 use super::detail::{self, Target};
 use super::walk::Walk;
@@ -265,13 +265,13 @@ fn build(
         let mut node = Node {
             parent,
             role: raw.role,
-            label: detail::label(app, &raw.name, &raw.description, raw.role),
             states: raw.states,
             abilities: raw.abilities,
             identity: token::identity(app.pid, &raw.object.bus, &raw.object.path),
             ..Node::default()
         };
         node.value = node.toggle_value();
+        detail::give_name(app, &mut node, &raw.name, &raw.description);
         tree.nodes.push(node);
         let above = objects.by_path.get(&raw.parent).map(|above| &objects.all[*above]);
         let among = above.and_then(|above| above.children.iter().position(|child| *child == at));
@@ -281,9 +281,16 @@ fn build(
             parent: above.map(|above| (above.object.clone(), if raw.index >= 0 { raw.index } else { index })),
             has_children: !raw.children.is_empty(),
         });
-        stack.extend(raw.children.iter().rev().map(|child| (*child, Some(position), depth + 1)));
+        // Qt shows the options of a closed combo box as if they stood in the window.
+        let closed = app.toolkit == Toolkit::Qt && raw.role.name() == "combo box";
+        let shown = raw.children.iter().rev().filter(|child| !closed || !is_list(&objects.all[**child]));
+        stack.extend(shown.map(|child| (*child, Some(position), depth + 1)));
     }
     cut
+}
+
+fn is_list(raw: &Raw) -> bool {
+    matches!(raw.role.name(), "list" | "list box" | "table" | "tree")
 }
 
 /// The objects that are shown or have a shown descendant.
@@ -319,6 +326,7 @@ fn fill(walk: &mut Walk<'_>, objects: &Objects, places: &[Place], (tree, origin)
             has_children: place.has_children,
             node: std::mem::take(node),
             labels: Vec::new(),
+            within: None,
         })
         .collect();
     let origin = relative_to(walk, origin);
@@ -350,6 +358,7 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
         has_children: place.has_children,
         node: old.clone(),
         labels: Vec::new(),
+        within: None,
     };
     // An element seldom changes in kind: what its old self would be asked goes along, which saves a wait.
     let (wants, details) = detail::first_asks(&target, &snapshot.app);
@@ -362,7 +371,13 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
     let own = asks.len();
     asks.extend(details);
     let replies = walk.ask_all(&asks);
-    let moved = ask::rect(&replies[2]).zip(ask::rect(&replies[3])).filter(|_| snapshot.window.is_some());
+    let screen = ask::rect(&replies[3]);
+    let inside = if snapshot.app.toolkit == Toolkit::Qt {
+        screen.map(window::at_origin)
+    } else {
+        ask::rect(&replies[2])
+    };
+    let moved = inside.zip(screen).filter(|_| snapshot.window.is_some());
     let origin = moved.map_or(snapshot.tree.origin, |(inside, screen)| window::origin(inside, screen));
     if let Some(Err(error)) = replies[..2].iter().find(|reply| reply.is_err()) {
         return Err(snapshot.failure(index, error, timeout));
@@ -374,10 +389,10 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
     let name = ask::text_property(&replies[1]).unwrap_or_default();
     let node = &mut target.node;
     node.states = states;
-    if !name.is_empty() {
-        node.label = detail::label(&snapshot.app, &name, &old.label, node.role);
-    }
     node.value = node.toggle_value();
+    if !name.is_empty() {
+        detail::give_name(&snapshot.app, node, &name, &old.label);
+    }
     let origin = relative_to(&walk, origin);
     if !detail::complete_from(&mut walk, &mut target, origin, &wants, &replies[own..]) {
         return Err(snapshot.failure(index, &CallError::TimedOut, timeout));

@@ -196,7 +196,7 @@ impl Walk<'_> {
     /// Rows and columns between the cells in the table's corners; the first rows when these cannot be found.
     fn visible_range(&mut self, table: &ObjectRef) -> Option<(Range<i32>, Range<i32>)> {
         let size = self.ask_all(&[
-            Ask::extents(table, ask::COORD_WINDOW),
+            Ask::extents(table, self.app.coordinates()),
             Ask::property(table, ask::TABLE, "NRows"),
             Ask::property(table, ask::TABLE, "NColumns"),
         ]);
@@ -226,7 +226,7 @@ impl Walk<'_> {
         let asks: Vec<Ask> = points
             .map(|(x, y)| {
                 Ask::with(table, (ask::COMPONENT, "GetAccessibleAtPoint"), "iiu", |writer| {
-                    writer.i32(frame.x + x).i32(frame.y + y).u32(ask::COORD_WINDOW);
+                    writer.i32(frame.x + x).i32(frame.y + y).u32(self.app.coordinates());
                 })
             })
             .collect();

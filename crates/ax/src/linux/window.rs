@@ -2,6 +2,7 @@
 
 use desktop::Rect;
 
+use super::application::Toolkit;
 use super::ask::{self, Ask, ObjectRef};
 use super::collect::Objects;
 use super::walk::Walk;
@@ -43,6 +44,7 @@ pub fn find(
         .filter_map(|(top, replies)| {
             let raw = &objects.all[*top];
             let (inside, screen) = (ask::rect(&replies[0]), ask::rect(&replies[1]));
+            let inside = if walk.app.toolkit == Toolkit::Qt { screen.map(at_origin) } else { inside };
             let origin = inside.zip(screen).map(|(inside, screen)| origin(inside, screen));
             let size = inside.or(screen).filter(|size| size.width > 0 && size.height > 0);
             let titled = title_fits(&raw.name, &request.title);
@@ -145,6 +147,11 @@ fn inside(inner: Rect, outer: Rect) -> bool {
         && inner.y >= outer.y - 2
         && right(inner) <= right(outer) + 2
         && bottom(inner) <= bottom(outer) + 2
+}
+
+/// The place of a window in itself, which Qt gets wrong.
+pub fn at_origin(screen: Rect) -> Rect {
+    Rect { x: 0, y: 0, ..screen }
 }
 
 /// Where the content of a window begins on the screen, from both places of its object.

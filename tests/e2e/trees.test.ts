@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startGtk4, startQt } from '../support/applications.ts'
+import { privateDesktop } from '../support/desktop.ts'
+import { elementsOf } from '../support/look.ts'
+import { connect, type McpClient } from '../support/mcp-client.ts'
+import { compareTree } from '../support/tree-comparison.ts'
+import { until } from '../support/until.ts'
+
+const on = privateDesktop()
+let client: McpClient
+
+beforeAll(async () => {
+  client = await connect(on())
+}, 60_000)
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+}, 30_000)
+
+test('every control that a GTK 4 application says it has is in its tree', async () => {
+  const { pid, windowId, journal } = await startGtk4(on())
+  const [ready] = journal.entries().filter(({ type }) => type === 'ready')
+  const widgets = (ready?.widgets ?? []) as { name: string; kind: string }[]
+  expect(widgets.length).toBeGreaterThanOrEqual(14)
+  const elements = await until('its elements', async () => {
+    const found = await elementsOf(client, { pid, window_id: windowId })
+    return found.length > 0 && found
+  })
+  const labels = elements.map(({ label }) => label)
+  expect(widgets.filter(({ name }) => !labels.includes(name))).toEqual([])
+}, 60_000)
+
+test('what can be operated in GTK 3 and Qt is in the tree, where it is', async () => {
+  const galculator = on().start(['galculator'])
+  const qt = await startQt(on(), 6)
+  for (const [name, pid] of [
+    ['galculator', galculator.pid],
+    ['Qt 6', qt.pid],
+  ] as const) {
+    const { compared, missing, displaced } = await compareTree(on(), client, pid)
+    expect({ name, missing, displaced }).toEqual({ name, missing: [], displaced: [] })
+    expect(compared).toBeGreaterThanOrEqual(10)
+  }
+}, 60_000)
+
+test('a combo box says what is chosen in it', async () => {
+  const { pid, windowId } = await startQt(on(), 5, { title: 'Backlot combo', geometry: '420x600+500+60' })
+  const target = { pid, window_id: windowId }
+  const combo = await until('the combo box', async () =>
+    (await elementsOf(client, target)).find(({ role }) => role === 'combo box'),
+  )
+  expect(combo.value).toBe('Apple')
+  expect((await elementsOf(client, target)).map(({ label }) => label)).not.toContain('Quince')
+}, 60_000)
