@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { python } from './applications.ts'
 import type { TestDesktop } from './desktop.ts'
-import { elementsOf, type ListedElement, type ListedWindow, windowsOf } from './look.ts'
+import { type ListedElement, type ListedWindow, windowsOf } from './look.ts'
 import type { McpClient } from './mcp-client.ts'
 import { until } from './until.ts'
 
@@ -40,10 +40,19 @@ export const compareTree = async (on: TestDesktop, client: McpClient, pid: numbe
     return windows.sort((a, b) => area(b) - area(a))[0]
   })
   const target = { pid, window_id: window.window_id }
+  // A window may be there before its application has joined the accessibility bus.
+  await until(`the tree of "${window.title}"`, async () => {
+    const state = await client.call('get_window_state', { ...target, capture_mode: 'ax' })
+    return Number(state.structured.element_count) > 0
+  })
+  const look = async () => {
+    const slow = { capture_mode: 'ax', timeout_ms: 60_000 }
+    return (await client.ask<{ elements: ListedElement[] }>('get_window_state', { ...target, ...slow })).elements
+  }
   return until(`the tree of "${window.title}" to stand still`, async () => {
-    const before = await elementsOf(client, target)
+    const before = await look()
     const found = await walked(on, pid, title)
-    const after = await elementsOf(client, target)
+    const after = await look()
     if (found.length === 0 || JSON.stringify(before) !== JSON.stringify(after)) return undefined
     return compare(found, after, window)
   })

@@ -30,10 +30,19 @@ type Route = (call: Call, found: Found, value: string) => Promise<Setting>
 
 /** How the devices set the value of such an element; `undefined` where they cannot. */
 export const routeByDevices = ({ element: { role, editable } }: SeenElement): Route | undefined => {
-  if (editable || entries.has(role)) return overtype
-  if (role === 'combo box') return chooseStepwise
+  if (role === 'password text') return overtype
+  if (editable || entries.has(role)) return onceMore(overtype)
+  if (role === 'combo box') return onceMore(chooseStepwise)
   return switches.has(role) ? clickSwitch : undefined
 }
+
+/** A page takes the focus some time after it was given, and keys that come before go nowhere. */
+const onceMore =
+  (route: Route): Route =>
+  async (call, found, value) => {
+    const first = await route(call, found, value)
+    return first.confirmed || call.signal.aborted ? first : route(call, found, value)
+  }
 
 const entries: ReadonlySet<string> = new Set(['entry', 'text', 'password text', 'spin button', 'autocomplete'])
 const switches: ReadonlySet<string> = new Set(['check box', 'radio button', 'toggle button', 'switch'])

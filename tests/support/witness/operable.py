@@ -59,7 +59,8 @@ def walk(node, shown, frame, found):
     role, name = node.get_role_name(), asked(node.get_name, "") or ""
     if not states & shown:
         return
-    if name.strip() and (states & REACHABLE or role in BY_ROLE) and offers(node, states):
+    # A document is operated by what stands in it.
+    if name.strip() and not role.startswith("document") and (states & REACHABLE or role in BY_ROLE) and offers(node, states):
         box = place(node, frame)
         extents = [box.x, box.y, box.width, box.height] if box else None
         found.append({"role": role, "name": name, "extents": extents})
@@ -78,5 +79,6 @@ for index in range(desktop.get_child_count()):
             screen = Atspi.Component.get_extents(frame, Atspi.CoordType.SCREEN)
             origin = screen if application.get_toolkit_name() == "Qt" else None
             says = any("showing" in states_of(child) for child in children(frame))
-            walk(frame, {"showing"} if says else {"showing", "visible"}, origin, found)
+            for child in children(frame):
+                walk(child, {"showing"} if says else {"showing", "visible"}, origin, found)
 print(json.dumps(found))
