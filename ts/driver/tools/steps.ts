@@ -117,7 +117,8 @@ const summary = (headline: string, total: number, reports: readonly Report[]): O
       ...(last && { pid: last.pid, window_id: last.window_id }),
       completed: reports.length,
       total,
-      steps: reports.map(({ pid: _, window_id: __, ...report }, index) => ({ index, ...report })),
+      // The summaries stand in the text, once.
+      steps: reports.map(({ text: _, pid: __, window_id: ___, ...report }, index) => ({ index, ...report })),
     },
   }
 }
