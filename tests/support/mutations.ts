@@ -126,6 +126,7 @@ const rightCalls = (app: Application, element_index: number): Record<string, Arg
     invoke_menu: [{ ...target, path: ['File', 'Nothing'] }],
     set_window_frame: [{ ...target, x: 120, y: 110 }],
     page: [{ ...target, action: 'get_text' }],
+    get_desktop_state: [{}],
     clipboard_read: [{}],
     clipboard_write: [{ text: 'a', files: ['/nonexistent/a'] }],
   }
