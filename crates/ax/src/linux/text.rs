@@ -9,8 +9,10 @@ use super::snapshot::Snapshot;
 use crate::tree::Abilities;
 use crate::{AxError, Inserted};
 
-/// How long the text may take to appear after the application has taken it.
-const APPEARS: Duration = Duration::from_millis(500);
+/// How long the text may take to appear after an application has taken it that hands it on to a process of its own.
+const APPEARS_ELSEWHERE: Duration = Duration::from_millis(1500);
+/// The same for toolkits that change the text before they answer.
+const APPEARS: Duration = Duration::from_millis(200);
 
 /// The text of a field before the insertion.
 struct Before {
@@ -20,15 +22,27 @@ struct Before {
     to: i32,
 }
 
+/// What was read after the insertion.
+struct Seen {
+    text: Option<String>,
+    /// The text is the one before with what was inserted, and nothing else.
+    is_expected: bool,
+    /// Nothing has changed at all.
+    is_as_before: bool,
+}
+
 impl Snapshot {
     /// Inserts text at the caret of an element, replacing its selection, and reads the element back. `text_not_supported`
-    /// when it offers no way to, `stale_element` when it has gone.
+    /// when it offers no way to or its text stays as it was, `stale_element` when it has gone.
     pub fn insert_text(&self, index: u32, text: &str, timeout: Duration) -> Result<Inserted, AxError> {
         let position = self.position(index)?;
         let node = &self.tree.nodes[position];
-        if !node.abilities.has(Abilities::EDITABLE_TEXT) || !node.abilities.has(Abilities::TEXT) {
+        let refused = || {
             let (role, label) = self.named(index);
-            return Err(AxError::TextNotSupported { index, role, label });
+            AxError::TextNotSupported { index, role, label }
+        };
+        if !node.abilities.has(Abilities::EDITABLE_TEXT) || !node.abilities.has(Abilities::TEXT) {
+            return Err(refused());
         }
         let deadline = Instant::now() + timeout;
         let before = self.before(index, deadline, timeout)?;
@@ -44,21 +58,29 @@ impl Snapshot {
         }));
         // GTK leaves the caret before what was inserted: the next text would land in front of it.
         asks.push(Ask::integers(object, (ask::TEXT, "SetCaretOffset"), "i", &[caret]));
+        let edits = asks.len() - 1;
+        asks.extend(self.look(position, &before, text));
         let replies = self.app.ask_all(&asks, deadline);
-        for reply in &replies[..replies.len() - 1] {
+        for reply in &replies[..edits] {
             match reply {
                 Err(error) => return Err(self.failure(index, error, timeout)),
-                Ok(_) if ask::boolean(reply) == Some(false) => {
-                    let (role, label) = self.named(index);
-                    return Err(AxError::TextNotSupported { index, role, label });
-                }
+                Ok(_) if ask::boolean(reply) == Some(false) => return Err(refused()),
                 Ok(_) => {}
             }
         }
-        let (confirmed, value) =
-            self.await_text(position, &before, text, deadline.min(Instant::now() + APPEARS));
-        let value = value.filter(|_| !node.role.is_secret());
-        Ok(Inserted { route: "editable_text".to_owned(), confirmed, value })
+        let appears = match self.app.toolkit {
+            Toolkit::Gtk3 | Toolkit::Gtk4 | Toolkit::Qt => APPEARS,
+            _ => APPEARS_ELSEWHERE,
+        };
+        let seen = self.seen(position, &before, text, &replies[edits + 1..]);
+        let until = deadline.min(Instant::now() + appears);
+        let seen = self.await_text(position, &before, text, seen, until);
+        // What takes a text and does nothing with it has not taken it: other ways are left to the caller.
+        if seen.is_as_before && !text.is_empty() {
+            return Err(refused());
+        }
+        let value = seen.text.filter(|_| !node.role.is_secret());
+        Ok(Inserted { route: "editable_text".to_owned(), confirmed: seen.is_expected, value })
     }
 
     /// Length, text, caret and selection now.
@@ -69,7 +91,7 @@ impl Snapshot {
                 Ask::property(object, ask::TEXT, "CharacterCount"),
                 Ask::property(object, ask::TEXT, "CaretOffset"),
                 Ask::integers(object, (ask::TEXT, "GetSelection"), "i", &[0]),
-                Ask::integers(object, (ask::TEXT, "GetText"), "ii", &[0, -1]),
+                Ask::integers(object, (ask::TEXT, "GetText"), "ii", &[0, self.end_of_text()]),
             ],
             deadline,
         );
@@ -85,38 +107,56 @@ impl Snapshot {
         Ok(Before { length, text: ask::text(&replies[3]), from, to })
     }
 
-    /// Waits until the text is there; answers whether it is, and the text that was read last.
+    /// The end that means all of a text: GTK 4 takes -1 for nothing.
+    fn end_of_text(&self) -> i32 {
+        if self.app.toolkit == Toolkit::Gtk4 { MAX_TEXT } else { -1 }
+    }
+
+    /// The questions whose answers say whether the text is there.
+    fn look(&self, position: usize, before: &Before, text: &str) -> [Ask; 2] {
+        let object = &self.objects[position].object;
+        let end = self.length_after(before, text).max(before.length).clamp(0, MAX_TEXT);
+        [
+            Ask::property(object, ask::TEXT, "CharacterCount"),
+            Ask::integers(object, (ask::TEXT, "GetText"), "ii", &[0, end]),
+        ]
+    }
+
+    fn length_after(&self, before: &Before, text: &str) -> i32 {
+        before.length - (before.to - before.from) + self.units(text)
+    }
+
+    /// What the answers to [`Snapshot::look`] say.
+    fn seen(&self, position: usize, before: &Before, text: &str, replies: &[Reply]) -> Seen {
+        let count = replies.first().and_then(ask::integer_property);
+        let now = replies.get(1).and_then(ask::text);
+        let length = self.length_after(before, text);
+        let expected = before.text.as_ref().map(|old| self.splice(old, before.from, before.to, text));
+        let unread = self.tree.nodes[position].role.is_secret() || length > MAX_TEXT;
+        let is_expected = count == Some(length) && (unread || now.is_some() && now == expected);
+        let is_same_text = unread || now.is_some() && now == before.text;
+        let is_as_before = !is_expected && count == Some(before.length) && is_same_text;
+        Seen { text: now, is_expected, is_as_before }
+    }
+
+    /// Waits until the text is there, or has become another, and answers what was seen last.
     fn await_text(
         &self,
         position: usize,
         before: &Before,
         text: &str,
+        mut seen: Seen,
         deadline: Instant,
-    ) -> (bool, Option<String>) {
-        let object = &self.objects[position].object;
-        let expected = before.text.as_ref().map(|old| self.splice(old, before.from, before.to, text));
-        let length = before.length - (before.to - before.from) + self.units(text);
-        loop {
-            let replies = self.app.ask_all(
-                &[
-                    Ask::property(object, ask::TEXT, "CharacterCount"),
-                    Ask::integers(object, (ask::TEXT, "GetText"), "ii", &[0, length.clamp(0, MAX_TEXT)]),
-                ],
-                deadline,
-            );
-            let now = ask::text(&replies[1]);
-            let secret = self.tree.nodes[position].role.is_secret();
-            let same_length = ask::integer_property(&replies[0]) == Some(length);
-            let cut = length > MAX_TEXT;
-            let same = secret || cut || now.is_some() && now == expected;
-            if same_length && same {
-                return (true, now);
-            }
-            if Instant::now() >= deadline {
-                return (false, now);
-            }
+    ) -> Seen {
+        while !seen.is_expected && Instant::now() < deadline {
             self.app.wait_for_change(deadline);
+            let replies = self.app.ask_all(&self.look(position, before, text), deadline);
+            // Answers that are cut off by the deadline say nothing.
+            if replies.iter().all(Result::is_ok) {
+                seen = self.seen(position, before, text, &replies);
+            }
         }
+        seen
     }
 
     /// Length of a text in the toolkit's units of position: characters, in Qt UTF-16 units.
