@@ -36,7 +36,7 @@ export const focusForKeys = async (
     throw new Failure(
       'element_not_focusable',
       `${nameOf(target)} does not take the focus; tried: the toolkit's focus request. Leave element_index out to send the keys to the window, or click the element first.`,
-      { element_index: target.index },
+      { element_index: target.index, tried: ['focus request of the toolkit'] },
     )
   }
   const { window_id } = window

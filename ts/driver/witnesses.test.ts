@@ -67,9 +67,9 @@ test('a changed element tells which states and values it has now', () => {
   expect(evidence({ element: 'gone' })).toEqual(['state_changed: the element is gone'])
 })
 
-test('text is found when it stands in the element once more than before', () => {
+test('text is found when the element holds what it held and the text, and nothing else', () => {
   expect(
-    evidence({ element: { ...element, value: 'ab ab' } }, { text: 'ab' }, { element: { ...element, value: 'ab' } }),
+    evidence({ element: { ...element, value: 'abab' } }, { text: 'ab' }, { element: { ...element, value: 'ab' } }),
   ).toEqual(['text_found: the text stands in the element'])
   expect(
     evidence({ element: { ...element, value: 'ab' } }, { text: 'ab' }, { element: { ...element, value: 'ab' } }),

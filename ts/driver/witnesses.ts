@@ -1,6 +1,7 @@
 /** What counts as evidence of an action: each witness compares one aspect of two looks at the same scene. */
 import type { AxElement, Rect, Window } from '@backlot/native'
 import type { SeenElement } from './elements.ts'
+import { isSpliced } from './spliced.ts'
 
 /** Every kind of evidence; only what was seen after the action confirms it. */
 const confirms = {
@@ -75,7 +76,7 @@ export const compareLooks = (before: Look, after: Look, scene: Scene, previous?:
 
 const textWitness = ({ element: was }: Look, { element: is }: Look, text: string): Evidence | undefined => {
   if (typeof was !== 'object' || typeof is !== 'object' || was.value === null || is.value === null) return undefined
-  return occurrences(is.value, text) > occurrences(was.value, text)
+  return isSpliced(was.value, is.value, text)
     ? { kind: 'text_found', detail: 'the text stands in the element' }
     : { kind: 'text_missing', detail: `the element reads "${short(is.value)}"` }
 }
@@ -142,8 +143,6 @@ const isRenamed = (then: Window, now: Window): boolean => then.window_id === now
 
 const windowName = ({ kind, window_id, title }: Window): string =>
   `${kind === 'normal' ? 'window' : kind} ${window_id}${title === '' ? '' : ` "${title}"`}`
-
-const occurrences = (value: string, text: string): number => value.split(text).length - 1
 
 const elementChanges = (was: AxElement, is: AxElement): Evidence[] => {
   const appeared = is.states.filter((state) => !was.states.includes(state))
