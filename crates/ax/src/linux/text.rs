@@ -41,7 +41,10 @@ impl Snapshot {
             let (role, label) = self.named(index);
             AxError::TextNotSupported { index, role, label }
         };
-        if !node.abilities.has(Abilities::EDITABLE_TEXT) || !node.abilities.has(Abilities::TEXT) {
+        // Gecko answers true and leaves the field as it was; keys arrive there.
+        let is_deaf = self.app.toolkit == Toolkit::Gecko;
+        let takes_text = node.abilities.has(Abilities::EDITABLE_TEXT) && node.abilities.has(Abilities::TEXT);
+        if is_deaf || !takes_text {
             return Err(refused());
         }
         let deadline = Instant::now() + timeout;
