@@ -209,6 +209,7 @@ describe('what a sound machine does not give', () => {
     'action_refused',
     'text_not_supported',
     'agent_closed',
+    'window_covered',
     'app_not_named',
   ] as const)('%s passes the edge as the core gave it', async (code) => {
     await refusesDirectly(code, 'list_windows', {}, { BACKLOT_NATIVE_PATH: core, BACKLOT_TEST_CODE: code })
@@ -238,7 +239,7 @@ const places: Record<FailureCode, string> = {
   window_manager_refused: 'placing',
   point_outside_window: 'tools',
   zoom_required: 'zoom',
-  window_covered: 'gtk3',
+  window_covered: 'failures',
   unknown_key: 'tools',
   unsupported_key: 'failures',
   unknown_modifier: 'tools',

@@ -44,7 +44,10 @@ export const failures = kind({
   },
   point_outside_window: { when: 'The coordinates lie outside the window.', exit: 1 },
   zoom_required: { when: '`from_zoom` is true and the process or the window has no zoom picture.', exit: 1 },
-  window_covered: { when: 'Another window lies over the point, or over the whole window.', exit: 1 },
+  window_covered: {
+    when: 'Another window lies over the point inside the same frame, where no pointer gets through.',
+    exit: 1,
+  },
   unknown_key: { when: 'No key has that name.', exit: 1 },
   unsupported_key: { when: 'The key exists on other platforms only.', exit: 1 },
   unknown_modifier: { when: 'No modifier has that name.', exit: 1 },

@@ -67,7 +67,7 @@ pub enum InputError {
         /// Why: minimised, on another workspace, unmapped, off the screen.
         reason: &'static str,
     },
-    /// Another window lies over the point, or over the whole window.
+    /// Another window lies over the point inside the same frame: what covers a whole frame lets the pointer through.
     #[error(
         "The window \"{window_id}\" is covered by \"{covering}\"{}. Use element_index, or move the other window.",
         at(.point)

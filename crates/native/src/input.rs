@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use input::{Gesture, InputError};
 use napi::Env;
-use napi::bindgen_prelude::PromiseRaw;
+use napi::bindgen_prelude::{Either, Null, PromiseRaw};
 use napi_derive::napi;
 
 use crate::desktop::Desktop;
@@ -118,7 +118,7 @@ pub struct KeyPress {
     pub count: Option<u32>,
     /// Where the agent's pointer rests; null for any visible point of the window.
     #[napi(ts_type = "LocalPoint | null")]
-    pub at: Option<LocalPoint>,
+    pub at: Option<Either<LocalPoint, Null>>,
 }
 
 /// A text to be typed.
@@ -268,7 +268,10 @@ impl Agent {
                 keysym: input::check_key(&request.key)?,
                 modifiers: input::check_modifiers(&request.modifiers)?,
                 count: request.count.unwrap_or(1),
-                at: request.at.map(desktop::Point::from),
+                at: match request.at {
+                    Some(Either::A(at)) => Some(at.into()),
+                    Some(Either::B(Null)) | None => None,
+                },
             }))
         })
     }

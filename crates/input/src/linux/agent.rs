@@ -1,13 +1,14 @@
 //! The agent's own pointer and keyboard.
 
+use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use desktop::Point;
-use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::MOTION_NOTIFY_EVENT;
 
-use super::hands::{Hands, fake};
+use super::hands::{Done, Hands, Pauses, fake, park};
+use super::holes::Holes;
 use super::keyboard::{self, Loan};
 use super::link::{Link, on_display};
 use super::master::{self, Pair};
@@ -30,13 +31,12 @@ pub struct Agent {
     body: Mutex<Option<Body>>,
 }
 
-/// Waits for a time, and says whether what is under way is to halt.
-type Pauses<'a> = &'a dyn Fn(Duration) -> bool;
-
 struct Body {
     link: Link,
     own: Pair,
     person: Pair,
+    /// What is open for a pointer that stayed where it was moved to.
+    holes: RefCell<Holes>,
 }
 
 impl Agent {
@@ -63,7 +63,7 @@ impl Agent {
                 Gesture::Wheel(wheel) => body.wheel(wheel, &pauses),
                 Gesture::Hover(hover) => body.hover(hover, &pauses),
                 Gesture::Key(press) => body.press_key(press, &pauses),
-                Gesture::Text(text) => body.type_text(text, pauses),
+                Gesture::Text(text) => body.type_text(text, &pauses),
             }
         })
     }
@@ -97,7 +97,7 @@ impl Agent {
     /// One motion event to where the pointer is, waited for: the floor under every gesture.
     pub fn ping(&self) -> Result<(), InputError> {
         self.with(|body| {
-            let at = body.pointer()?;
+            let at = master::place(&body.link, body.own.pointer)?;
             fake(&body.link, MOTION_NOTIFY_EVENT, 0, at)?;
             body.link.sync()
         })
@@ -108,7 +108,10 @@ impl Agent {
     pub fn close(&self) -> Result<(), InputError> {
         self.cancel();
         match self.lock().take() {
-            Some(body) => on_display(&self.display, master::remove(&body.link, body.own.pointer).map(drop)),
+            Some(body) => {
+                let removed = body.leave().and_then(|()| master::remove(&body.link, body.own.pointer));
+                on_display(&self.display, removed.map(drop))
+            }
             None => Ok(()),
         }
     }
@@ -144,38 +147,45 @@ impl Body {
         master::sweep(&link)?;
         let person = master::person(&link)?;
         let own = master::create(&link)?;
-        Ok(Self { link, own, person })
+        Ok(Self { link, own, person, holes: RefCell::default() })
     }
 
     fn click(&self, click: &Click, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, click.window_id)?;
-        let at = target.point(&self.link, click.at)?;
+        let at = target.point(click.at)?;
         let held = self.held(&click.modifiers, click.window_id)?;
         let steps = plan::click(at, click.button, click.count, &held);
-        self.gesture(&target, at, &steps, keys::are_commanding(&click.modifiers), ("click", pauses))
+        self.gesture(&target, &steps, keys::are_commanding(&click.modifiers), ("click", pauses))
     }
 
     fn drag(&self, drag: &Drag, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, drag.window_id)?;
-        let from = target.point(&self.link, drag.from)?;
+        let from = target.point(drag.from)?;
         let to = target.place(drag.to);
         let held = self.held(&drag.modifiers, drag.window_id)?;
         let steps = path::drag(from, to, drag.button, drag.duration, drag.steps, &held);
-        self.gesture(&target, from, &steps, keys::are_commanding(&drag.modifiers), ("drag", pauses))
+        self.gesture(&target, &steps, keys::are_commanding(&drag.modifiers), ("drag", pauses))
     }
 
     fn wheel(&self, wheel: &Wheel, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, wheel.window_id)?;
-        let at = target.point(&self.link, wheel.at)?;
+        let at = target.point(wheel.at)?;
         let held = self.held(&wheel.modifiers, wheel.window_id)?;
         let steps = path::wheel(at, wheel.direction, wheel.amount, &held);
-        self.gesture(&target, at, &steps, keys::are_commanding(&wheel.modifiers), ("wheel", pauses))
+        self.gesture(&target, &steps, keys::are_commanding(&wheel.modifiers), ("wheel", pauses))
     }
 
     fn hover(&self, hover: &Hover, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, hover.window_id)?;
-        let at = target.point(&self.link, hover.at)?;
-        self.gesture(&target, at, &[Step::Move(at)], false, ("pointer", pauses))
+        let at = target.point(hover.at)?;
+        if pauses(Duration::ZERO) {
+            return Err(InputError::Halted { window_id: target.window, gesture: "pointer" });
+        }
+        let before = Witness::look(&self.link, self.person)?;
+        let mut hands = self.hands(&target, false)?;
+        hands.run(&[Step::Move(at)], pauses)?;
+        let done = hands.stay()?;
+        self.measure(&before, &target, done)
     }
 
     fn press_key(&self, press: &KeyPress, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
@@ -196,14 +206,15 @@ impl Body {
         let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
         loan.wait_until_known(target.window)?;
         let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
-        let presses = plan::presses(stroke, &held, press.count);
-        let delivery = self.gesture(&target, at, &presses, hides_keys, ("key", pauses))?;
+        let mut steps = vec![Step::Move(at)];
+        steps.extend(plan::presses(stroke, &held, press.count));
+        let delivery = self.gesture(&target, &steps, hides_keys, ("key", pauses))?;
         loan.give_back_when_read(target.window)?;
         Ok(delivery)
     }
 
     /// Types until `pauses` says, of the time after each character, that it is stopped.
-    fn type_text(&self, text: &Text, pauses: impl Fn(Duration) -> bool) -> Result<Delivery, InputError> {
+    fn type_text(&self, text: &Text, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
         if messages::are_read(&self.link, text.window_id)? {
             return self.typist().text(text, pauses);
         }
@@ -223,23 +234,24 @@ impl Body {
             }
             let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
             loan.wait_until_known(target.window)?;
-            let mut hands = Hands::on(&self.link, self.own, &target.chain, false)?;
-            hands.reach(&target, at, &[])?;
+            let mut hands = self.hands(&target, false)?;
+            hands.run(&[Step::Move(at)], pauses)?;
             for stroke in &batch.strokes {
                 if is_stopped {
                     break;
                 }
-                hands.run(&plan::press(stroke, &[]), &|_| false)?;
+                hands.run(&plan::press(stroke, &[]), pauses)?;
                 typed += 1;
-                is_stopped = pauses(text.delay);
+                is_stopped = hands.wait(text.delay, pauses)?;
             }
-            events += hands.finish()?;
+            let done = hands.finish()?;
+            events += done.events;
             loan.give_back_when_read(target.window)?;
         }
         if typed < keysyms.len() {
             return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
         }
-        person::measure(&self.link, self.person, &before, target.window, events)
+        self.measure(&before, &target, Done { events, still: None, holes: Holes::default() })
     }
 
     fn typist(&self) -> Typist<'_> {
@@ -249,7 +261,6 @@ impl Body {
     fn gesture(
         &self,
         target: &Target,
-        at: Point,
         steps: &[Step],
         hides_keys: bool,
         (name, pauses): (&'static str, Pauses<'_>),
@@ -259,21 +270,33 @@ impl Body {
             return Err(halted());
         }
         let before = Witness::look(&self.link, self.person)?;
-        let mut hands = Hands::on(&self.link, self.own, &target.chain, hides_keys)?;
-        let first = steps.iter().take_while(|step| !matches!(step, Step::Pause(_))).count();
-        hands.reach(target, at, &steps[..first])?;
-        let ended = hands.run(&steps[first..], pauses)?;
-        let events = hands.finish()?;
+        let mut hands = self.hands(target, hides_keys)?;
+        let ended = hands.run_out(steps, pauses)?;
+        let done = hands.finish()?;
         if !ended {
             return Err(halted());
         }
-        person::measure(&self.link, self.person, &before, target.window, events)
+        self.measure(&before, target, done)
+    }
+
+    fn hands<'a>(&'a self, target: &'a Target, hides_keys: bool) -> Result<Hands<'a>, InputError> {
+        Hands::on(&self.link, (self.own, self.person), target, hides_keys, self.holes.take())
+    }
+
+    fn measure(&self, before: &Witness, target: &Target, done: Done<'_>) -> Result<Delivery, InputError> {
+        self.holes.replace(done.holes);
+        // The person's devices are held until nothing is left to be given back.
+        let _still = done.still;
+        person::measure(&self.link, self.person, before, target.window, done.events)
     }
 
     fn rest(&self, target: &Target, at: Option<Point>) -> Result<Point, InputError> {
         match at {
-            Some(local) => target.point(&self.link, local),
-            None => target.any_point(&self.link, self.pointer()?),
+            Some(local) => target.point(local),
+            None => {
+                let place = |pointer| master::place(&self.link, pointer);
+                target.any_point(&self.link, place(self.own.pointer)?, place(self.person.pointer)?)
+            }
         }
     }
 
@@ -289,8 +312,12 @@ impl Body {
             .collect()
     }
 
-    fn pointer(&self) -> Result<Point, InputError> {
-        let at = xinput::xi_query_pointer(&self.link.conn, self.link.root, self.own.pointer)?.reply()?;
-        Ok(Point { x: at.root_x >> 16, y: at.root_y >> 16 })
+    /// Takes the pointer off where it stayed.
+    fn leave(&self) -> Result<(), InputError> {
+        let mut holes = self.holes.take();
+        self.link.alone(|| {
+            park(&self.link)?;
+            holes.close(&self.link, self.own)
+        })
     }
 }

@@ -1,12 +1,11 @@
 //! Delivery of steps through the agent's devices, seen by the target alone.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use desktop::Point;
 use x11rb::CURRENT_TIME;
 use x11rb::NONE;
-use x11rb::connection::Connection;
 use x11rb::protocol::xinput::{self, EventMode, GrabMode22, GrabOwner, GrabType, XIEventMask};
 use x11rb::protocol::xproto::{
     BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConfigureWindowAux, ConnectionExt as _, GrabMode,
@@ -14,8 +13,11 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::protocol::xtest;
 
+use super::holes::{Holes, Opened};
 use super::link::Link;
 use super::master::Pair;
+use super::settle;
+use super::still::Still;
 use super::target::Target;
 use crate::InputError;
 use crate::plan::Step;
@@ -24,16 +26,36 @@ use crate::plan::Step;
 const ANY_MODIFIER: u32 = 1 << 31;
 /// `XIAnyButton` and `XIAnyKeycode`.
 const ANY: u32 = 0;
+/// How long the person's devices are held for an application that does not answer.
+const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A gesture under way: what is pressed is released, and what is grabbed is let go, when it is dropped.
+/// Waits for a time, and says whether what is under way is to halt.
+pub type Pauses<'a> = &'a dyn Fn(Duration) -> bool;
+
+/// A gesture under way: what is pressed is released, and what is grabbed or opened is let go, when it is dropped.
 pub struct Hands<'a> {
     link: &'a Link,
-    pair: Pair,
-    chain: &'a [Window],
+    own: Pair,
+    person: Pair,
+    target: &'a Target,
     hides_keys: bool,
     buttons: BTreeSet<u8>,
     keys: BTreeSet<u8>,
     events: u32,
+    holes: Holes,
+    still: Option<Still<'a>>,
+    has_grabs: bool,
+    is_over: bool,
+}
+
+/// What a gesture leaves.
+pub struct Done<'a> {
+    /// Device events sent.
+    pub events: u32,
+    /// The person's devices, held until the target has done what the last press set off.
+    pub still: Option<Still<'a>>,
+    /// What stays open for a pointer that stays.
+    pub holes: Holes,
 }
 
 impl<'a> Hands<'a> {
@@ -44,69 +66,114 @@ impl<'a> Hands<'a> {
     /// asked. The server does fake input at once and in order, so a press and its replays need no wait.
     /// Keys are hidden only when `hides_keys` says so: a grab makes the target believe for a moment that it
     /// lost the focus, which ends the editing of a table's cell.
-    pub fn on(link: &'a Link, pair: Pair, chain: &'a [Window], hides_keys: bool) -> Result<Self, InputError> {
+    pub fn on(
+        link: &'a Link,
+        (own, person): (Pair, Pair),
+        target: &'a Target,
+        hides_keys: bool,
+        holes: Holes,
+    ) -> Result<Self, InputError> {
         let (buttons, keys) = (BTreeSet::new(), BTreeSet::new());
-        let hands = Self { link, pair, chain, hides_keys, buttons, keys, events: 0 };
-        for window in chain {
-            hands.grab(*window, pair.pointer, GrabType::BUTTON, XIEventMask::BUTTON_PRESS)?;
+        let (events, still, has_grabs, is_over) = (0, None, true, false);
+        let hands = Self {
+            link,
+            own,
+            person,
+            target,
+            hides_keys,
+            buttons,
+            keys,
+            events,
+            holes,
+            still,
+            has_grabs,
+            is_over,
+        };
+        for window in &target.chain {
+            hands.grab(*window, own.pointer, GrabType::BUTTON, XIEventMask::BUTTON_PRESS)?;
             if hides_keys {
-                hands.grab(*window, pair.keyboard, GrabType::KEYCODE, XIEventMask::KEY_PRESS)?;
+                hands.grab(*window, own.keyboard, GrabType::KEYCODE, XIEventMask::KEY_PRESS)?;
             }
         }
         Ok(hands)
     }
 
-    /// Moves the agent's pointer over the target while nothing else can happen, and sees that the target is
-    /// what it met there; then runs `first` before anything else can come between.
-    ///
-    /// Fails with `window_covered` when another window came in between.
-    pub fn reach(&mut self, target: &Target, at: Point, first: &[Step]) -> Result<(), InputError> {
-        self.link.conn.grab_server()?;
-        let reached = self.reach_grabbed(target, at, first);
-        self.link.conn.ungrab_server()?;
-        self.link.conn.flush()?;
-        reached
-    }
-
-    fn reach_grabbed(&mut self, target: &Target, at: Point, first: &[Step]) -> Result<(), InputError> {
-        self.step(&Step::Move(at))?;
-        let pointer =
-            xinput::xi_query_pointer(&self.link.conn, self.link.root, self.pair.pointer)?.reply()?;
-        if pointer.child != target.frame() {
-            return Err(target.covered(self.link, pointer.child, None));
-        }
-        first.iter().try_for_each(|step| self.step(step))
-    }
-
     /// Runs the steps until `pauses` says, of a pause, that they are to halt; true when all were run.
-    pub fn run(&mut self, steps: &[Step], pauses: &dyn Fn(Duration) -> bool) -> Result<bool, InputError> {
-        for step in steps {
-            if let Step::Pause(time) = step {
-                self.link.conn.flush()?;
-                if pauses(*time) {
-                    return Ok(false);
-                }
-            } else {
-                self.step(step)?;
-            }
-        }
-        self.link.conn.flush()?;
-        Ok(true)
+    ///
+    /// Fails with `window_covered` and `window_not_visible` when the pointer met something else than the target.
+    pub fn run(&mut self, steps: &[Step], pauses: Pauses<'_>) -> Result<bool, InputError> {
+        self.run_then(steps, pauses, |_| Ok(()))
     }
 
-    /// Lets everything go and answers with the number of device events sent.
-    pub fn finish(mut self) -> Result<u32, InputError> {
+    /// Runs the steps as the last ones: with what they end, everything is let go at once.
+    pub fn run_out(&mut self, steps: &[Step], pauses: Pauses<'_>) -> Result<bool, InputError> {
+        self.run_then(steps, pauses, Self::let_go)
+    }
+
+    /// Waits between two steps; true when what is under way is to halt. A person whose devices are held gets them
+    /// back as soon as the target has taken what was sent.
+    pub fn wait(&mut self, time: Duration, pauses: Pauses<'_>) -> Result<bool, InputError> {
+        let begun = Instant::now();
+        if !time.is_zero() && self.still.is_some() {
+            settle::application(self.link, self.target.window, time.min(PATIENCE), false)?;
+            self.still = None;
+        }
+        Ok(pauses(time.saturating_sub(begun.elapsed())))
+    }
+
+    /// Lets everything go.
+    pub fn finish(mut self) -> Result<Done<'a>, InputError> {
         self.release()?;
-        Ok(self.events)
+        Ok(Done { events: self.events, still: self.still.take(), holes: Holes::default() })
+    }
+
+    /// Lets everything go but the pointer, which stays where it is.
+    pub fn stay(mut self) -> Result<Done<'a>, InputError> {
+        self.is_over = true;
+        self.ungrab()?;
+        Ok(Done { events: self.events, still: self.still.take(), holes: std::mem::take(&mut self.holes) })
+    }
+
+    fn run_then(
+        &mut self,
+        steps: &[Step],
+        pauses: Pauses<'_>,
+        last: fn(&mut Self) -> Result<(), InputError>,
+    ) -> Result<bool, InputError> {
+        let link = self.link;
+        let mut rest = steps;
+        loop {
+            let at_once = rest.iter().take_while(|step| !matches!(step, Step::Pause(_))).count();
+            let (batch, later) = rest.split_at(at_once);
+            // Nothing comes between the look at what is under the pointer and the press. What the application
+            // does about it has to wait for so long, and no longer.
+            link.alone(|| {
+                self.batch(batch)?;
+                if later.is_empty() { last(self) } else { Ok(()) }
+            })?;
+            let Some((Step::Pause(time), later)) = later.split_first() else { return Ok(true) };
+            if self.wait(*time, pauses)? {
+                return Ok(false);
+            }
+            rest = later;
+        }
+    }
+
+    fn batch(&mut self, steps: &[Step]) -> Result<(), InputError> {
+        let presses = steps.iter().any(|step| matches!(step, Step::Button(..) | Step::Key(..)));
+        if presses && self.still.is_none() {
+            self.still = Some(Still::hold(self.link, self.person)?);
+        }
+        steps.iter().try_for_each(|step| self.step(step))
     }
 
     fn step(&mut self, step: &Step) -> Result<(), InputError> {
         match *step {
-            Step::Move(at) => self.fake(MOTION_NOTIFY_EVENT, 0, at),
+            Step::Move(at) => self.reach(at),
             Step::Button(button, true) => {
                 self.buttons.insert(button);
                 self.fake(BUTTON_PRESS_EVENT, button, Point::default())?;
-                self.replay(self.pair.pointer)
+                self.replay(self.own.pointer)
             }
             Step::Button(button, false) => {
                 self.buttons.remove(&button);
@@ -115,7 +182,7 @@ impl<'a> Hands<'a> {
             Step::Key(key, true) => {
                 self.keys.insert(key);
                 self.fake(KEY_PRESS_EVENT, key, Point::default())?;
-                if self.hides_keys { self.replay(self.pair.keyboard) } else { Ok(()) }
+                if self.hides_keys { self.replay(self.own.keyboard) } else { Ok(()) }
             }
             Step::Key(key, false) => {
                 self.keys.remove(&key);
@@ -125,13 +192,29 @@ impl<'a> Hands<'a> {
         }
     }
 
+    /// Moves the agent's pointer over the target, through what covers it, and sees that it met the target. A
+    /// pressed button's events go to the target wherever the pointer is.
+    fn reach(&mut self, at: Point) -> Result<(), InputError> {
+        let (link, own, frame) = (self.link, self.own, self.target.frame());
+        let is_dragging = !self.buttons.is_empty();
+        let mut at = at;
+        // The person's pointer would fall through the same pixel.
+        if self.holes.open(link, (own, self.person), frame, at)? == Opened::Occupied && !is_dragging {
+            at = self.target.neighbour(at);
+            self.holes.open(link, (own, self.person), frame, at)?;
+        }
+        self.fake(MOTION_NOTIFY_EVENT, 0, at)?;
+        self.holes.keep(link, own, at)?;
+        if is_dragging { Ok(()) } else { self.target.check(link, own, at) }
+    }
+
     fn fake(&mut self, kind: u8, detail: u8, at: Point) -> Result<(), InputError> {
         self.events += 1;
         fake(self.link, kind, detail, at)
     }
 
     fn replay(&self, device: u16) -> Result<(), InputError> {
-        for window in self.chain {
+        for window in &self.target.chain {
             let mode = EventMode::REPLAY_DEVICE;
             xinput::xi_allow_events(&self.link.conn, CURRENT_TIME, device, mode, 0, *window)?;
         }
@@ -158,6 +241,16 @@ impl<'a> Hands<'a> {
     }
 
     fn release(&mut self) -> Result<(), InputError> {
+        if !self.is_over {
+            let link = self.link;
+            link.alone(|| self.let_go())?;
+        }
+        self.ungrab()
+    }
+
+    /// Releases what is pressed, takes the pointer off the target and closes what was opened for it.
+    fn let_go(&mut self) -> Result<(), InputError> {
+        self.is_over = true;
         for button in std::mem::take(&mut self.buttons) {
             self.fake(BUTTON_RELEASE_EVENT, button, Point::default())?;
         }
@@ -165,9 +258,16 @@ impl<'a> Hands<'a> {
             self.fake(KEY_RELEASE_EVENT, key, Point::default())?;
         }
         park(self.link)?;
-        for window in std::mem::take(&mut self.chain) {
+        self.holes.close(self.link, self.own)
+    }
+
+    fn ungrab(&mut self) -> Result<(), InputError> {
+        if !std::mem::take(&mut self.has_grabs) {
+            return Ok(());
+        }
+        for window in &self.target.chain {
             for (device, kind) in
-                [(self.pair.pointer, GrabType::BUTTON), (self.pair.keyboard, GrabType::KEYCODE)]
+                [(self.own.pointer, GrabType::BUTTON), (self.own.keyboard, GrabType::KEYCODE)]
             {
                 let conn = &self.link.conn;
                 xinput::xi_passive_ungrab_device(conn, *window, ANY, device, kind, &[ANY_MODIFIER])?

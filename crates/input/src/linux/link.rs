@@ -16,6 +16,7 @@ x11rb::atom_manager! {
     /// Names of the window manager's protocol.
     pub Atoms: AtomsCookie {
         _BACKLOT_BORROWED_KEYS,
+        _BACKLOT_HOLES,
         WM_LOCALE_NAME,
         WM_PROTOCOLS,
         WM_STATE,
@@ -110,6 +111,15 @@ impl Link {
                 _ => {}
             }
         }
+    }
+
+    /// Does something while the server does nothing for anybody else.
+    pub fn alone<T>(&self, work: impl FnOnce() -> Result<T, InputError>) -> Result<T, InputError> {
+        self.conn.grab_server()?;
+        let done = work();
+        self.conn.ungrab_server()?;
+        self.conn.flush()?;
+        done
     }
 
     /// Forgets the events that grabs and questions of ours brought.

@@ -9,7 +9,9 @@ use x11rb::protocol::xinput::{
     self, ChangeMode, DeviceType, HierarchyChange, HierarchyChangeData, HierarchyChangeDataAddMaster,
     HierarchyChangeDataRemoveMaster, XIDeviceInfo,
 };
-use x11rb::protocol::xproto::{BUTTON_RELEASE_EVENT, ConnectionExt as _, KEY_RELEASE_EVENT};
+use x11rb::protocol::xproto::{
+    BUTTON_RELEASE_EVENT, ConnectionExt as _, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT,
+};
 
 use super::hands::{fake, park};
 use super::link::Link;
@@ -37,6 +39,18 @@ static COUNT: AtomicU32 = AtomicU32::new(0);
 /// Makes a master pointer and keyboard whose name carries this process's pid and start time, and lets fake
 /// input of this connection drive them.
 pub fn create(link: &Link) -> Result<Pair, InputError> {
+    // A new pointer is in the middle of the screen and in no window, until anything there changes; from then on
+    // what lies there is entered. So where it parks is ready before, and it goes there before anything else
+    // happens.
+    link.conn.map_window(link.parking)?;
+    link.alone(|| {
+        let pair = add(link)?;
+        fake(link, MOTION_NOTIFY_EVENT, 0, link.parking_place)?;
+        Ok(pair)
+    })
+}
+
+fn add(link: &Link) -> Result<Pair, InputError> {
     let pid = std::process::id();
     let started = start_time(pid).unwrap_or(0);
     let name = format!("{PREFIX} {pid} {started} {}", COUNT.fetch_add(1, Ordering::Relaxed));
@@ -66,6 +80,12 @@ pub fn person(link: &Link) -> Result<Pair, InputError> {
     Ok(Pair { pointer: first.deviceid, keyboard: first.attachment })
 }
 
+/// Where a master pointer is on the screen.
+pub fn place(link: &Link, pointer: u16) -> Result<Point, InputError> {
+    let at = xinput::xi_query_pointer(&link.conn, link.root, pointer)?.reply()?;
+    Ok(Point { x: at.root_x >> 16, y: at.root_y >> 16 })
+}
+
 /// Removes a master pointer with its keyboard; false when an application does not answer and it stays.
 ///
 /// The server tells nobody that what was pressed is up, so it goes up first. An application that meets an
@@ -73,16 +93,7 @@ pub fn person(link: &Link) -> Result<Pair, InputError> {
 /// leaves all applications, and the devices go when every one has read its queue. Where one hangs they stay
 /// for a later sweep.
 pub fn remove(link: &Link, pointer: u16) -> Result<bool, InputError> {
-    let held = xinput::xi_query_pointer(&link.conn, link.root, pointer)?.reply()?.buttons;
-    xinput::xi_set_client_pointer(&link.conn, NONE, pointer)?.check()?;
-    let keys = link.conn.query_keymap()?.reply()?.keys;
-    for button in set_bits(held.iter().flat_map(|word| word.to_le_bytes())) {
-        fake(link, BUTTON_RELEASE_EVENT, button, Point::default())?;
-    }
-    for key in set_bits(keys.into_iter()) {
-        fake(link, KEY_RELEASE_EVENT, key, Point::default())?;
-    }
-    park(link)?;
+    leave(link, pointer)?;
     if !settle::everyone(link, PATIENCE)? {
         return Ok(false);
     }
@@ -95,6 +106,20 @@ pub fn remove(link: &Link, pointer: u16) -> Result<bool, InputError> {
     let change = HierarchyChange { len: 3, data: HierarchyChangeData::RemoveMaster(data) };
     xinput::xi_change_hierarchy(&link.conn, &[change])?.check()?;
     Ok(true)
+}
+
+/// Releases what is pressed on a master pointer and its keyboard, and takes the pointer off all applications.
+fn leave(link: &Link, pointer: u16) -> Result<(), InputError> {
+    let held = xinput::xi_query_pointer(&link.conn, link.root, pointer)?.reply()?.buttons;
+    xinput::xi_set_client_pointer(&link.conn, NONE, pointer)?.check()?;
+    let keys = link.conn.query_keymap()?.reply()?.keys;
+    for button in set_bits(held.iter().flat_map(|word| word.to_le_bytes())) {
+        fake(link, BUTTON_RELEASE_EVENT, button, Point::default())?;
+    }
+    for key in set_bits(keys.into_iter()) {
+        fake(link, KEY_RELEASE_EVENT, key, Point::default())?;
+    }
+    park(link)
 }
 
 /// Removes the masters whose owner is dead and answers with their names.
@@ -110,7 +135,9 @@ pub fn sweep(link: &Link) -> Result<Vec<String>, InputError> {
         xinput::xi_set_client_pointer(&link.conn, NONE, person.pointer)?;
         // Another sweep may be at it too; what it has removed is gone all the same.
         let gave_back = super::keyboard::give_back_of(link, device.deviceid);
-        if gave_back.and_then(|()| remove(link, device.deviceid)).is_ok_and(|removed| removed) {
+        let left = gave_back.and_then(|()| leave(link, device.deviceid));
+        let closed = left.and_then(|()| super::holes::close_of(link, device.deviceid));
+        if closed.and_then(|()| remove(link, device.deviceid)).is_ok_and(|removed| removed) {
             removed.push(name.trim_end_matches(" pointer").to_owned());
         }
     }

@@ -1,6 +1,7 @@
 //! Delivery through a second master pointer of the X Input protocol.
 mod agent;
 mod hands;
+mod holes;
 mod keyboard;
 mod link;
 mod master;
@@ -10,6 +11,7 @@ mod process;
 mod reading;
 mod region;
 mod settle;
+mod still;
 mod stop_key;
 mod stops;
 mod target;

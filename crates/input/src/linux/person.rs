@@ -15,6 +15,8 @@ use crate::{Delivery, InputError};
 
 /// How long an application or the window manager may take for what a gesture set off.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// How often what was taken is given back, for a window manager that was not done with taking it.
+const ATTEMPTS: u32 = 2;
 /// `_NET_ACTIVE_WINDOW` and `_NET_RESTACK_WINDOW` from something that acts for the person, EWMH "source
 /// indication".
 const FOR_THE_PERSON: u32 = 2;
@@ -31,7 +33,16 @@ pub fn measure(
     settle::application(link, target, PATIENCE, false)?;
     settle::window_manager(link, link.own, PATIENCE)?;
     let mut after = Witness::look(link, person)?;
-    if after.active != before.active && after.active.is_some_and(|active| same_client(link, active, target)) {
+    // The focus goes first and the window manager hears of it later, so either says that something was taken.
+    let took = |after: &Witness| {
+        let is_target = |window: Window| same_client(link, window, target);
+        after.active != before.active && after.active.is_some_and(is_target)
+            || after.focus != before.focus && is_target(after.focus)
+    };
+    for _ in 0..ATTEMPTS {
+        if !took(&after) {
+            break;
+        }
         give_back(link, person, before, &after)?;
         after = Witness::look(link, person)?;
     }

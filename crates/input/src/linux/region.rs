@@ -17,6 +17,16 @@ pub fn middle_of_largest(parts: &[Rect]) -> Option<Point> {
     Some(Point { x: largest.x + (largest.width / 2) as i32, y: largest.y + (largest.height / 2) as i32 })
 }
 
+/// The corner of a rectangle, a little inside, that is farthest from a point.
+pub fn farthest_corner(rect: Rect, from: Point) -> Point {
+    let far = |low: i32, size: u32, from: i32| {
+        let inset = (size / 4).min(4) as i32;
+        let high = low + size.max(1) as i32 - 1;
+        if from - low > high - from { low + inset } else { high - inset }
+    };
+    Point { x: far(rect.x, rect.width, from.x), y: far(rect.y, rect.height, from.y) }
+}
+
 fn without(part: Rect, cover: Rect) -> Vec<Rect> {
     let Some(hidden) = part.intersection(&cover) else { return vec![part] };
     let sides = [
@@ -60,6 +70,14 @@ mod tests {
     fn what_is_covered_whole_has_no_part() {
         assert!(uncovered(rect(2, 2, 5, 5), &[rect(0, 0, 4, 20), rect(4, 0, 20, 20)]).is_empty());
         assert_eq!(middle_of_largest(&[]), None);
+    }
+
+    #[test]
+    fn the_farthest_corner_lies_inside() {
+        let far = |x, y| farthest_corner(rect(100, 50, 40, 30), Point { x, y });
+        assert_eq!(far(0, 0), Point { x: 135, y: 75 });
+        assert_eq!(far(500, 60), Point { x: 104, y: 75 });
+        assert_eq!(farthest_corner(rect(7, 9, 1, 1), Point { x: 0, y: 0 }), Point { x: 7, y: 9 });
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Where a window is, what lies above it, and which of its points a pointer can reach.
 
 use desktop::{Point, Rect};
-use x11rb::protocol::shape::{self, SK};
+use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, MapState, Window};
 
+use super::holes::covers;
 use super::link::Link;
-use super::region::{middle_of_largest, uncovered};
+use super::master::Pair;
+use super::region::{farthest_corner, middle_of_largest, uncovered};
 use crate::InputError;
 
 /// `WM_STATE` of an iconified window, ICCCM 4.1.3.1.
@@ -21,13 +23,11 @@ pub struct Target {
     pub chain: Vec<Window>,
     /// The client window in screen pixels.
     pub bounds: Rect,
-    /// What takes the pointer before it, in screen pixels, with the window that it belongs to.
-    pub covers: Vec<(Window, Rect)>,
     screen: Rect,
 }
 
 impl Target {
-    /// Reads the window and what lies above it.
+    /// Reads the window.
     ///
     /// Fails with `window_not_found`, and with `window_not_visible` and the reason.
     pub fn read(link: &Link, window: Window) -> Result<Self, InputError> {
@@ -38,14 +38,12 @@ impl Target {
         let attributes = conn.get_window_attributes(window)?;
         let origin = conn.translate_coordinates(window, link.root, 0, 0)?;
         let state = conn.get_property(false, window, link.atoms.WM_STATE, AtomEnum::ANY, 0, 1)?;
-        let tree = conn.query_tree(link.root)?;
         let screen = conn.get_geometry(link.root)?;
         let geometry = geometry.reply().map_err(gone)?;
         let attributes = attributes.reply().map_err(gone)?;
         let origin = origin.reply().map_err(gone)?;
         let iconic =
             state.reply().map_err(gone)?.value32().and_then(|mut items| items.next()) == Some(ICONIC);
-        let stack = tree.reply()?.children;
         let screen = screen.reply()?;
         if attributes.map_state != MapState::VIEWABLE {
             return Err(hidden(why_unmapped(link, window, iconic)?));
@@ -61,8 +59,7 @@ impl Target {
             return Err(hidden("off the screen"));
         }
         let chain = chain(link, window)?;
-        let covers = covers(link, &stack, chain.get(1).copied().unwrap_or(window), bounds)?;
-        Ok(Self { window, chain, bounds, covers, screen })
+        Ok(Self { window, chain, bounds, screen })
     }
 
     /// The child of the root window that holds it.
@@ -79,13 +76,10 @@ impl Target {
         }
     }
 
-    /// The window-local point in screen pixels, where a pointer can reach the window.
+    /// The window-local point in screen pixels.
     ///
-    /// Fails with `point_outside_window`, `window_not_visible` for a point beyond the screen's edge, and
-    /// `window_covered`.
-    pub fn point(&self, link: &Link, local: Point) -> Result<Point, InputError> {
-        let on_screen =
-            Point { x: self.bounds.x.saturating_add(local.x), y: self.bounds.y.saturating_add(local.y) };
+    /// Fails with `point_outside_window`, and with `window_not_visible` for a point beyond the screen's edge.
+    pub fn point(&self, local: Point) -> Result<Point, InputError> {
         let whole = Rect { x: 0, y: 0, ..self.bounds };
         if !whole.contains(local) {
             return Err(InputError::PointOutsideWindow {
@@ -96,37 +90,58 @@ impl Target {
                 height: whole.height,
             });
         }
+        let on_screen = Point { x: self.bounds.x + local.x, y: self.bounds.y + local.y };
         if !self.screen.contains(on_screen) {
             let reason = "beyond the edge of the screen at that point";
             return Err(InputError::WindowNotVisible { window_id: self.window, reason });
         }
-        match self.covers.iter().rev().find(|(_, rect)| rect.contains(on_screen)) {
-            None => Ok(on_screen),
-            Some((above, _)) => Err(self.covered(link, *above, Some(local))),
-        }
+        Ok(on_screen)
     }
 
     /// The screen point at which the agent's pointer rests over the window: `now` when it is there already,
-    /// else the middle of the largest visible part.
-    ///
-    /// Fails with `window_covered`.
-    pub fn any_point(&self, link: &Link, now: Point) -> Result<Point, InputError> {
+    /// else the middle of its largest visible part; of a window that is covered whole, the corner that is
+    /// farthest from the person's pointer.
+    pub fn any_point(&self, link: &Link, now: Point, person: Point) -> Result<Point, InputError> {
         let visible = self.bounds.intersection(&self.screen).unwrap_or_default();
-        let covers: Vec<Rect> = self.covers.iter().map(|(_, rect)| *rect).collect();
-        let parts = uncovered(visible, &covers);
+        let parts = uncovered(visible, &covers(link, self.frame(), self.bounds)?);
         if parts.iter().any(|part| part.contains(now)) {
             return Ok(now);
         }
-        let topmost = self.covers.last().map_or(self.window, |(above, _)| *above);
-        middle_of_largest(&parts).ok_or_else(|| self.covered(link, topmost, None))
+        Ok(middle_of_largest(&parts).unwrap_or_else(|| farthest_corner(visible, person)))
     }
 
-    /// The failure that names the window above.
-    pub fn covered(&self, link: &Link, above: Window, local: Option<Point>) -> InputError {
+    /// The point next to this one, to the side on which the window has more room.
+    pub fn neighbour(&self, at: Point) -> Point {
+        let is_left = at.x - self.bounds.x < (self.bounds.width / 2) as i32;
+        Point { x: if is_left { at.x + 1 } else { at.x - 1 }, y: at.y }
+    }
+
+    /// Sees that a master pointer, which is at this point of the screen, met the window there.
+    ///
+    /// Fails with `window_covered`, and with `window_not_visible` where the window's shape leaves the point out.
+    pub fn check(&self, link: &Link, own: Pair, at: Point) -> Result<(), InputError> {
+        let mut asked = Vec::new();
+        for pair in self.chain.windows(2) {
+            asked.push((xinput::xi_query_pointer(&link.conn, pair[0], own.pointer)?, pair[1]));
+        }
+        for (pointer, expected) in asked {
+            let met = pointer.reply()?.child;
+            if met == x11rb::NONE {
+                let reason = "shaped so that nothing of it is at that point";
+                return Err(InputError::WindowNotVisible { window_id: self.window, reason });
+            }
+            if met != expected {
+                return Err(self.covered(link, met, at));
+            }
+        }
+        Ok(())
+    }
+
+    fn covered(&self, link: &Link, above: Window, at: Point) -> InputError {
         InputError::WindowCovered {
             window_id: self.window,
             covering: title(link, above).unwrap_or_else(|| above.to_string()),
-            point: local.map(|point| (point.x, point.y)),
+            point: Some((at.x - self.bounds.x, at.y - self.bounds.y)),
         }
     }
 }
@@ -155,61 +170,6 @@ fn chain(link: &Link, window: Window) -> Result<Vec<Window>, InputError> {
     }
     chain.reverse();
     Ok(chain)
-}
-
-/// The parts of higher children of the root window that take the pointer over `bounds`: what both their
-/// bounding and their input shape hold.
-fn covers(
-    link: &Link,
-    stack: &[Window],
-    frame: Window,
-    bounds: Rect,
-) -> Result<Vec<(Window, Rect)>, InputError> {
-    let conn = &link.conn;
-    let above = stack.iter().skip_while(|window| **window != frame).skip(1);
-    let mut asked = Vec::new();
-    for window in above {
-        asked.push((*window, conn.get_window_attributes(*window)?, conn.get_geometry(*window)?));
-    }
-    let mut shaped = Vec::new();
-    for (window, attributes, geometry) in asked {
-        // A window that went away in between covers nothing.
-        let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else { continue };
-        let border = 2 * u32::from(geometry.border_width);
-        let outer = Rect {
-            x: geometry.x.into(),
-            y: geometry.y.into(),
-            width: u32::from(geometry.width) + border,
-            height: u32::from(geometry.height) + border,
-        };
-        if attributes.map_state == MapState::VIEWABLE && outer.intersection(&bounds).is_some() {
-            let inner =
-                (outer.x + i32::from(geometry.border_width), outer.y + i32::from(geometry.border_width));
-            let bounding = shape::get_rectangles(conn, window, SK::BOUNDING)?;
-            let input = shape::get_rectangles(conn, window, SK::INPUT)?;
-            shaped.push((window, inner, bounding, input));
-        }
-    }
-    let mut covers = Vec::new();
-    for (window, (x, y), bounding, input) in shaped {
-        let (Ok(bounding), Ok(input)) = (bounding.reply(), input.reply()) else { continue };
-        for outer in &bounding.rectangles {
-            for taking in &input.rectangles {
-                let part = placed(outer, x, y).intersection(&placed(taking, x, y));
-                covers.extend(part.and_then(|part| part.intersection(&bounds)).map(|part| (window, part)));
-            }
-        }
-    }
-    Ok(covers)
-}
-
-fn placed(rectangle: &x11rb::protocol::xproto::Rectangle, x: i32, y: i32) -> Rect {
-    Rect {
-        x: x + i32::from(rectangle.x),
-        y: y + i32::from(rectangle.y),
-        width: rectangle.width.into(),
-        height: rectangle.height.into(),
-    }
 }
 
 /// The title of a window or of the client that its frame holds.

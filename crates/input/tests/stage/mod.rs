@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use x11rb::connection::Connection;
-use x11rb::protocol::xinput::{ConnectionExt as _, DeviceType};
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window};
+use x11rb::protocol::Event;
+use x11rb::protocol::shape::{ConnectionExt as _, GetRectanglesReply, SK};
+use x11rb::protocol::xinput::{self, ConnectionExt as _, DeviceType, XIEventMask};
+use x11rb::protocol::xproto::{AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window};
 use x11rb::rust_connection::RustConnection;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -173,6 +175,45 @@ impl Stage {
         (&self.conn, self.root)
     }
 
+    /// Watches a window.
+    pub fn watch(&self, window: Window) -> Watch {
+        let (conn, _) = RustConnection::connect(Some(&self.display)).unwrap();
+        conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
+        conn.shape_query_version().unwrap().reply().unwrap();
+        let mut top = window;
+        loop {
+            let parent = conn.query_tree(top).unwrap().reply().unwrap().parent;
+            if parent == self.root {
+                break;
+            }
+            top = parent;
+        }
+        let mut windows = vec![top];
+        let mut next = 0;
+        while let Some(parent) = windows.get(next) {
+            windows.extend(conn.query_tree(*parent).unwrap().reply().unwrap().children);
+            next += 1;
+        }
+        let mask = XIEventMask::ENTER
+            | XIEventMask::LEAVE
+            | XIEventMask::FOCUS_IN
+            | XIEventMask::FOCUS_OUT
+            | XIEventMask::MOTION
+            | XIEventMask::BUTTON_PRESS
+            | XIEventMask::BUTTON_RELEASE
+            | XIEventMask::KEY_PRESS
+            | XIEventMask::KEY_RELEASE;
+        let all_masters = 1;
+        let core = EventMask::ENTER_WINDOW | EventMask::LEAVE_WINDOW | EventMask::FOCUS_CHANGE;
+        for window in &windows {
+            let masks = [xinput::EventMask { deviceid: all_masters, mask: vec![mask] }];
+            conn.xinput_xi_select_events(*window, &masks).unwrap().check().unwrap();
+            let core = ChangeWindowAttributesAux::new().event_mask(core);
+            conn.change_window_attributes(*window, &core).unwrap().check().unwrap();
+        }
+        Watch { conn, windows }
+    }
+
     /// Runs a program to its end and answers with what it printed.
     pub fn run(&self, program: &str, arguments: &[&str]) -> String {
         let output = self.command(program).args(arguments).output().unwrap();
@@ -186,6 +227,46 @@ impl Drop for Stage {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+/// A second client that hears what devices do to a window, its frame and everything inside.
+pub struct Watch {
+    conn: RustConnection,
+    windows: Vec<Window>,
+}
+
+impl Watch {
+    /// What was heard so far, but for shapes, which are no events of devices.
+    pub fn heard(&self) -> Vec<String> {
+        self.conn.get_input_focus().unwrap().reply().unwrap();
+        std::iter::from_fn(|| self.conn.poll_for_event().unwrap())
+            .map(|event| match event {
+                Event::XinputEnter(event) | Event::XinputLeave(event) => {
+                    let (x, y) = (event.root_x >> 16, event.root_y >> 16);
+                    format!(
+                        "device {} crosses {:#x} at {x}, {y}, {:?} {:?}",
+                        event.deviceid, event.event, event.mode, event.detail
+                    )
+                }
+                event => format!("{event:?}"),
+            })
+            .collect()
+    }
+
+    /// The child of the root window that was watched.
+    pub fn top(&self) -> Window {
+        self.windows[0]
+    }
+
+    /// The shapes in which the windows take input.
+    pub fn shapes(&self) -> Vec<Vec<(i16, i16, u16, u16)>> {
+        let ask =
+            |window: &Window| self.conn.shape_get_rectangles(*window, SK::INPUT).unwrap().reply().unwrap();
+        let parts = |reply: GetRectanglesReply| {
+            reply.rectangles.iter().map(|part| (part.x, part.y, part.width, part.height)).collect()
+        };
+        self.windows.iter().map(|window| parts(ask(window))).collect()
     }
 }
 

@@ -1,0 +1,263 @@
+//! Holes of one pixel in what covers a window, for the agent's pointer to reach through.
+
+use desktop::{Point, Rect};
+use x11rb::protocol::shape::{self, SK, SO};
+use x11rb::protocol::xinput;
+use x11rb::protocol::xproto::{
+    AtomEnum, ClipOrdering, ConnectionExt as _, GetGeometryReply, MapState, PropMode, Rectangle, Window,
+};
+
+use super::hands::park;
+use super::link::Link;
+use super::master::{self, Pair};
+use crate::InputError;
+
+/// Words of the note that stand for one hole: window, x, y, and 1 for a window that had no shape of its own.
+const WORDS: usize = 4;
+
+/// A pixel that was taken out of a window's input shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hole {
+    window: Window,
+    /// From the window's origin, which lies inside its border.
+    x: i16,
+    y: i16,
+    /// The window took input everywhere, so it had no shape.
+    was_whole: bool,
+    /// The point of the screen.
+    at: Point,
+}
+
+/// The holes that are open at one time, in the order in which they were opened. They are noted on the agent's
+/// device, so that a sweep closes what a dead agent left. To be opened and closed with the server grabbed.
+#[derive(Debug, Default)]
+pub struct Holes {
+    open: Vec<Hole>,
+    /// The child of the root window that they lead to.
+    frame: Window,
+}
+
+/// What was found over a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// Nothing: the point is free.
+    Nothing,
+    /// Windows, which let the point through now.
+    Windows,
+    /// Windows, and the person's pointer on top of them: nothing was opened.
+    Occupied,
+}
+
+/// A window with what of it takes the pointer, in its own pixels.
+struct Taking {
+    window: Window,
+    origin: (i32, i32),
+    whole: Rect,
+    bounding: Vec<Rect>,
+    input: Vec<Rect>,
+}
+
+impl Holes {
+    /// Opens what of the windows above `frame` lies over the point of the screen.
+    pub fn open(
+        &mut self,
+        link: &Link,
+        (own, person): (Pair, Pair),
+        frame: Window,
+        at: Point,
+    ) -> Result<Opened, InputError> {
+        if frame != self.frame && !self.open.is_empty() {
+            // A hole that led to a lower window may be one in this.
+            park(link)?;
+            self.close(link, own)?;
+        }
+        self.frame = frame;
+        let spot = Rect { x: at.x, y: at.y, width: 1, height: 1 };
+        let mut new = Vec::new();
+        for taking in taking(link, frame, spot)? {
+            let (x, y) = ((at.x - taking.origin.0) as i16, (at.y - taking.origin.1) as i16);
+            if holds(&taking.bounding, x, y) && holds(&taking.input, x, y) {
+                let window = taking.window;
+                let had_none = self.open.iter().any(|hole| hole.window == window && hole.was_whole);
+                let was_whole = had_none || taking.input == [taking.whole];
+                new.push(Hole { window, x, y, was_whole, at });
+            }
+        }
+        if new.is_empty() {
+            return Ok(Opened::Nothing);
+        }
+        if master::place(link, person.pointer)? == at {
+            return Ok(Opened::Occupied);
+        }
+        self.open.extend_from_slice(&new);
+        self.note(link, own)?;
+        new.iter().try_for_each(|hole| hole.change(link, SO::SUBTRACT))?;
+        Ok(Opened::Windows)
+    }
+
+    /// Gives the windows back what was taken at other points, but to one that has another shape meanwhile.
+    pub fn keep(&mut self, link: &Link, own: Pair, at: Point) -> Result<(), InputError> {
+        let (kept, closed): (Vec<Hole>, Vec<Hole>) = self.open.drain(..).partition(|hole| hole.at == at);
+        self.open = kept;
+        if closed.is_empty() {
+            return Ok(());
+        }
+        close(link, &closed)?;
+        self.note(link, own)
+    }
+
+    /// Gives the windows back all that was taken.
+    pub fn close(&mut self, link: &Link, own: Pair) -> Result<(), InputError> {
+        if self.open.is_empty() {
+            return Ok(());
+        }
+        close(link, &std::mem::take(&mut self.open))?;
+        self.note(link, own)
+    }
+
+    fn note(&self, link: &Link, own: Pair) -> Result<(), InputError> {
+        let words = self.open.iter().flat_map(|hole| {
+            [hole.window, u32::from(hole.x as u16), u32::from(hole.y as u16), u32::from(hole.was_whole)]
+        });
+        let words: Vec<u32> = words.collect();
+        let (name, kind) = (link.atoms._BACKLOT_HOLES, AtomEnum::CARDINAL.into());
+        let count = words.len() as u32;
+        let note = xinput::XIChangePropertyAux::Data32(words);
+        xinput::xi_change_property(&link.conn, own.pointer, PropMode::REPLACE, name, kind, count, &note)?
+            .ignore_error();
+        Ok(())
+    }
+}
+
+/// Closes the holes that a dead agent's device notes.
+pub fn close_of(link: &Link, pointer: u16) -> Result<(), InputError> {
+    let name = link.atoms._BACKLOT_HOLES;
+    let note =
+        xinput::xi_get_property(&link.conn, pointer, false, name, AtomEnum::ANY.into(), 0, 4096)?.reply()?;
+    let xinput::XIGetPropertyItems::Data32(words) = note.items else { return Ok(()) };
+    let (holes, _) = words.as_chunks::<WORDS>();
+    let holes: Vec<Hole> = holes
+        .iter()
+        .map(|[window, x, y, was_whole]| Hole {
+            window: *window,
+            x: *x as i16,
+            y: *y as i16,
+            was_whole: *was_whole == 1,
+            at: Point::default(),
+        })
+        .collect();
+    link.alone(|| close(link, &holes))
+}
+
+fn close(link: &Link, holes: &[Hole]) -> Result<(), InputError> {
+    let conn = &link.conn;
+    let mut asked = Vec::new();
+    for hole in holes {
+        let before = shape::get_rectangles(conn, hole.window, SK::INPUT)?;
+        hole.change(link, SO::UNION)?;
+        let after = shape::get_rectangles(conn, hole.window, SK::INPUT)?;
+        asked.push((hole, before, after, conn.get_geometry(hole.window)?));
+    }
+    for (hole, before, after, geometry) in asked {
+        // A window that went away meanwhile took its shape with it.
+        let (Ok(before), Ok(after), Ok(geometry)) = (before.reply(), after.reply(), geometry.reply()) else {
+            continue;
+        };
+        let (before, after) = (parts(&before.rectangles), parts(&after.rectangles));
+        if holds(&before, hole.x, hole.y) {
+            continue;
+        }
+        let is_alone = after.len() == 1;
+        // Without a shape of its own a window takes input everywhere also when its size changes.
+        if is_alone && hole.was_whole || after == [whole_of(&geometry)] {
+            shape::mask(conn, SO::SET, SK::INPUT, hole.window, 0, 0, x11rb::NONE)?.ignore_error();
+        }
+    }
+    Ok(())
+}
+
+impl Hole {
+    fn change(&self, link: &Link, operation: SO) -> Result<(), InputError> {
+        let pixel = [Rectangle { x: self.x, y: self.y, width: 1, height: 1 }];
+        let unsorted = ClipOrdering::UNSORTED;
+        shape::rectangles(&link.conn, operation, SK::INPUT, unsorted, self.window, 0, 0, &pixel)?
+            .ignore_error();
+        Ok(())
+    }
+}
+
+/// The parts of the windows above `frame` that take the pointer over `bounds`, the lowest window first, in
+/// pixels of the screen: what both their bounding and their input shape hold.
+pub fn covers(link: &Link, frame: Window, bounds: Rect) -> Result<Vec<Rect>, InputError> {
+    let mut covers = Vec::new();
+    for Taking { origin: (x, y), bounding, input, .. } in taking(link, frame, bounds)? {
+        for outer in &bounding {
+            for taking in &input {
+                let part = shifted(*outer, x, y).intersection(&shifted(*taking, x, y));
+                covers.extend(part.and_then(|part| part.intersection(&bounds)));
+            }
+        }
+    }
+    Ok(covers)
+}
+
+/// The shown windows above `frame` that touch `bounds`, the lowest first.
+fn taking(link: &Link, frame: Window, bounds: Rect) -> Result<Vec<Taking>, InputError> {
+    let conn = &link.conn;
+    let stack = conn.query_tree(link.root)?.reply()?.children;
+    let above = stack.into_iter().skip_while(|window| *window != frame).skip(1);
+    let mut asked = Vec::new();
+    for window in above {
+        asked.push((window, conn.get_window_attributes(window)?, conn.get_geometry(window)?));
+    }
+    let mut shaped = Vec::new();
+    for (window, attributes, geometry) in asked {
+        // A window that went away in between covers nothing.
+        let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else { continue };
+        let border = i32::from(geometry.border_width);
+        let outer = Rect {
+            x: geometry.x.into(),
+            y: geometry.y.into(),
+            width: u32::from(geometry.width) + 2 * u32::from(geometry.border_width),
+            height: u32::from(geometry.height) + 2 * u32::from(geometry.border_width),
+        };
+        if attributes.map_state == MapState::VIEWABLE && outer.intersection(&bounds).is_some() {
+            let bounding = shape::get_rectangles(conn, window, SK::BOUNDING)?;
+            let input = shape::get_rectangles(conn, window, SK::INPUT)?;
+            shaped.push((window, (outer.x + border, outer.y + border), whole_of(&geometry), bounding, input));
+        }
+    }
+    let mut takings = Vec::new();
+    for (window, origin, whole, bounding, input) in shaped {
+        let (Ok(bounding), Ok(input)) = (bounding.reply(), input.reply()) else { continue };
+        let (bounding, input) = (parts(&bounding.rectangles), parts(&input.rectangles));
+        takings.push(Taking { window, origin, whole, bounding, input });
+    }
+    Ok(takings)
+}
+
+/// What the server answers for the input shape of a window that has none.
+fn whole_of(geometry: &GetGeometryReply) -> Rect {
+    let border = geometry.border_width;
+    let (x, y) = (-i32::from(border), -i32::from(border));
+    let size = |size: u16| u32::from(size) + 2 * u32::from(border);
+    Rect { x, y, width: size(geometry.width), height: size(geometry.height) }
+}
+
+fn holds(parts: &[Rect], x: i16, y: i16) -> bool {
+    parts.iter().any(|part| part.contains(Point { x: x.into(), y: y.into() }))
+}
+
+fn parts(rectangles: &[Rectangle]) -> Vec<Rect> {
+    let part = |part: &Rectangle| Rect {
+        x: part.x.into(),
+        y: part.y.into(),
+        width: part.width.into(),
+        height: part.height.into(),
+    };
+    rectangles.iter().map(part).collect()
+}
+
+fn shifted(rect: Rect, x: i32, y: i32) -> Rect {
+    Rect { x: rect.x + x, y: rect.y + y, ..rect }
+}
