@@ -150,8 +150,8 @@ const chromiumFlags = (profile: string): string[] => [
 ]
 
 /** A server of the journalling page, whose address is the browser's start page. */
-const servePage = async (content: (html: string) => string) => {
-  const page = content(await Bun.file(join(fixtures, 'page.html')).text())
+const servePage = async (fixture: string, content: (html: string) => string) => {
+  const page = content(await Bun.file(join(fixtures, fixture)).text())
   const entries: Entry[] = []
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -171,6 +171,8 @@ const servePage = async (content: (html: string) => string) => {
 
 /** What a browser for tests is started with. */
 export interface BrowserOptions {
+  /** Which page of the fixtures; the one with common controls when absent. */
+  readonly page?: 'page.html' | 'order.html'
   /** May change the page's text. */
   readonly content?: (html: string) => string
   /** Flags of the browser's own. */
@@ -180,14 +182,14 @@ export interface BrowserOptions {
 const browse = async (
   on: TestDesktop,
   command: (address: string) => [string, ...string[]],
-  { content = (html) => html }: BrowserOptions,
+  { page = 'page.html', content = (html) => html }: BrowserOptions,
 ): Promise<Browser> => {
-  const { server, journal } = await servePage(content)
+  const { server, journal } = await servePage(page, content)
   const child = on.start(command(`${server.url}`))
   await journal.waitFor('the page in the browser', (entry) => entry.type === 'ready')
   return {
     pid: child.pid,
-    title: 'Backlot page',
+    title: page === 'page.html' ? 'Backlot page' : 'Backlot order',
     journal,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
