@@ -17,9 +17,9 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// A PNG row: the filter byte 0, then red, green and blue of each pixel (`0x00RRGGBB`).
-    pub(crate) fn of_row(pixels: &[u32]) -> Self {
-        let filter = Self { low: 0, high: 0, len: 1 };
+    /// A PNG row: the filter byte, then red, green and blue of each pixel (`0x00RRGGBB`).
+    pub(crate) fn of_row(filter: u8, pixels: &[u32]) -> Self {
+        let filter = Self { low: filter.into(), high: filter.into(), len: 1 };
         pixels.chunks(BLOCK).map(of_pixels).fold(filter, Self::then)
     }
 
@@ -94,8 +94,8 @@ mod tests {
                     if width == 5000 { 0xff_ffff } else { seed >> 8 }
                 })
                 .collect();
-            whole = whole.then(Sums::of_row(&row));
-            bytes.push(0);
+            whole = whole.then(Sums::of_row((width % 2) as u8, &row));
+            bytes.push((width % 2) as u8);
             bytes.extend(row.iter().flat_map(|pixel| pixel.to_be_bytes()[1..].to_vec()));
             assert_eq!(whole.adler32(), plain(&bytes), "after a row of {width}");
         }

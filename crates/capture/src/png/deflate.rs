@@ -68,14 +68,14 @@ struct Codes {
 }
 
 impl Deflater {
-    /// The blocks of a band's tokens; `pixels` are its rows of `width`, for when they do not compress.
-    pub(crate) fn band(&mut self, tokens: &[Token], pixels: &[u32], width: usize) -> &[u8] {
-        let frequencies = count(tokens);
+    /// The blocks of a band's tokens; `pixels` are its filtered rows of `width`, for when they do not compress.
+    pub(crate) fn band(&mut self, filter: u8, tokens: &[Token], pixels: &[u32], width: usize) -> &[u8] {
+        let frequencies = count(filter, tokens);
         let codes = Codes::of(&frequencies);
         let raw = pixels.len() * 3 + pixels.len() / width;
         let bits = codes.cost(&frequencies);
         if bits / 8 >= raw {
-            self.store(pixels, width, raw);
+            self.store(filter, pixels, width, raw);
             return &self.bytes;
         }
         // Room for the header of the codes, for the bits, and for the last store, which writes eight bytes.
@@ -83,7 +83,7 @@ impl Deflater {
         out.bytes.resize(bits / 8 + 1024, 0);
         out.put(0b100, 3);
         codes.send(&mut out);
-        codes.send_tokens(tokens, &mut out);
+        codes.send_tokens(filter, tokens, &mut out);
         // An empty stored block: three bits, then the rest of the byte.
         out.put(0, 3);
         out.align();
@@ -92,10 +92,10 @@ impl Deflater {
         &self.bytes
     }
 
-    fn store(&mut self, pixels: &[u32], width: usize, raw: usize) {
+    fn store(&mut self, filter: u8, pixels: &[u32], width: usize, raw: usize) {
         let mut rows = Vec::with_capacity(raw);
         for row in pixels.chunks(width) {
-            rows.push(0);
+            rows.push(filter);
             for pixel in row {
                 rows.extend_from_slice(&pixel.to_be_bytes()[1..]);
             }
@@ -112,12 +112,12 @@ impl Deflater {
     }
 }
 
-fn count(tokens: &[Token]) -> Frequencies {
+fn count(filter: u8, tokens: &[Token]) -> Frequencies {
     let (mut red, mut green, mut blue) = ([0u32; 256], [0u32; 256], [0u32; 256]);
     let mut found = Frequencies { literals: [0; MOST], distances: [0; DISTANCES] };
     for token in tokens {
         match token.step() {
-            Step::Filter => red[0] += 1,
+            Step::Filter => red[usize::from(filter)] += 1,
             Step::Pixel(pixel) => {
                 red[(pixel >> 16 & 255) as usize] += 1;
                 green[(pixel >> 8 & 255) as usize] += 1;
@@ -205,7 +205,7 @@ impl Codes {
         }
     }
 
-    fn send_tokens(&self, tokens: &[Token], out: &mut Bits) {
+    fn send_tokens(&self, filter: u8, tokens: &[Token], out: &mut Bits) {
         // A literal's code and its length beside each other: one look for each byte.
         let mut table = [(0u16, 0u16); 256];
         for (value, entry) in table.iter_mut().enumerate() {
@@ -213,7 +213,10 @@ impl Codes {
         }
         for token in tokens {
             match token.step() {
-                Step::Filter => out.put(table[0].0.into(), table[0].1.into()),
+                Step::Filter => {
+                    let (code, bits) = table[usize::from(filter)];
+                    out.put(code.into(), bits.into());
+                }
                 Step::Pixel(pixel) => {
                     let (red, red_bits) = table[(pixel >> 16 & 255) as usize];
                     let (green, green_bits) = table[(pixel >> 8 & 255) as usize];

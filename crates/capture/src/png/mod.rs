@@ -26,6 +26,9 @@ const ZLIB_HEAD: [u8; 2] = [0x78, 0x01];
 const LAST_BLOCK: [u8; 2] = [0x03, 0x00];
 /// Bits a channel 8, colour type 2 (red, green, blue), deflate, filters of method 0, not interlaced.
 const FORM: [u8; 5] = [8, 2, 0, 0, 0];
+/// Filter types (PNG §9.2): the pixels themselves, or their differences to the left.
+const NONE: u8 = 0;
+const SUB: u8 = 1;
 const MASK: u32 = 0x00ff_ffff;
 
 /// Compressed rows, and the checksum of what they were.
@@ -66,21 +69,50 @@ impl Press {
         hash.finish()
     }
 
-    /// Compresses what was loaded last, rows of `width` pixels.
+    /// Compresses what was loaded last, rows of `width` pixels; the pixels must be loaded again for another band.
     pub(crate) fn band(&mut self, width: u32) -> Band {
         let width = width as usize;
+        let filter = if is_smooth(&self.pixels, width) { SUB } else { NONE };
+        if filter == SUB {
+            self.pixels.chunks_mut(width).for_each(differences);
+        }
         let mut sums = Sums::default();
         let mut above: Option<(&[u32], Sums)> = None;
         for row in self.pixels.chunks(width) {
             let of_row = match above {
                 Some((same, of_same)) if same == row => of_same,
-                _ => Sums::of_row(row),
+                _ => Sums::of_row(filter, row),
             };
             sums = sums.then(of_row);
             above = Some((row, of_row));
         }
         let tokens = self.finder.find(&self.pixels, width);
-        Band { blocks: self.deflater.band(tokens, &self.pixels, width).to_vec(), sums }
+        Band { blocks: self.deflater.band(filter, tokens, &self.pixels, width).to_vec(), sums }
+    }
+}
+
+/// True for rows in which most pixels are neither the left nor the upper neighbour again, as in gradients and photos.
+fn is_smooth(pixels: &[u32], width: usize) -> bool {
+    let (mut new, mut seen) = (0, 0);
+    for rows in pixels.chunks_exact(2 * width).step_by(2) {
+        let (above, row) = rows.split_at(width);
+        let others = row.windows(2).zip(&above[1..]);
+        new += others.filter(|(pair, above)| pair[1] != pair[0] && pair[1] != **above).count();
+        seen += width;
+    }
+    new * 5 > seen * 2
+}
+
+/// Replaces each pixel of a row but the first by how its channels differ from those of its left neighbour, modulo 256.
+fn differences(row: &mut [u32]) {
+    let mut left = 0;
+    for pixel in row {
+        let now = *pixel;
+        // The channels stand apart, so that none borrows from the next.
+        let even = (now & 0x00ff_00ff | 0x0100_0100).wrapping_sub(left & 0x00ff_00ff) & 0x00ff_00ff;
+        let odd = (now & 0x0000_ff00 | 0x0001_0000).wrapping_sub(left & 0x0000_ff00) & 0x0000_ff00;
+        *pixel = even | odd;
+        left = now;
     }
 }
 

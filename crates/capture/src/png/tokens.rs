@@ -24,7 +24,7 @@ const HASH_BITS: u32 = 12;
 /// One step of the bytes of a band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The filter byte that begins a row, 0.
+    /// The filter byte that begins a row.
     Filter,
     /// One pixel, `0x00RRGGBB`.
     Pixel(u32),
@@ -161,7 +161,14 @@ impl Finder {
 }
 
 /// How many pixels in front have this colour.
+#[inline]
 fn same(pixels: &[u32], colour: u32) -> usize {
+    // Most of the time none has.
+    if pixels.first() == Some(&colour) { same_run(pixels, colour) } else { 0 }
+}
+
+#[inline(never)]
+fn same_run(pixels: &[u32], colour: u32) -> usize {
     let (chunks, _) = pixels.as_chunks::<8>();
     let whole =
         chunks.iter().take_while(|chunk| chunk.iter().fold(0, |or, pixel| or | pixel ^ colour) == 0).count()
@@ -169,8 +176,15 @@ fn same(pixels: &[u32], colour: u32) -> usize {
     whole + pixels[whole..].iter().take_while(|pixel| **pixel == colour).count()
 }
 
-/// How many pixels from `at` on equal those from `before` on.
+/// How many pixels from `at` on equal those from `before` on; two at least, or 0.
+#[inline]
 fn shared(pixels: &[u32], at: usize, before: usize) -> usize {
+    let starts = |new: usize| pixels.get(new..new + 2);
+    if starts(at).is_some() && starts(at) == starts(before) { shared_run(pixels, at, before) } else { 0 }
+}
+
+#[inline(never)]
+fn shared_run(pixels: &[u32], at: usize, before: usize) -> usize {
     let (new, old) = (&pixels[at..], &pixels[before..]);
     let differ = |(a, b): (&[u32; 8], &[u32; 8])| a.iter().zip(b).fold(0, |or, (a, b)| or | a ^ b) != 0;
     let pairs = new.as_chunks::<8>().0.iter().zip(old.as_chunks::<8>().0);
