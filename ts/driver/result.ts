@@ -18,7 +18,7 @@ export const succeeded = ({ text, structured, image }: Outcome): ToolResult => (
     { type: 'text', text },
     ...(image === undefined
       ? []
-      : [{ type: 'image' as const, data: Buffer.from(image.bytes).toString('base64'), mimeType: image.mimeType }]),
+      : [{ type: 'image' as const, data: image.bytes.toBase64(), mimeType: image.mimeType }]),
   ],
   structuredContent: structured,
 })
