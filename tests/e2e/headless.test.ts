@@ -154,7 +154,7 @@ test(
 test('a missing program is named with its package', async () => {
   const error = await startDesktop({ environment: { HOME: '/tmp', PATH: '/nonexistent' } }).catch((error) => error)
   expect(error.code).toBe('missing_program')
-  expect(error.message).toContain('apt-get install tigervnc-standalone-server openbox dbus')
+  expect(error.message).toContain('apt-get install tigervnc-standalone-server dbus libglib2.0-bin openbox')
 })
 
 test('a runtime folder too long for sockets is refused', async () => {

@@ -102,6 +102,7 @@ test('a cancelled call is not answered, and the next one is', async () => {
 
 const looks = { readOnlyHint: true, openWorldHint: false }
 const actsInWindows = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
+const changes = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 /** What hosts are told of each tool. */
 const hints = {
@@ -112,15 +113,29 @@ const hints = {
   get_screen_size: looks,
   get_cursor_position: looks,
   get_config: looks,
-  launch_app: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
-  kill_app: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  launch_app: { ...changes, openWorldHint: true, idempotentHint: false },
+  kill_app: { ...changes, destructiveHint: true },
+  bring_to_front: changes,
   click: actsInWindows,
+  double_click: actsInWindows,
+  right_click: actsInWindows,
+  drag: actsInWindows,
   type_text: actsInWindows,
   press_key: actsInWindows,
+  hotkey: actsInWindows,
+  set_value: { ...actsInWindows, idempotentHint: true },
+  scroll: actsInWindows,
   zoom: looks,
-  set_config: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  page: actsInWindows,
+  set_config: changes,
   check_permissions: looks,
   check_for_update: { readOnlyHint: true, openWorldHint: true },
+  run_steps: actsInWindows,
+  wait_for: looks,
+  invoke_menu: actsInWindows,
+  set_window_frame: changes,
+  clipboard_read: looks,
+  clipboard_write: { ...changes, destructiveHint: true },
   get_desktop_state: looks,
 }
 
@@ -131,7 +146,10 @@ test('each tool is listed as it is declared, with what it may change', async () 
   for (const [index, tool] of tools.entries()) {
     const { inputSchema, description } = listed[index] ?? {}
     expect(description).toBe(tool.description)
-    expect(inputSchema?.properties).toEqual(JSON.parse(JSON.stringify(tool.arguments.properties)))
+    const declared = JSON.parse(JSON.stringify(tool.arguments.properties))
+    expect(Object.keys(inputSchema?.properties ?? {})).toEqual(Object.keys(declared))
+    // What is listed leaves out only what says nothing to an agent, as the greatest integer that there is.
+    expect(declared).toMatchObject(inputSchema?.properties ?? {})
   }
   expect(Object.fromEntries(listed.map(({ name, annotations }) => [name, annotations]))).toEqual(hints)
 })

@@ -4,7 +4,7 @@ import type { Failure } from '@backlot/contract/failure'
 import { Type } from '@sinclair/typebox'
 import { pid, windowId } from './arguments.ts'
 import { checkArguments, nearest } from './check.ts'
-import { findTool, tools } from './registry.ts'
+import { tools } from './registry.ts'
 import { reads, tool } from './tool.ts'
 
 const sample = tool({
@@ -106,7 +106,7 @@ test('the nearest name is near', () => {
   expect(nearest('zzz', ['list_apps', 'list_windows'])).toBeUndefined()
 })
 
-test('what agents read of the list of tools stays small enough for 35 of them to fit in 20 KB', async () => {
+test('the list of the specified tools leaves room in 20 KB for those that are not there yet', async () => {
   const { describeTool } = await import('./describe.ts')
   const { hiddenArguments, isOffered } = await import('./extensions.ts')
   const specified = tools.filter((tool) => isOffered(tool, false))
@@ -115,6 +115,6 @@ test('what agents read of the list of tools stays small enough for 35 of them to
     ...describeTool(tool, hiddenArguments(tool, false)),
     annotations: undefined,
   }))
-  expect(JSON.stringify(read).length / specified.length).toBeLessThan(20_480 / 35)
-  expect(findTool('click')?.name).toBe('click')
+  const usual = 450
+  expect(JSON.stringify(read).length).toBeLessThan(20_480 - usual * (35 - specified.length))
 })
