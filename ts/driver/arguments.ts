@@ -15,7 +15,12 @@ export const elementIndex = Type.Integer({
 })
 
 /** Ours, as `observe` is. */
-export const elementToken = Type.String({ minLength: 1, description: 'Instead of element_index.', extension: true })
+export const elementToken = Type.String({
+  minLength: 1,
+  description: 'Instead of element_index.',
+  extension: true,
+  standsFor: 'element_index',
+})
 
 /** Ours, beyond the specification: hidden with the extensions. */
 export const observe = Type.Boolean({ description: 'Return what changed in the window.', extension: true })

@@ -25,7 +25,7 @@ export const checkArguments = <Arguments extends TObject>(
   for (const name of Object.keys(given)) {
     if (!accepted.includes(name) && !isForEveryTool(name)) throw unknown(tool.name, name, accepted)
   }
-  const required = new Set(tool.arguments.required ?? [])
+  const required = new Set(requiredArguments(tool.arguments, (name) => accepted.includes(name) && given[name] != null))
   const checked: Values = {}
   for (const [name, schema] of Object.entries(declared)) {
     const value = (Object.hasOwn(given, name) ? given[name] : undefined) ?? schema.default
@@ -38,6 +38,15 @@ export const checkArguments = <Arguments extends TObject>(
     checked[name] = value
   }
   return checked as Static<Arguments>
+}
+
+/** The arguments that cannot be left out when those that are `present` are there: some stand for another. */
+export const requiredArguments = (
+  { required = [], properties }: TObject,
+  present: (name: string) => boolean,
+): readonly string[] => {
+  const stoodFor = Object.entries(properties).flatMap(([name, { standsFor }]) => (present(name) ? [standsFor] : []))
+  return required.filter((name) => !stoodFor.includes(name))
 }
 
 const asObject = (tool: string, args: unknown): Values => {

@@ -85,7 +85,8 @@ const typeKeys = async (
   refuseInvisible(window)
   const { window_id } = window
   const focus = target && (await focusForKeys(call, { window, target }))
-  const evidence = await watch(call, { window, target: focus?.target, text }, async () => [
+  const isStirred = (focus?.evidence.length ?? 0) > 0
+  const evidence = await watch(call, { window, target: focus?.target, text, isStirred }, async () => [
     personAfter(await call.gesture((agent) => agent.typeText({ window_id, text, delay_ms, at: focus?.at ?? null }))),
   ])
   const where = target === undefined ? `window ${window_id}` : nameOf(target)
