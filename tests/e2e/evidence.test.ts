@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startChromium, startGtk3 } from '../support/applications.ts'
+import { type Application, startChromium, startGtk3, startQt } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand } from '../support/driver.ts'
 import { judge, type Subject, summaryOf } from '../support/evidence.ts'
@@ -18,17 +18,18 @@ afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
 }, 30_000)
 
-const subjects: Readonly<Record<string, () => Promise<Subject & AsyncDisposable>>> = {
-  'GTK 3': async () => {
-    const { pid, windowId, journal } = await startGtk3(on(), 'controls', { geometry: '420x480+120+100' })
-    return {
-      target: { pid, window_id: windowId },
-      journal,
-      async [Symbol.asyncDispose]() {
-        process.kill(pid)
-      },
-    }
+const subjectOf = ({ pid, windowId, journal }: Application) => ({
+  target: { pid, window_id: windowId },
+  journal,
+  async [Symbol.asyncDispose]() {
+    process.kill(pid)
   },
+})
+
+const subjects: Readonly<Record<string, () => Promise<Subject & AsyncDisposable>>> = {
+  'GTK 3': async () => subjectOf(await startGtk3(on(), 'controls', { geometry: '420x480+120+100' })),
+  'Qt 5': async () => subjectOf(await startQt(on(), 5)),
+  'Qt 6': async () => subjectOf(await startQt(on(), 6)),
   Chromium: async () => {
     const browser = await startChromium(on())
     const window = await until('the window of the browser', async () =>

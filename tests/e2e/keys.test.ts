@@ -20,8 +20,6 @@ beforeAll(async () => {
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
   person = await seatPerson(on())
-  // A part of the application's window can be seen.
-  await person.moveTo(400, 40)
 }, 60_000)
 
 afterAll(async () => {

@@ -99,7 +99,6 @@ test('a dialog is left to whoever answers it', async () => {
     return answer.isError && answer
   })
   expect(structured).toMatchObject({ code: 'page_dialog_open', dialog: { type: 'alert', message: 'Really?' } })
-  await person.moveTo(970, 20)
   await client.ask('press_key', { ...target, key: 'return' })
   await until('the page to answer', async () => !(await script('1')).isError)
 }, 60_000)

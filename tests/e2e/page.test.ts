@@ -159,7 +159,6 @@ test(
 test(
   'an element is clicked by selector with trusted events, by the agent pointer, unseen by the person',
   proving(['driver.page.click-element', 'driver.page.click-element-cursor'], async () => {
-    await person.moveTo(970, 20)
     await person.undisturbed(async () => {
       const mark = browser.journal.mark()
       const clicked = await client.ask<Facts>('page', { ...target, action: 'click_element', selector: '#press' })

@@ -19,7 +19,6 @@ beforeAll(async () => {
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
   person = await seatPerson(on())
-  await person.moveTo(545, 60)
 }, 60_000)
 
 afterAll(async () => {
