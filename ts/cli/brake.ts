@@ -1,4 +1,5 @@
 /** Putting the person's brake on and off: through the daemon that listens, else by the file that all drivers look at. */
+import { dirname } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { Brake, type BrakeState, pauseFileOf } from '@backlot/driver/brake'
 import { connect } from '@backlot/driver/edges/connection'
@@ -24,7 +25,14 @@ const turn = async (verb: 'pause' | 'resume', named: string | undefined): Promis
     if (Failure.from(error).code !== 'not_running' || named !== undefined) throw error
   }
   const brake = new Brake(pauseFileOf(process.env))
-  return verb === 'pause' ? brake.pause('command') : brake.resume()
+  const state = verb === 'pause' ? brake.pause('command') : brake.resume()
+  if (!brake.isPrivate) return state
+  const directory = dirname(brake.file)
+  throw new Failure(
+    'invalid_directory',
+    `"${directory}" cannot be written, so no driver would see the pause. Make the folder writable, or set XDG_RUNTIME_DIR.`,
+    { directory },
+  )
 }
 
 /** The command of that name, which says `done` on standard error. */

@@ -56,6 +56,11 @@ export class Brake implements Disposable {
     return this.state
   }
 
+  /** True when a pause could not be written where other drivers look for it, and holds for this one alone. */
+  get isPrivate(): boolean {
+    return this.#unwritten !== undefined
+  }
+
   /** Lets later actions go on; what was halted stays so. */
   resume(): BrakeState {
     this.#unwritten = undefined
