@@ -13,10 +13,21 @@ export const defaultLimits: TreeLimits = {
 
 /** The tree of a window as it is now. */
 export const readTree = async (
-  { driver }: Call,
+  { driver, signal }: Call,
   { pid, window_id, title, bounds }: Window,
   limits: TreeLimits,
-): Promise<AxSnapshot> => (await driver.accessibility()).snapshot({ pid, window_id, title, bounds, ...limits })
+): Promise<AxSnapshot> => {
+  const { AxCancel } = await driver.native()
+  const accessibility = await driver.accessibility()
+  const cancel = new AxCancel()
+  const stop = () => cancel.cancel()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await accessibility.snapshot({ pid, window_id, title, bounds, ...limits }, cancel)
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
 
 /** The tree of a window as it is now, with the indices that its callers know, which stay valid. */
 export const refreshedMap = async (call: Call, window: Window): Promise<AxSnapshot> => {

@@ -33,6 +33,7 @@ const load = (): typeof Binding => {
 export const {
   Accessibility,
   Agent,
+  AxCancel,
   Capturer,
   Desktop,
   StopKey,

@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         max_elements: 0,
         max_depth: 0,
         timeout: Duration::from_secs(10),
+        cancel: ax::Cancel::default(),
     };
     let (mut floors, mut trees) = (Vec::new(), Vec::new());
     let mut items = 0;

@@ -22,5 +22,5 @@ pub use action::Action;
 pub use elements::Element;
 pub use error::AxError;
 pub use platform::{Accessibility, Snapshot, round_trips};
-pub use request::{Application, Chosen, Inserted, SnapshotRequest, Written};
+pub use request::{Application, Cancel, Chosen, Inserted, SnapshotRequest, Written};
 pub use token::How;

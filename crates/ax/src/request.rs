@@ -1,5 +1,7 @@
 //! What is asked for and what is answered, the same on every platform.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use desktop::Rect;
@@ -21,6 +23,24 @@ pub struct SnapshotRequest {
     pub max_depth: u32,
     /// How long the application may take altogether; what is not read by then is missing from the tree.
     pub timeout: Duration,
+    /// Ends the reading early, as its time would.
+    pub cancel: Cancel,
+}
+
+/// A switch that ends what waits for an application; all clones are one.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Ends it.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// True when it was ended.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// An application on the accessibility bus.

@@ -74,6 +74,11 @@ impl Node {
         }
     }
 
+    /// True when both are the same kind of thing in the same state.
+    pub fn resembles(&self, other: &Self) -> bool {
+        (self.role, self.states, self.abilities) == (other.role, other.states, other.abilities)
+    }
+
     /// True when it stands in the printed tree.
     pub fn is_printed(&self) -> bool {
         self.index.is_some() || !self.label.trim().is_empty()

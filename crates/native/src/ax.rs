@@ -169,6 +169,28 @@ pub struct AxChosen {
     pub value: Option<String>,
 }
 
+/// A switch that ends a reading early.
+#[napi]
+pub struct AxCancel {
+    cancel: ax::Cancel,
+}
+
+#[napi]
+impl AxCancel {
+    /// A switch that is not used yet.
+    #[napi(constructor, catch_unwind)]
+    #[allow(clippy::new_without_default, reason = "JavaScript has no defaults")]
+    pub fn new() -> Self {
+        Self { cancel: ax::Cancel::default() }
+    }
+
+    /// Ends the readings that were given it.
+    #[napi(catch_unwind)]
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+}
+
 /// The accessibility bus of a session.
 #[napi]
 pub struct Accessibility {
@@ -199,13 +221,14 @@ impl Accessibility {
         })
     }
 
-    /// Reads the tree of a window; what is not read in time is missing, and `partial` says so. Rejects with
-    /// `not_accessible`.
+    /// The tree of a window, from memory where it cannot have changed; what is not read in time, or before `cancel` is
+    /// used, is missing, and `partial` says so. Rejects with `not_accessible`.
     #[napi(catch_unwind)]
     pub fn snapshot<'env>(
         &self,
         env: &'env Env,
         request: AxRequest,
+        cancel: Option<&AxCancel>,
     ) -> napi::Result<PromiseRaw<'env, AxSnapshot>> {
         let accessibility = Arc::clone(&self.accessibility);
         let request = ax::SnapshotRequest {
@@ -216,6 +239,7 @@ impl Accessibility {
             max_elements: request.max_elements,
             max_depth: request.max_depth,
             timeout: Duration::from_millis(u64::from(request.timeout_ms)),
+            cancel: cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default(),
         };
         promise(env, move || {
             let snapshot = Arc::new(accessibility.snapshot(&request)?);

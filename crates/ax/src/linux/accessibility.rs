@@ -9,7 +9,7 @@ use super::ask::{self, Ask};
 use super::dbus::{Call, Connection, lock};
 use super::events::Events;
 use super::snapshot::Snapshot;
-use super::{bus, collect, snapshot};
+use super::{bus, collect, mirror};
 use crate::{Application, AxError, SnapshotRequest};
 
 /// How long opening the bus and listing applications may take.
@@ -50,7 +50,7 @@ impl Accessibility {
 
     /// The applications on the bus, each with its process; one that does not answer within a second has no name.
     pub fn applications(&self) -> Result<Vec<Application>, AxError> {
-        let apps = self.apps()?;
+        let apps = self.apps(None)?;
         Ok(apps
             .iter()
             .map(|app| Application {
@@ -63,7 +63,7 @@ impl Accessibility {
 
     /// Reads the tree of a window within the request's time; what is not read by then is missing, and `partial` says so.
     pub fn snapshot(&self, request: &SnapshotRequest) -> Result<Snapshot, AxError> {
-        snapshot::take(self.app(request.pid)?, request)
+        mirror::snapshot(&self.app(request.pid)?, request)
     }
 
     /// Number of nodes that a bare bulk read (`Cache.GetItems`) of the application answers: the floor of any tree.
@@ -109,11 +109,12 @@ impl Accessibility {
         if let Some(app) = known.filter(|app| !self.events.has_left(&app.name) && !app.is_cut_off()) {
             return Ok(app);
         }
-        self.apps()?.into_iter().find(|app| app.pid == pid).ok_or(AxError::NotAccessible { pid })
+        self.apps(Some(pid))?.into_iter().find(|app| app.pid == pid).ok_or(AxError::NotAccessible { pid })
     }
 
-    /// Everything that is registered now; applications that are known keep their connections.
-    fn apps(&self) -> Result<Vec<Arc<App>>, AxError> {
+    /// Everything that is registered now, or what of it belongs to a process: one that hangs must not delay others.
+    /// Applications that are known keep their connections.
+    fn apps(&self, of: Option<u32>) -> Result<Vec<Arc<App>>, AxError> {
         let deadline = Instant::now() + OPEN_TIMEOUT;
         let bus = self.bus(deadline)?;
         let registry = Call {
@@ -136,7 +137,8 @@ impl Accessibility {
             .cloned()
             .collect();
         let processes = bus::processes(&bus, &fresh, deadline);
-        let pairs: Vec<(Arc<str>, u32)> = fresh.into_iter().zip(processes).collect();
+        let pairs: Vec<(Arc<str>, u32)> =
+            fresh.into_iter().zip(processes).filter(|(_, pid)| of.is_none_or(|of| of == *pid)).collect();
         let described = App::describe(&bus, &self.events, &pairs, Instant::now() + NAMES_TIMEOUT);
         let mut state = lock(&self.state);
         for app in described {

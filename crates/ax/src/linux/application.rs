@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use super::ask::{self, Ask, ObjectRef, Reply};
 use super::dbus::{Call, CallError, Connection, lock};
 use super::events::Events;
+use super::mirror::Mirror;
 use super::remembered::ActionNames;
-use crate::AxError;
+use crate::{AxError, Cancel};
 
 /// Longest wait for an event before the state is looked at again: not every change is announced.
 const RECHECK: Duration = Duration::from_millis(20);
@@ -27,6 +28,18 @@ pub enum Toolkit {
     Gecko,
     /// Any other.
     Other,
+}
+
+impl Toolkit {
+    /// True for those whose events tell of every change, so that one without any needs no second reading.
+    pub fn tells_all(self) -> bool {
+        matches!(self, Self::Gtk3 | Self::Chromium | Self::Gecko)
+    }
+
+    /// True for those of which only what changed is read again: large trees with events that say where.
+    pub fn is_read_in_part(self) -> bool {
+        matches!(self, Self::Chromium | Self::Gecko)
+    }
 }
 
 /// The application's own socket, past the bus.
@@ -50,8 +63,11 @@ pub struct App {
     pub toolkit: Toolkit,
     /// Actions of its objects as they were read last.
     pub action_names: ActionNames,
+    /// Its windows as they were read last.
+    pub mirror: Mirror,
+    /// Its events.
+    pub events: Arc<Events>,
     bus: Arc<Connection>,
-    events: Arc<Events>,
     direct: Mutex<Direct>,
 }
 
@@ -74,7 +90,7 @@ impl App {
                 ]
             })
             .collect();
-        let replies = through(bus, &asks, true, deadline);
+        let replies = through(bus, &asks, true, deadline, &Cancel::default());
         let describe = |((name, pid), replies): (&(Arc<str>, u32), &[Reply])| {
             let texts: Vec<String> =
                 replies.iter().map(|reply| ask::text_property(reply).unwrap_or_default()).collect();
@@ -85,6 +101,7 @@ impl App {
                 toolkit_text: format!("{} {}", texts[1], texts[2]).trim().to_owned(),
                 toolkit: toolkit(&texts[1], &texts[2]),
                 action_names: ActionNames::default(),
+                mirror: Mirror::default(),
                 bus: Arc::clone(bus),
                 events: Arc::clone(events),
                 direct: Mutex::new(Direct::Untried),
@@ -120,6 +137,15 @@ impl App {
         self.bus.is_closed()
     }
 
+    /// True when every event that has reached this process has been counted.
+    pub fn is_drained(&self) -> bool {
+        let direct = match &*lock(&self.direct) {
+            Direct::Open(direct) => Some(Arc::clone(direct)),
+            Direct::Untried | Direct::Absent => None,
+        };
+        self.bus.is_drained() && direct.is_none_or(|direct| direct.is_drained())
+    }
+
     /// Waits for the application's next event, at most until the deadline and never longer than a short while.
     pub fn wait_for_change(&self, deadline: Instant) {
         let left = deadline.saturating_duration_since(Instant::now()).min(RECHECK);
@@ -133,17 +159,24 @@ impl App {
 
     /// Makes all calls, over the application's own socket where it offers one.
     pub fn ask_all(&self, asks: &[Ask], deadline: Instant) -> Vec<Reply> {
+        self.ask_all_unless(asks, deadline, &Cancel::default())
+    }
+
+    /// Makes all calls, and gives them up when they are cancelled.
+    pub fn ask_all_unless(&self, asks: &[Ask], deadline: Instant, cancel: &Cancel) -> Vec<Reply> {
         if asks.is_empty() {
             return Vec::new();
         }
-        let Some(direct) = self.direct(deadline) else { return through(&self.bus, asks, true, deadline) };
+        let Some(direct) = self.direct(deadline) else {
+            return through(&self.bus, asks, true, deadline, cancel);
+        };
         if asks.iter().all(|ask| ask.object.bus == self.name) {
-            return through(&direct, asks, false, deadline);
+            return through(&direct, asks, false, deadline, cancel);
         }
         let (own, foreign): (Vec<Ask>, Vec<Ask>) =
             asks.iter().cloned().partition(|ask| ask.object.bus == self.name);
-        let mut own = through(&direct, &own, false, deadline).into_iter();
-        let mut foreign = through(&self.bus, &foreign, true, deadline).into_iter();
+        let mut own = through(&direct, &own, false, deadline, cancel).into_iter();
+        let mut foreign = through(&self.bus, &foreign, true, deadline, cancel).into_iter();
         asks.iter()
             .filter_map(|ask| if ask.object.bus == self.name { own.next() } else { foreign.next() })
             .collect()
@@ -180,7 +213,7 @@ impl App {
             return None;
         }
         let ask = Ask::plain(&self.root(), ask::APPLICATION, "GetApplicationBusAddress");
-        let reply = through(&self.bus, &[ask], true, deadline).pop()?;
+        let reply = through(&self.bus, &[ask], true, deadline, &Cancel::default()).pop()?;
         if matches!(reply, Err(CallError::TimedOut | CallError::Closed(_))) {
             return None;
         }
@@ -195,7 +228,13 @@ impl App {
     }
 }
 
-fn through(connection: &Connection, asks: &[Ask], bus: bool, deadline: Instant) -> Vec<Reply> {
+fn through(
+    connection: &Connection,
+    asks: &[Ask],
+    bus: bool,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Vec<Reply> {
     let calls: Vec<Call<'_>> = asks
         .iter()
         .map(|ask| Call {
@@ -207,7 +246,7 @@ fn through(connection: &Connection, asks: &[Ask], bus: bool, deadline: Instant) 
             body: ask.body.as_slice(),
         })
         .collect();
-    connection.call_all(&calls, deadline)
+    connection.call_all_unless(&calls, deadline, cancel)
 }
 
 fn toolkit(name: &str, version: &str) -> Toolkit {

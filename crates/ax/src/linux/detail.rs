@@ -43,6 +43,8 @@ pub struct Target<'a> {
     pub object: &'a ObjectRef,
     /// True when it has children: its text is theirs.
     pub has_children: bool,
+    /// True when it is as it was: only its place is asked.
+    pub known: bool,
     /// The node that is completed.
     pub node: Node,
     /// Objects that label it.
@@ -58,6 +60,10 @@ pub fn complete(walk: &mut Walk<'_>, targets: &mut [Target<'_>], origin: (i32, i
     let names = Some(&walk.app.action_names).filter(|_| ActionNames::last(toolkit));
     let mut wants: Vec<(usize, Want)> = Vec::new();
     for (at, target) in targets.iter_mut().enumerate() {
+        if target.known {
+            wants.extend(first_wants(target, toolkit).map(|want| (at, want)));
+            continue;
+        }
         let known = names.and_then(|names| names.of(target.object, &target.node));
         let open = |want: &Want| *want != Want::Actions || known.is_none();
         wants.extend(first_wants(target, toolkit).filter(open).map(|want| (at, want)));
@@ -166,6 +172,7 @@ fn first_wants(target: &Target<'_>, toolkit: Toolkit) -> impl Iterator<Item = Wa
     ]
     .into_iter()
     .flatten()
+    .filter(|want| !target.known || *want == Want::Frame)
 }
 
 /// What leads to the chosen option of a combo box; nothing in Qt, where it is the name.
@@ -185,7 +192,7 @@ fn holds_text(node: &Node) -> bool {
 }
 
 /// True for fields that stand beside the label that names them.
-fn wants_label(node: &Node) -> bool {
+pub fn wants_label(node: &Node) -> bool {
     node.role.is_entry()
         || node.role.is_range()
         || node.role.name() == "combo box"

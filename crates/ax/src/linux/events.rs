@@ -1,10 +1,13 @@
-//! Counts the events of every application, so that callers see whether anything changed and can wait for it.
+//! Counts the events of every application and keeps what they were about, so that callers see what changed and can wait.
 
-use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::dbus::{Message, lock};
+
+/// Changes of one application that are kept: one that floods is read anew.
+const MANY: usize = 2_000;
 
 /// Number of events by bus name, and which process each name belongs to.
 #[derive(Default)]
@@ -19,27 +22,85 @@ struct Count {
     events: u64,
     last: Option<Instant>,
     gone: bool,
+    changes: VecDeque<(u64, Change)>,
+    /// Number of the last change that is no longer kept.
+    forgotten: u64,
+}
+
+/// What an event says that has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Something about the object of this path.
+    Node(Arc<str>),
+    /// Its children.
+    Children(Arc<str>),
+    /// Where it is.
+    Place,
+    /// More than can be told.
+    Whole,
+}
+
+impl Change {
+    /// What a signal is about; none when a tree looks the same after it.
+    fn of(message: &Message) -> Option<Self> {
+        let path = || Arc::from(message.path.as_str());
+        match (message.interface.rsplit('.').next()?, message.member.as_str()) {
+            ("Document", "LoadComplete" | "Reload" | "LoadStopped") => Some(Self::Whole),
+            ("Object", "ChildrenChanged") => Some(Self::Children(path())),
+            ("Object", "BoundsChanged") => Some(Self::Place),
+            (
+                "Object",
+                "VisibleDataChanged" | "ModelChanged" | "RowInserted" | "RowDeleted" | "RowReordered",
+            ) => Some(Self::Whole),
+            ("Object", "TextCaretMoved" | "TextSelectionChanged" | "ActiveDescendantChanged")
+            | ("Document", _) => None,
+            _ => Some(Self::Node(path())),
+        }
+    }
 }
 
 impl Events {
     /// Counts a signal of the application with this bus name.
     pub fn count(&self, name: &str, message: &Message) {
-        if !message.interface.starts_with("org.a11y.atspi.Event.") {
-            return;
+        if message.interface.starts_with("org.a11y.atspi.Event.") {
+            self.note(name, Change::of(message));
         }
+    }
+
+    fn note(&self, name: &str, change: Option<Change>) {
         let mut counts = lock(&self.counts);
-        match counts.get_mut(name) {
-            Some(count) => {
-                count.events += 1;
-                count.last = Some(Instant::now());
-            }
-            None => {
-                let last = Some(Instant::now());
-                counts.insert(name.to_owned(), Count { events: 1, last, ..Count::default() });
+        if !counts.contains_key(name) {
+            counts.insert(name.to_owned(), Count::default());
+        }
+        if let Some(count) = counts.get_mut(name) {
+            count.events += 1;
+            count.last = Some(Instant::now());
+            if let Some(change) = change {
+                if count.changes.len() >= MANY
+                    && let Some((number, _)) = count.changes.pop_front()
+                {
+                    count.forgotten = number;
+                }
+                count.changes.push_back((count.events, change));
             }
         }
         drop(counts);
         self.changed.notify_all();
+    }
+
+    /// Number of events of this name so far.
+    pub fn number(&self, name: &str) -> u64 {
+        lock(&self.counts).get(name).map_or(0, |count| count.events)
+    }
+
+    /// What has changed after event `since` of this name; none when that is no longer known.
+    pub fn changes(&self, name: &str, since: u64) -> Option<Vec<Change>> {
+        let counts = lock(&self.counts);
+        let Some(count) = counts.get(name) else { return Some(Vec::new()) };
+        (count.forgotten <= since && !count.gone).then(|| {
+            let later = count.changes.iter().filter(|(number, _)| *number > since);
+            later.map(|(_, change)| change.clone()).collect()
+        })
     }
 
     /// Says which process a name belongs to.
@@ -119,8 +180,23 @@ mod tests {
             scope.spawn(|| events.left(":1.5"));
             assert_eq!(events.wait(42, 0, Duration::from_secs(60)), 1);
         });
+        assert_eq!(events.changes(":1.5", 0), None);
         assert!(events.has_left(":1.5"));
         assert_eq!(events.of(7), 0);
+    }
+
+    #[test]
+    fn a_flood_is_forgotten_and_says_so() {
+        let events = Events::default();
+        let change = Change::Node("/1".into());
+        for _ in 0..=MANY {
+            events.note(":1.5", Some(change.clone()));
+        }
+        events.note(":1.5", None);
+        assert_eq!(events.changes(":1.5", 0), None);
+        assert_eq!(events.changes(":1.5", events.number(":1.5") - 2), Some(vec![change]));
+        assert_eq!(events.changes(":1.5", events.number(":1.5") - 1), Some(vec![]));
+        assert_eq!(events.changes(":1.6", 0), Some(vec![]));
     }
 
     #[test]

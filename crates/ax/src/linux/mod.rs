@@ -1,6 +1,7 @@
 //! Linux: AT-SPI over D-Bus (interfaces of at-spi2-core 2.46).
 mod accessibility;
 mod act;
+mod activity;
 mod application;
 mod ask;
 mod bus;
@@ -9,8 +10,10 @@ mod dbus;
 mod detail;
 mod events;
 mod menu;
+mod mirror;
 mod options;
 mod page;
+mod part;
 mod remembered;
 mod set_value;
 mod snapshot;

@@ -1,5 +1,6 @@
 //! Reads the tree of one window, and keeps what its elements were made of.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,14 +17,15 @@ use crate::tree::{Node, Tree};
 use crate::{AxError, Element, How, SnapshotRequest, changes, elements, markdown, token};
 
 /// The tree of one window as it was read, with what is needed to act on its elements.
+#[derive(Clone)]
 pub struct Snapshot {
     pub(super) app: Arc<App>,
-    pub(super) tree: Tree,
+    pub(super) tree: Arc<Tree>,
     /// Objects of the tree's nodes.
     pub(super) objects: Arc<Vec<Place>>,
     /// The window's own object, when it is a top-level one.
-    window: Option<ObjectRef>,
-    partial: Option<String>,
+    pub(super) window: Option<ObjectRef>,
+    pub(super) partial: Option<String>,
 }
 
 /// Where a node of the tree comes from.
@@ -72,15 +74,9 @@ impl Snapshot {
     /// The same tree with the indices of `previous` for the elements that were there; new ones get higher ones.
     #[must_use]
     pub fn keeping_indices(&self, previous: &Self) -> Self {
-        let mut tree = self.tree.clone();
+        let mut tree = Tree::clone(&self.tree);
         tree.keep_indices(&previous.tree);
-        Self {
-            app: Arc::clone(&self.app),
-            tree,
-            objects: Arc::clone(&self.objects),
-            window: self.window.clone(),
-            partial: self.partial.clone(),
-        }
+        Self { tree: Arc::new(tree), ..self.clone() }
     }
 
     /// What changed since `previous`, as the text of a JSON object.
@@ -150,22 +146,51 @@ fn is_gone(error: &str) -> bool {
     )
 }
 
+/// What a tree was made of, from which the next one is made.
+pub struct Reading {
+    /// The objects of the application.
+    pub objects: Objects,
+    /// The window's own.
+    pub found: Option<Found>,
+    /// What the nodes said beside what stands in the objects, by path.
+    pub known: Known,
+    /// True when the application answered everything in time.
+    pub in_time: bool,
+}
+
+/// What nodes said, by the path of their object.
+pub type Known = HashMap<Arc<str>, Node>;
+
 /// Reads the tree of the window that `request` names.
-pub fn take(app: Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxError> {
-    let deadline = Instant::now() + request.timeout;
-    let mut walk =
-        Walk { app: &app, deadline, max_depth: request.max_depth, left_out: Vec::new(), timed_out: false };
+pub fn take(app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) -> (Snapshot, Reading) {
+    let mut walk = Walk::of(app, request, deadline);
     let mut objects = Objects::default();
     let tops = read_tops(&mut walk, &mut objects);
     let found = if walk.timed_out { None } else { window::find(&mut walk, &objects, &tops, request) };
+    if let Some(Found { root, .. }) = found {
+        let rule = shown_by(&objects, root);
+        walk.complete(&mut objects, &[root], &rule);
+    }
+    assemble(walk, objects, found, request, &Known::new())
+}
+
+/// Makes the tree of the objects below `found`; of nodes that are `known` only the place is asked.
+pub fn assemble(
+    mut walk: Walk<'_>,
+    objects: Objects,
+    found: Option<Found>,
+    request: &SnapshotRequest,
+    known: &Known,
+) -> (Snapshot, Reading) {
+    let app = walk.app;
     let mut tree = Tree { origin: (request.bounds.x, request.bounds.y), ..Tree::default() };
     let mut places = Vec::new();
     let mut complete = true;
+    let mut said = Known::new();
     match found {
         Some(Found { root, origin }) => {
             let rule = shown_by(&objects, root);
-            walk.complete(&mut objects, &[root], &rule);
-            if build(&app, &objects, root, request.max_depth, &rule, (&mut tree, &mut places)) {
+            if build(app, &objects, root, request.max_depth, &rule, (&mut tree, &mut places)) {
                 walk.left_out.push(format!("max_depth {} was reached", request.max_depth));
             }
             if let Some(window) = tree.nodes.first_mut().filter(|window| window.label.is_empty()) {
@@ -174,7 +199,11 @@ pub fn take(app: Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxErro
             complete = tree.choose(request.max_elements);
             places.truncate(tree.nodes.len());
             let origin = origin.unwrap_or(tree.origin);
-            fill(&mut walk, &objects, &places, (&mut tree, origin));
+            fill(&mut walk, &objects, &places, (&mut tree, origin), known);
+            if app.toolkit.is_read_in_part() {
+                let nodes = places.iter().zip(&tree.nodes);
+                said = nodes.map(|(place, node)| (Arc::clone(&place.object.path), node.clone())).collect();
+            }
             tree.name_by_content();
             tree.fold();
         }
@@ -198,7 +227,9 @@ pub fn take(app: Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxErro
     let partial = (!walk.left_out.is_empty()).then(|| walk.left_out.join("; "));
     let window =
         found.filter(|found| found.origin.is_some()).map(|found| objects.all[found.root].object.clone());
-    Ok(Snapshot { app, tree, objects: Arc::new(places), window, partial })
+    let reading = Reading { objects, found, known: said, in_time: !walk.timed_out };
+    let app = Arc::clone(app);
+    (Snapshot { app, tree: Arc::new(tree), objects: Arc::new(places), window, partial }, reading)
 }
 
 /// Reads in bulk what the application offers, and its top-level objects.
@@ -229,7 +260,7 @@ fn read_tops(walk: &mut Walk<'_>, objects: &mut Objects) -> Vec<usize> {
 }
 
 /// What counts as shown: toolkits that never set SHOWING, and hidden windows, are judged by VISIBLE or not at all.
-fn shown_by(objects: &Objects, root: usize) -> impl Fn(States) -> bool + use<> {
+pub fn shown_by(objects: &Objects, root: usize) -> impl Fn(States) -> bool + use<> {
     let raw = &objects.all[root];
     let mut children = raw.children.iter().map(|child| objects.all[*child].states.has(State::Showing));
     // GTK 4.8 sets the bit on the window alone.
@@ -317,16 +348,32 @@ fn wanted(objects: &Objects, root: usize, is_shown: &dyn Fn(States) -> bool) -> 
 }
 
 /// Reads what the printed nodes lack.
-fn fill(walk: &mut Walk<'_>, objects: &Objects, places: &[Place], (tree, origin): (&mut Tree, (i32, i32))) {
+fn fill(
+    walk: &mut Walk<'_>,
+    objects: &Objects,
+    places: &[Place],
+    (tree, origin): (&mut Tree, (i32, i32)),
+    known: &Known,
+) {
     let mut targets: Vec<Target<'_>> = places
         .iter()
         .zip(&mut tree.nodes)
-        .map(|(place, node)| Target {
-            object: &place.object,
-            has_children: place.has_children,
-            node: std::mem::take(node),
-            labels: Vec::new(),
-            within: None,
+        .map(|(place, node)| {
+            let mut node = std::mem::take(node);
+            let before = known.get(&place.object.path).filter(|before| before.resembles(&node));
+            if let Some(before) = before {
+                node.label.clone_from(&before.label);
+                node.value.clone_from(&before.value);
+                node.actions.clone_from(&before.actions);
+            }
+            Target {
+                object: &place.object,
+                has_children: place.has_children,
+                known: before.is_some(),
+                node,
+                labels: Vec::new(),
+                within: None,
+            }
         })
         .collect();
     let origin = relative_to(walk, origin);
@@ -350,12 +397,12 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
     let position = snapshot.position(index)?;
     let (place, old) = (&snapshot.objects[position], &snapshot.tree.nodes[position]);
     let deadline = Instant::now() + timeout;
-    let mut walk =
-        Walk { app: &snapshot.app, deadline, max_depth: 0, left_out: Vec::new(), timed_out: false };
+    let mut walk = Walk::until(&snapshot.app, deadline);
     let window = snapshot.window.as_ref().unwrap_or(&place.object);
     let mut target = Target {
         object: &place.object,
         has_children: place.has_children,
+        known: false,
         node: old.clone(),
         labels: Vec::new(),
         within: None,

@@ -14,6 +14,7 @@ use super::dbus::CallError;
 use crate::role::Role;
 use crate::state::{State, States};
 use crate::tree::Abilities;
+use crate::{Cancel, SnapshotRequest};
 
 /// Containers with more children are read in part.
 const MANY_CHILDREN: i32 = 20_000;
@@ -27,7 +28,7 @@ const MANY_CELLS: usize = 2_000;
 /// The walk of one application.
 pub struct Walk<'a> {
     /// The application.
-    pub app: &'a App,
+    pub app: &'a Arc<App>,
     /// When it ends.
     pub deadline: Instant,
     /// Deepest level below the window; 0 for no limit.
@@ -36,6 +37,8 @@ pub struct Walk<'a> {
     pub left_out: Vec<String>,
     /// True when the application did not answer in time.
     pub timed_out: bool,
+    /// Ends it early.
+    pub cancel: Cancel,
 }
 
 /// How the children of an object are found.
@@ -45,13 +48,32 @@ enum Way {
     First(i32),
 }
 
+impl<'a> Walk<'a> {
+    /// The walk of a request that ends then.
+    pub fn of(app: &'a Arc<App>, request: &SnapshotRequest, deadline: Instant) -> Self {
+        Self { max_depth: request.max_depth, cancel: request.cancel.clone(), ..Self::until(app, deadline) }
+    }
+
+    /// A walk that ends then.
+    pub fn until(app: &'a Arc<App>, deadline: Instant) -> Self {
+        Self {
+            app,
+            deadline,
+            max_depth: 0,
+            left_out: Vec::new(),
+            timed_out: false,
+            cancel: Cancel::default(),
+        }
+    }
+}
+
 impl Walk<'_> {
     /// Makes all calls; after the deadline none is made any more.
     pub fn ask_all(&mut self, asks: &[Ask]) -> Vec<Reply> {
         if self.timed_out {
             return asks.iter().map(|_| Err(CallError::TimedOut)).collect();
         }
-        let replies = self.app.ask_all(asks, self.deadline);
+        let replies = self.app.ask_all_unless(asks, self.deadline, &self.cancel);
         self.timed_out = replies.iter().any(|reply| matches!(reply, Err(CallError::TimedOut)));
         replies
     }

@@ -38,7 +38,7 @@ pub fn find(
             [Ask::extents(object, ask::COORD_WINDOW), Ask::extents(object, ask::COORD_SCREEN)]
         })
         .collect();
-    let replies = walk.app.ask_all(&asks, walk.deadline);
+    let replies = walk.ask_all(&asks);
     let places = tops.iter().zip(replies.chunks(2));
     let best = places
         .filter_map(|(top, replies)| {
@@ -100,7 +100,7 @@ fn popup(walk: &mut Walk<'_>, objects: &Objects, bounds: Rect) -> Option<usize> 
         })
         .collect();
     let asks: Vec<Ask> = members.iter().map(|(_, object)| Ask::extents(object, ask::COORD_SCREEN)).collect();
-    let places: Vec<Option<Rect>> = walk.app.ask_all(&asks, walk.deadline).iter().map(ask::rect).collect();
+    let places: Vec<Option<Rect>> = walk.ask_all(&asks).iter().map(ask::rect).collect();
     let mut best: Option<(u32, usize)> = None;
     for candidate in candidates {
         let own: Vec<Rect> = members

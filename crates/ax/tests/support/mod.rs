@@ -160,6 +160,7 @@ pub fn request(pid: u32, title: &str) -> SnapshotRequest {
         max_elements: 0,
         max_depth: 0,
         timeout: PATIENCE,
+        cancel: ax::Cancel::default(),
     }
 }
 

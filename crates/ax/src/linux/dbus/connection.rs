@@ -3,19 +3,25 @@
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::super::activity::is_asleep;
 use super::address;
 use super::authentication::authenticate;
 use super::message::{Call, Kind, Message};
 use super::wire::{Malformed, Writer};
+use crate::Cancel;
 
 /// Calls in flight on one connection: more makes libdbus in the application slower, fewer costs round trips.
 const WINDOW: usize = 128;
 /// Bytes asked of the socket at once.
 const READ_CHUNK: usize = 128 << 10;
+
+/// How soon a wait ends that is cancelled.
+const CANCELLED_WITHIN: Duration = Duration::from_millis(20);
 
 static ROUND_TRIPS: AtomicU32 = AtomicU32::new(0);
 
@@ -76,6 +82,10 @@ struct Pending {
 struct Shared {
     outgoing: Mutex<Outgoing>,
     pending: Mutex<Pending>,
+    /// False while the reader waits for the socket.
+    handling: AtomicBool,
+    /// The reader's `stat` file (proc(5)).
+    reader: OnceLock<PathBuf>,
 }
 
 /// An authenticated D-Bus connection; closed when dropped.
@@ -106,9 +116,14 @@ impl Connection {
         let shared = Arc::new(Shared {
             outgoing: Mutex::new(Outgoing { stream, serial: 0 }),
             pending: Mutex::new(Pending { calls: HashMap::new(), closed: None }),
+            handling: AtomicBool::new(true),
+            reader: OnceLock::new(),
         });
         let reader = Arc::clone(&shared);
         std::thread::Builder::new().name("ax-bus".into()).spawn(move || {
+            if let Ok(thread) = std::fs::read_link("/proc/thread-self") {
+                let _ = reader.reader.set(PathBuf::from("/proc").join(thread).join("stat"));
+            }
             let reason = reader.read(incoming, &on_signal);
             reader.finish(&reason);
         })?;
@@ -127,6 +142,12 @@ impl Connection {
         lock(&self.shared.pending).closed.is_some()
     }
 
+    /// True when everything that has reached the socket has been handled: its reader sleeps on it.
+    pub fn is_drained(&self) -> bool {
+        let sleeps = |stat: &PathBuf| stat.to_str().is_some_and(is_asleep);
+        !self.shared.handling.load(Ordering::SeqCst) && self.shared.reader.get().is_some_and(sleeps)
+    }
+
     /// Makes one call and waits for its reply.
     pub fn call(&self, call: Call<'_>, deadline: Instant) -> Reply {
         self.call_all(std::slice::from_ref(&call), deadline).pop().unwrap_or(Err(CallError::TimedOut))
@@ -134,6 +155,11 @@ impl Connection {
 
     /// Makes all calls, many in flight at once, and answers their replies in the same order.
     pub fn call_all(&self, calls: &[Call<'_>], deadline: Instant) -> Vec<Reply> {
+        self.call_all_unless(calls, deadline, &Cancel::default())
+    }
+
+    /// Makes all calls, and gives up those that are in flight when they are cancelled.
+    pub fn call_all_unless(&self, calls: &[Call<'_>], deadline: Instant, cancel: &Cancel) -> Vec<Reply> {
         ROUND_TRIPS.fetch_add(1, Ordering::Relaxed);
         let batch = Arc::new(Batch::default());
         lock(&batch.progress).replies = (0..calls.len()).map(|_| None).collect();
@@ -153,12 +179,15 @@ impl Connection {
             progress.wake_at = wake_at;
             while progress.done < wake_at {
                 let left = deadline.saturating_duration_since(Instant::now());
-                if left.is_zero() {
+                if left.is_zero() || cancel.is_cancelled() {
                     drop(progress);
                     return self.abandon(&batch, &CallError::TimedOut);
                 }
-                progress =
-                    batch.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0;
+                progress = batch
+                    .changed
+                    .wait_timeout(progress, left.min(CANCELLED_WITHIN))
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0;
             }
             done = progress.done;
         }
@@ -231,7 +260,10 @@ impl Shared {
                 }
                 Err(error) => return error.to_string(),
             }
-            match stream.read(&mut buffer[end..]) {
+            self.handling.store(false, Ordering::SeqCst);
+            let read = stream.read(&mut buffer[end..]);
+            self.handling.store(true, Ordering::SeqCst);
+            match read {
                 Ok(0) => return "the other side closed it".into(),
                 Ok(count) => end += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

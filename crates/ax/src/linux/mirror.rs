@@ -1,0 +1,197 @@
+//! The windows of an application as they were read last, and what may be told of them without reading them again.
+//!
+//! Three cases. An application that has not run since, all of whose announcements have been handled and were none, is as
+//! it was: nothing is asked. One that has run is asked for the places of a few nodes, which also brings in whatever it
+//! had announced until then; where that is nothing, its tree is as it was for a short while. Otherwise it is read again,
+//! large trees in part.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use desktop::Rect;
+
+use super::activity::Activity;
+use super::application::App;
+use super::ask::{self, Ask};
+use super::dbus::lock;
+use super::events::Change;
+use super::part;
+use super::snapshot::{self, Place, Reading, Snapshot};
+use super::walk::Walk;
+use crate::tree::{Abilities, Tree};
+use crate::{AxError, SnapshotRequest};
+
+/// How long the events of an application that has run are trusted to tell of every change.
+const TRUSTED: Duration = Duration::from_secs(3);
+/// Most nodes whose places are compared.
+const MANY_SENTINELS: usize = 64;
+/// How long an application that has answered may take to sleep again.
+const FALLS_ASLEEP: Duration = Duration::from_millis(1);
+/// Most windows of one application that are kept.
+const MANY_WINDOWS: usize = 16;
+
+/// The windows of one application, by their ids.
+#[derive(Default)]
+pub struct Mirror(Mutex<HashMap<u32, Kept>>);
+
+/// One window as it was read.
+struct Kept {
+    request: SnapshotRequest,
+    tree: Arc<Tree>,
+    objects: Arc<Vec<Place>>,
+    window: Option<ask::ObjectRef>,
+    partial: Option<String>,
+    reading: Reading,
+    /// Number of the application's events before it was read.
+    events: u64,
+    /// What the application had done when it had been read.
+    activity: Option<Activity>,
+    /// When it was read as a whole.
+    read_at: Instant,
+}
+
+/// The tree of the window that `request` names: from memory where it cannot have changed, else read.
+pub fn snapshot(app: &Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxError> {
+    let deadline = Instant::now() + request.timeout;
+    // Taken out, so that nobody waits for an application that another call is reading.
+    let kept = lock(&app.mirror.0).remove(&request.window_id).filter(|kept| kept.fits(request));
+    let kept = match kept {
+        Some(kept) if kept.is_as_it_was(app) => kept,
+        Some(kept) => {
+            kept.updated(app, request, deadline).unwrap_or_else(|| Kept::read(app, request, deadline))
+        }
+        None => Kept::read(app, request, deadline),
+    };
+    let snapshot = kept.snapshot(app);
+    if kept.reading.in_time && kept.reading.found.is_some() {
+        let mut windows = lock(&app.mirror.0);
+        if windows.len() >= MANY_WINDOWS {
+            windows.clear();
+        }
+        windows.insert(request.window_id, kept);
+    }
+    Ok(snapshot)
+}
+
+impl Kept {
+    fn read(app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) -> Self {
+        let events = app.events.number(&app.name);
+        let (snapshot, reading) = snapshot::take(app, request, deadline);
+        Self::of(app, request, (snapshot, reading), events, Instant::now())
+    }
+
+    fn of(
+        app: &App,
+        request: &SnapshotRequest,
+        (snapshot, reading): (Snapshot, Reading),
+        events: u64,
+        read_at: Instant,
+    ) -> Self {
+        let Snapshot { tree, objects, window, partial, .. } = snapshot;
+        let (request, activity) = (request.clone(), resting(app.pid));
+        Self { request, tree, objects, window, partial, reading, events, activity, read_at }
+    }
+
+    fn snapshot(&self, app: &Arc<App>) -> Snapshot {
+        Snapshot {
+            app: Arc::clone(app),
+            tree: Arc::clone(&self.tree),
+            objects: Arc::clone(&self.objects),
+            window: self.window.clone(),
+            partial: self.partial.clone(),
+        }
+    }
+
+    /// True when the same is asked of a window in the same place.
+    fn fits(&self, request: &SnapshotRequest) -> bool {
+        let what = |request: &SnapshotRequest| (request.max_elements, request.max_depth, request.bounds);
+        what(&self.request) == what(request) && self.request.title == request.title
+    }
+
+    /// True when the application cannot have changed the window.
+    fn is_as_it_was(&self, app: &App) -> bool {
+        // In this order: what it did before it fell asleep has been sent, and what was sent has been counted.
+        self.activity.as_ref().is_some_and(Activity::is_still_so)
+            && app.is_drained()
+            && self.changes(app) == Some(vec![])
+    }
+
+    fn changes(&self, app: &App) -> Option<Vec<Change>> {
+        app.events.changes(&app.name, self.events)
+    }
+
+    /// The window as it is now, from what the application announces; none when it must be read as a whole.
+    fn updated(mut self, app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) -> Option<Self> {
+        if !app.toolkit.tells_all() || self.read_at.elapsed() > TRUSTED {
+            return None;
+        }
+        let mut walk = Walk::of(app, request, deadline);
+        if !self.stands_where_it_stood(&mut walk) {
+            return None;
+        }
+        // The replies came after everything that was announced before them.
+        let events = app.events.number(&app.name);
+        let changes = self.changes(app)?;
+        let read_at = self.read_at;
+        if changes.is_empty() {
+            self.events = events;
+            self.activity = resting(app.pid);
+            return Some(self);
+        }
+        if !app.toolkit.is_read_in_part() {
+            return None;
+        }
+        let changed = part::read_again(walk, self.reading, request, changes)?;
+        Some(Self::of(app, request, changed, events, read_at))
+    }
+
+    /// True when nodes all over the window are where they were: what scrolls is not announced.
+    fn stands_where_it_stood(&self, walk: &mut Walk<'_>) -> bool {
+        let sentinels = sentinels(&self.tree);
+        let coordinates = walk.app.coordinates();
+        let mut asks: Vec<Ask> =
+            sentinels.iter().map(|at| Ask::extents(&self.objects[*at].object, coordinates)).collect();
+        let window = self.objects.first().map(|place| &place.object);
+        asks.extend(window.map(|window| Ask::plain(window, ask::ACCESSIBLE, "GetState")));
+        let replies = walk.ask_all(&asks);
+        let origin = match (coordinates, self.reading.found.and_then(|found| found.origin)) {
+            (ask::COORD_SCREEN, origin) => origin.unwrap_or(self.tree.origin),
+            _ => (0, 0),
+        };
+        let stands = |(at, reply): (&usize, &ask::Reply)| {
+            let frame = ask::rect(reply).unwrap_or_default();
+            let (x, y) = (frame.x.saturating_sub(origin.0), frame.y.saturating_sub(origin.1));
+            self.tree.nodes[*at].frame == Rect { x, y, ..frame }
+        };
+        replies.last().is_some_and(Result::is_ok) && sentinels.iter().zip(&replies).all(stands)
+    }
+}
+
+/// The first and the last indexed child of every node, thinned out where there are many.
+fn sentinels(tree: &Tree) -> Vec<usize> {
+    let mut ends: HashMap<Option<usize>, (usize, usize)> = HashMap::new();
+    for at in tree.elements.iter().flatten() {
+        let node = &tree.nodes[*at];
+        if node.abilities.has(Abilities::COMPONENT) {
+            ends.entry(node.parent).or_insert((*at, *at)).1 = *at;
+        }
+    }
+    let both: HashSet<usize> = ends.into_values().flat_map(|(first, last)| [first, last]).collect();
+    let mut chosen: Vec<usize> = both.into_iter().collect();
+    chosen.sort_unstable();
+    let step = chosen.len().div_ceil(MANY_SENTINELS).max(1);
+    chosen.into_iter().step_by(step).collect()
+}
+
+/// What the application has done when it has come to rest; none when it does not soon.
+fn resting(pid: u32) -> Option<Activity> {
+    let deadline = Instant::now() + FALLS_ASLEEP;
+    loop {
+        let activity = Activity::of(pid);
+        if activity.is_some() || Instant::now() >= deadline {
+            return activity;
+        }
+        std::thread::yield_now();
+    }
+}

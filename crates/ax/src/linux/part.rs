@@ -1,0 +1,146 @@
+//! Reads again the part of a window that its application says has changed.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::ask::{self, Ask, ObjectRef, Reply};
+use super::collect::{self, Objects};
+use super::detail;
+use super::events::Change;
+use super::snapshot::{self, Reading, Snapshot};
+use super::walk::Walk;
+use crate::SnapshotRequest;
+use crate::state::{State, States};
+use crate::tree::Abilities;
+
+/// With more changed objects than this, bulk reading is cheaper.
+const MANY: usize = 200;
+/// What is asked of an object that has changed.
+const ASKS: usize = 3;
+
+/// The window after these changes; none when it must be read as a whole: the layout has moved, so that other nodes may
+/// have come into view, or something is not where it was.
+pub fn read_again(
+    mut walk: Walk<'_>,
+    reading: Reading,
+    request: &SnapshotRequest,
+    changes: Vec<Change>,
+) -> Option<(Snapshot, Reading)> {
+    let Reading { mut objects, found, mut known, .. } = reading;
+    let Dirty { nodes, parents } = dirty(&objects, changes)?;
+    let before = known.clone();
+    let rule = snapshot::shown_by(&objects, found?.root);
+    let mut asks: Vec<Ask> = Vec::new();
+    for at in &nodes {
+        let object = &objects.all[*at].object;
+        asks.push(Ask::plain(object, ask::ACCESSIBLE, "GetState"));
+        asks.push(Ask::property(object, ask::ACCESSIBLE, "Name"));
+        asks.push(Ask::property(object, ask::ACCESSIBLE, "Description"));
+    }
+    asks.extend(
+        parents.iter().map(|at| Ask::plain(&objects.all[*at].object, ask::ACCESSIBLE, "GetChildren")),
+    );
+    let replies = walk.ask_all(&asks);
+    let (of_nodes, of_parents) = replies.split_at(nodes.len() * ASKS);
+    for (at, replies) in nodes.iter().zip(of_nodes.chunks(ASKS)) {
+        let raw = &mut objects.all[*at];
+        let states = States(ask::states(&replies[0])?);
+        // What comes into view brings with it what was not read, and what leaves takes with it what announces nothing.
+        if rule(raw.states) != rule(states) || states.has(State::Defunct) {
+            return None;
+        }
+        raw.states = states;
+        raw.name = ask::text_property(&replies[1])?;
+        raw.description = ask::text_property(&replies[2]).unwrap_or_default();
+        known.remove(&raw.object.path);
+    }
+    for (at, reply) in parents.iter().zip(of_parents) {
+        let children = children(&mut walk, &mut objects, *at, reply)?;
+        known.remove(&objects.all[*at].object.path);
+        objects.all[*at].child_count = i32::try_from(children.len()).unwrap_or(i32::MAX);
+        objects.all[*at].children = children;
+    }
+    // What others label may have another label now, and a combo box another chosen option.
+    known.retain(|path, node| {
+        let unnamed = objects.by_path.get(path).is_none_or(|at| objects.all[*at].name.is_empty());
+        let chooses = node.role.name() == "combo box";
+        !(chooses || unnamed && node.is_operated() && detail::wants_label(node))
+    });
+    let (snapshot, reading) = snapshot::assemble(walk, objects, found, request, &known);
+    let moved = known.keys().any(|path| {
+        let frame = |nodes: &snapshot::Known| nodes.get(path).map(|node| node.frame);
+        frame(&reading.known).is_some_and(|now| frame(&before) != Some(now))
+    });
+    (reading.in_time && !moved).then_some((snapshot, reading))
+}
+
+/// Positions of the objects whose own facts, and of those whose children, are read again.
+struct Dirty {
+    nodes: Vec<usize>,
+    parents: Vec<usize>,
+}
+
+/// What these changes are about; none when they cannot be told apart.
+fn dirty(objects: &Objects, changes: Vec<Change>) -> Option<Dirty> {
+    let (mut nodes, mut parents, mut unknown) = (HashSet::new(), HashSet::new(), HashSet::new());
+    for change in changes {
+        match change {
+            Change::Whole => return None,
+            Change::Place => {}
+            Change::Node(path) => match objects.by_path.get(&path) {
+                Some(at) => drop(nodes.insert(*at)),
+                None => drop(unknown.insert(path)),
+            },
+            Change::Children(path) => match objects.by_path.get(&path) {
+                Some(at) => drop(parents.insert(*at)),
+                None => drop(unknown.insert(path)),
+            },
+        }
+    }
+    let own = |at: &usize| {
+        let raw = &objects.all[*at];
+        !raw.states.has(State::ManagesDescendants) && !raw.abilities.has(Abilities::TABLE)
+    };
+    // What is not known yet comes with its parent, which must have been announced.
+    let told = unknown.is_empty() || !parents.is_empty();
+    let few = nodes.len() + parents.len() <= MANY;
+    (told && few && parents.iter().all(own))
+        .then(|| Dirty { nodes: nodes.into_iter().collect(), parents: parents.into_iter().collect() })
+}
+
+/// The children of an object as it tells them now; those that are new are read with what lies below them.
+fn children(walk: &mut Walk<'_>, objects: &mut Objects, parent: usize, reply: &Reply) -> Option<Vec<usize>> {
+    let references = collect::references(reply.as_ref().ok()?);
+    let told: Vec<ObjectRef> = references.iter().map(|(bus, path)| walk.app.object(bus, path)).collect();
+    let unknown: Vec<ObjectRef> =
+        told.iter().filter(|object| !objects.by_path.contains_key(&object.path)).cloned().collect();
+    let fresh: Vec<usize> =
+        walk.describe(&unknown, &|_| true).into_iter().map(|raw| objects.insert(raw)).collect();
+    if fresh.len() != unknown.len() {
+        return None;
+    }
+    let above = Arc::clone(&objects.all[parent].object.path);
+    walk.complete(objects, &fresh, &|_| true);
+    let mut children = Vec::with_capacity(told.len());
+    for (index, object) in told.iter().enumerate() {
+        let at = *objects.by_path.get(&object.path)?;
+        objects.all[at].parent = Arc::clone(&above);
+        objects.all[at].index = i32::try_from(index).unwrap_or(i32::MAX);
+        children.push(at);
+    }
+    // What has gone must not be taken for what may come back under its path.
+    let gone: Vec<usize> =
+        objects.all[parent].children.iter().filter(|at| !children.contains(at)).copied().collect();
+    forget(objects, gone);
+    (!walk.timed_out).then_some(children)
+}
+
+fn forget(objects: &mut Objects, mut gone: Vec<usize>) {
+    while let Some(at) = gone.pop() {
+        let path = Arc::clone(&objects.all[at].object.path);
+        if objects.by_path.get(&path) == Some(&at) {
+            objects.by_path.remove(&path);
+            gone.extend(objects.all[at].children.clone());
+        }
+    }
+}
