@@ -11,10 +11,10 @@ export declare class Accessibility {
   /** The applications on the bus. */
   applications(): Promise<Array<AxApplication>>
   /**
-   * Reads the tree of a window; what is not read in time is missing, and `partial` says so. Rejects with
-   * `not_accessible`.
+   * The tree of a window, from memory where it cannot have changed; what is not read in time, or before `cancel` is
+   * used, is missing, and `partial` says so. Rejects with `not_accessible`.
    */
-  snapshot(request: AxRequest): Promise<AxSnapshot>
+  snapshot(request: AxRequest, cancel?: AxCancel | undefined | null): Promise<AxSnapshot>
   /** Number of nodes that a bare bulk read of the application answers: the floor of any tree. */
   cacheItems(pid: number): Promise<number>
   /** Number of events of the application so far. */
@@ -66,6 +66,14 @@ export declare class Agent {
   cancel(): void
   /** Cancels what is under way and removes the devices; closing twice is fine. */
   close(): Promise<undefined>
+}
+
+/** A switch that ends a reading early. */
+export declare class AxCancel {
+  /** A switch that is not used yet. */
+  constructor()
+  /** Ends the readings that were given it. */
+  cancel(): void
 }
 
 /** The tree of one window as it was read: the index map of its elements. */
