@@ -30,8 +30,7 @@ impl Snapshot {
             })
             .collect();
         let deadline = Instant::now() + timeout;
-        let mut walk =
-            Walk { app: &self.app, deadline, max_depth: 0, left_out: Vec::new(), timed_out: false };
+        let mut walk = Walk::until(&self.app, deadline);
         let replies = walk.ask_all(&asks);
         if walk.timed_out {
             return Err(self.app.failure(&super::dbus::CallError::TimedOut, timeout));
