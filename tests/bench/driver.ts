@@ -5,10 +5,13 @@
 import { join } from 'node:path'
 import { Accessibility, Agent, Capturer, Desktop, type Window } from '@backlot/native'
 import { startChromium, startGtk3 } from '../support/applications.ts'
+import { startChanging } from '../support/changing.ts'
 import type { TestDesktop } from '../support/desktop.ts'
+import { connect } from '../support/mcp-client.ts'
 import { until } from '../support/until.ts'
 import { pixelClickRow } from './driver/input.ts'
 import { machine, type Row, table } from './driver/measure.ts'
+import { changedRow, unchangedRows } from './driver/mirror.ts'
 import { pictureRow } from './driver/picture.ts'
 import { onDesktop } from './driver/stage.ts'
 import { memoryRows, startRows } from './driver/start.ts'
@@ -50,13 +53,26 @@ const measureAll = async (on: TestDesktop): Promise<Row[]> => {
       await add(pictureRow(program, display, capturer, page, 'a page in Chromium'))
       // A browser that starts with a reader on the bus answers only a part in bulk, so the bus is joined after it.
       const joined = await Accessibility.open(null)
-      accessibility = joined
       await until('the whole page', async () => (await joined.cacheItems(page.pid)) > 2_500)
       await add(treeRow(joined, page, 'a page in Chromium', 3))
+      joined.close()
+    }
+    {
+      await using client = await connect(on)
+      await using changing = await startChanging(on, client, 'chromium', 1_450)
+      const page = await windowOf('the changing page', ({ window_id }) => window_id === changing.window_id)
+      const joined = await Accessibility.open(null)
+      accessibility = joined
+      const items = await until('the whole page', async () => {
+        const known = await joined.cacheItems(page.pid)
+        return known > 2_900 && known
+      })
+      await add(changedRow(joined, page, changing, items))
     }
     const started = on.start(['gtk3-widget-factory'])
     const factory = await windowOf('gtk3-widget-factory', ({ pid }) => pid === started.pid)
     await add(treeRow(accessibility, factory, 'gtk3-widget-factory', 6))
+    await add(unchangedRows(on, accessibility, factory, 'gtk3-widget-factory'))
     await add(pictureRow(program, display, capturer, factory, 'gtk3-widget-factory'))
     const application = await startGtk3(on, 'controls', { geometry: '420x480+700+300' })
     await add(elementClickRow(accessibility, x, application.pid, 'Press me'))

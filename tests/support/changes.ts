@@ -10,19 +10,13 @@ interface Change {
   readonly isShown: boolean
 }
 
-/**
- * The changes by turns: a text, a field, a slider, a check box, a new button, its new name, its end. Browsers tell nobody
- * of a slider that a script moves.
- */
-const change = (number: number, hasSlider: boolean): Change => {
+/** The changes by turns: a text, a field, a slider, a check box, a new button, its new name, its end. */
+const change = (number: number): Change => {
   const shows = (text: string, ...order: Order): Change => ({ order, text, isShown: true })
   const kinds: readonly (() => Change)[] = [
     () => shows(`"Status ${number}"`, 'say', `Status ${number}`),
     () => shows(`value="text ${number}"`, 'fill', `text ${number}`),
-    () =>
-      hasSlider
-        ? shows(`value="${number % 1000}"`, 'level', number % 1000)
-        : shows(`"Status again ${number}"`, 'say', `Status again ${number}`),
+    () => shows(`value="${number % 1000}"`, 'level', number % 1000),
     () => shows('"Switch" value="checked"', 'check', true),
     () => shows('"Switch" value="unchecked"', 'check', false),
     () => shows(`"New ${number}"`, 'add', `New ${number}`),
@@ -49,7 +43,7 @@ export const missedChanges = async (
   const target = { pid: app.pid, window_id: app.window_id, capture_mode: 'ax' }
   const missed: string[] = []
   for (let number = 0; number < count; number += 1) {
-    const { order, text, isShown } = change(number, !isLate)
+    const { order, text, isShown } = change(number)
     await app.tell(...order)
     const isThere = async () =>
       (await client.ask<State>('get_window_state', target)).tree_markdown.includes(text) === isShown

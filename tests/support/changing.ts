@@ -16,11 +16,16 @@ export type Order =
   | readonly ['check', boolean]
   | readonly ['level' | 'scroll', number]
   | readonly ['enable', string, boolean]
+  /** Changes without a pause, or no longer; not in browsers. */
+  | readonly ['flood', boolean]
+  /** Adds a button "Ask" which opens a modal dialog "Question"; in GTK 3 and Qt. */
+  | readonly ['asking']
 
 /** A running application that does as it is told. */
 export interface Changing extends AsyncDisposable {
   readonly pid: number
   readonly window_id: number
+  readonly journal: Journal
   /** Tells it what to do and settles when it has done it. */
   tell(...order: Order): Promise<void>
 }
@@ -47,6 +52,7 @@ const inToolkit = async (on: TestDesktop, toolkit: string, count: number): Promi
   return {
     pid: Number(ready.pid),
     window_id: Number(ready.window_id),
+    journal,
     tell: teller(journal, (line) => writeFileSync(orders, `${line}\n`)),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
@@ -84,6 +90,7 @@ const inBrowser = async (
   return {
     pid: window.pid,
     window_id: window.window_id,
+    journal: browser.journal,
     tell: teller(browser.journal, (line) => {
       for (const each of pages) each.send(line)
     }),

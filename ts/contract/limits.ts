@@ -73,8 +73,8 @@ export const mostSteps = 64
 export const scroll = { amount: 3, most: 100 } as const
 
 /**
- * Milliseconds that an application must announce nothing before it is observed, and for which that is waited at most. A
- * browser gathers its announcements for some 50 ms.
+ * Milliseconds that an application must announce nothing before it is observed, and for which that is waited at most
+ * unless the configuration says otherwise. A browser gathers its announcements for some 50 ms.
  */
 export const observation = { quietMs: 80, ceilingMs: 1_000 } as const
 

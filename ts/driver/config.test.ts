@@ -23,6 +23,7 @@ const defaults = {
   experimental_pip_geometry: '',
   extensions: true,
   max_image_dimension: 0,
+  observe_timeout_ms: 1_000,
   stop_key: '',
 } as const
 

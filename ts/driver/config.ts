@@ -4,7 +4,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { choice } from '@backlot/contract/choice'
 import { Failure } from '@backlot/contract/failure'
-import { evidence } from '@backlot/contract/limits'
+import { evidence, observation } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -48,6 +48,13 @@ export const configSchema = Type.Object({
     minimum: 0,
     maximum: 32_767,
     description: 'Longest side of screenshots; 0: no limit.',
+  }),
+  observe_timeout_ms: Type.Integer({
+    default: observation.ceilingMs,
+    minimum: 0,
+    maximum: 10_000,
+    description: 'How long observe waits for a window to settle.',
+    extension: true,
   }),
   stop_key: Type.String({
     default: '',

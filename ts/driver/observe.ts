@@ -93,7 +93,8 @@ const withObservation = (outcome: Outcome, { facts, lines }: Observation): Outco
 const observation = async (call: Call, pid: number, window_id: number): Promise<Observation> => {
   const { seen } = call.driver
   const accessibility = await call.driver.accessibility()
-  const settled = await accessibility.settled(pid, limits.quietMs, limits.ceilingMs)
+  const { observe_timeout_ms } = await call.driver.config.read()
+  const settled = await accessibility.settled(pid, limits.quietMs, observe_timeout_ms)
   const window = await windowOf(call, pid, window_id)
   const treeLimits = seen.limits(pid, window_id) ?? defaultLimits
   const tree = await readTree(call, window, treeLimits)

@@ -2,12 +2,15 @@
 import { type Accessibility, axRoundTrips, type Desktop, type Window } from '@backlot/native'
 import { milliseconds, type Row, sideBySide } from './measure.ts'
 
-const whole = (window: Window) => ({
+let firsts = 0
+
+/** What asks for a whole tree; as if for the first time, when other limits than before show that nothing is remembered. */
+export const requestFor = (window: Window, { isFirst = false } = {}) => ({
   pid: window.pid,
   window_id: window.window_id,
   title: window.title,
   bounds: window.bounds,
-  max_elements: 0,
+  max_elements: isFirst ? 1_000_000 + firsts++ : 0,
   max_depth: 0,
   timeout_ms: 30_000,
 })
@@ -24,7 +27,7 @@ export const treeRow = async (
     getItems: () => milliseconds(() => accessibility.cacheItems(window.pid)),
     snapshot: () =>
       milliseconds(async () => {
-        const tree = await accessibility.snapshot(whole(window))
+        const tree = await accessibility.snapshot(requestFor(window, { isFirst: true }))
         if (tree.partial !== null) throw new Error(`the tree of ${name} is partial: ${tree.partial}`)
         tree.markdown(null, false)
         tree.elements()
@@ -48,7 +51,7 @@ export const elementClickRow = async (
 ): Promise<Row> => {
   const window = (await desktop.windows()).find((candidate) => candidate.pid === pid)
   if (window === undefined) throw new Error(`process ${pid} has no window`)
-  const tree = await accessibility.snapshot(whole(window))
+  const tree = await accessibility.snapshot(requestFor(window))
   const index = Array.from({ length: tree.element_count }, (_, at) => at).find(
     (at) => tree.element(at)?.label === label,
   )

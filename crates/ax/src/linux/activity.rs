@@ -59,7 +59,7 @@ pub fn is_asleep(stat: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::process::{Command, Stdio};
+    use std::process::{Child, Command, Stdio};
 
     use super::*;
 
@@ -67,14 +67,19 @@ mod tests {
     fn a_process_that_waits_has_not_run_and_one_that_answered_has() {
         use std::io::{Read, Write};
         let mut cat = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let answers = |cat: &mut Child| {
+            cat.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+            cat.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        };
+        // It has started when it answers.
+        answers(&mut cat);
         let before = loop {
             if let Some(activity) = Activity::of(cat.id()) {
                 break activity;
             }
         };
         assert!(before.is_still_so());
-        cat.stdin.as_mut().unwrap().write_all(b"x").unwrap();
-        cat.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        answers(&mut cat);
         assert!(!before.is_still_so());
         cat.kill().unwrap();
         cat.wait().unwrap();

@@ -31,7 +31,7 @@ pub enum Toolkit {
 }
 
 impl Toolkit {
-    /// True for those whose events tell of every change, so that one without any needs no second reading.
+    /// True for those whose events tell of every change but scrolling.
     pub fn tells_all(self) -> bool {
         matches!(self, Self::Gtk3 | Self::Chromium | Self::Gecko)
     }
@@ -137,6 +137,11 @@ impl App {
         self.bus.is_closed()
     }
 
+    /// True while the application answers nothing on its own socket, over which its events come.
+    pub fn is_stuck(&self) -> bool {
+        matches!(&*lock(&self.direct), Direct::Open(connection) if connection.is_stuck())
+    }
+
     /// True when every event that has reached this process has been counted.
     pub fn is_drained(&self) -> bool {
         let direct = match &*lock(&self.direct) {
@@ -205,7 +210,8 @@ impl App {
         let mut direct = lock(&self.direct);
         if let Direct::Open(connection) = &*direct {
             if !connection.is_closed() {
-                return Some(Arc::clone(connection));
+                // A handler that opens a modal dialog in the midst of a call leaves this socket unread until it is closed.
+                return (!connection.is_stuck()).then(|| Arc::clone(connection));
             }
             *direct = Direct::Untried;
         }

@@ -1,9 +1,8 @@
 //! The windows of an application as they were read last, and what may be told of them without reading them again.
 //!
 //! Three cases. An application that has not run since, all of whose announcements have been handled and were none, is as
-//! it was: nothing is asked. One that has run is asked for the places of a few nodes, which also brings in whatever it
-//! had announced until then; where that is nothing, its tree is as it was for a short while. Otherwise it is read again,
-//! large trees in part.
+//! it was: nothing is asked. A browser that has run is asked for the places of a few nodes, which also brings in whatever
+//! it had announced until then; for a short while only what it announced is read again. All else is read as a whole.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -24,6 +23,8 @@ use crate::{AxError, SnapshotRequest};
 
 /// How long the events of an application that has run are trusted to tell of every change.
 const TRUSTED: Duration = Duration::from_secs(3);
+/// How long the tree of an application whose events do not tell of every change is told from memory.
+const SHORT_WHILE: Duration = Duration::from_secs(1);
 /// Most nodes whose places are compared.
 const MANY_SENTINELS: usize = 64;
 /// How long an application that has answered may take to sleep again.
@@ -64,7 +65,7 @@ pub fn snapshot(app: &Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, A
         None => Kept::read(app, request, deadline),
     };
     let snapshot = kept.snapshot(app);
-    if kept.reading.in_time && kept.reading.found.is_some() {
+    if kept.reading.in_time && kept.reading.found.is_some() && kept.is_all_of(app) {
         let mut windows = lock(&app.mirror.0);
         if windows.len() >= MANY_WINDOWS {
             windows.clear();
@@ -109,8 +110,16 @@ impl Kept {
         what(&self.request) == what(request) && self.request.title == request.title
     }
 
+    /// True when everything in it belongs to this application: another's page or panel changes without it.
+    fn is_all_of(&self, app: &App) -> bool {
+        self.reading.objects.all.iter().all(|raw| raw.object.bus == app.name)
+    }
+
     /// True when the application cannot have changed the window.
     fn is_as_it_was(&self, app: &App) -> bool {
+        if !app.toolkit.tells_all() && self.read_at.elapsed() > SHORT_WHILE {
+            return false;
+        }
         // In this order: what it did before it fell asleep has been sent, and what was sent has been counted.
         self.activity.as_ref().is_some_and(Activity::is_still_so)
             && app.is_drained()
@@ -123,7 +132,8 @@ impl Kept {
 
     /// The window as it is now, from what the application announces; none when it must be read as a whole.
     fn updated(mut self, app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) -> Option<Self> {
-        if !app.toolkit.tells_all() || self.read_at.elapsed() > TRUSTED {
+        let trusted = app.toolkit.is_read_in_part() && self.read_at.elapsed() <= TRUSTED;
+        if !trusted || self.partial.is_some() || app.is_stuck() {
             return None;
         }
         let mut walk = Walk::of(app, request, deadline);
@@ -138,9 +148,6 @@ impl Kept {
             self.events = events;
             self.activity = resting(app.pid);
             return Some(self);
-        }
-        if !app.toolkit.is_read_in_part() {
-            return None;
         }
         let changed = part::read_again(walk, self.reading, request, changes)?;
         Some(Self::of(app, request, changed, events, read_at))

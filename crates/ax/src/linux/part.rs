@@ -27,7 +27,12 @@ pub fn read_again(
     changes: Vec<Change>,
 ) -> Option<(Snapshot, Reading)> {
     let Reading { mut objects, found, mut known, .. } = reading;
-    let Dirty { nodes, parents } = dirty(&objects, changes)?;
+    let Dirty { mut nodes, parents } = dirty(&objects, changes)?;
+    // What stands in an object is part of the names and texts of those around it.
+    let around = with_ancestors(&objects, nodes.iter().chain(&parents));
+    nodes.extend(around);
+    nodes.sort_unstable();
+    nodes.dedup();
     let before = known.clone();
     let rule = snapshot::shown_by(&objects, found?.root);
     let mut asks: Vec<Ask> = Vec::new();
@@ -133,6 +138,18 @@ fn children(walk: &mut Walk<'_>, objects: &mut Objects, parent: usize, reply: &R
         objects.all[parent].children.iter().filter(|at| !children.contains(at)).copied().collect();
     forget(objects, gone);
     (!walk.timed_out).then_some(children)
+}
+
+/// The objects at these positions and all that they lie in.
+fn with_ancestors<'a>(objects: &Objects, positions: impl Iterator<Item = &'a usize>) -> HashSet<usize> {
+    let mut all = HashSet::new();
+    for position in positions {
+        let mut at = Some(*position);
+        while let Some(inserted) = at.filter(|at| all.insert(*at)) {
+            at = objects.by_path.get(&objects.all[inserted].parent).copied();
+        }
+    }
+    all
 }
 
 fn forget(objects: &mut Objects, mut gone: Vec<usize>) {

@@ -1,6 +1,6 @@
 //! One connection: a writer shared by callers, and a thread that reads replies and signals.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -20,6 +20,8 @@ const WINDOW: usize = 128;
 /// Bytes asked of the socket at once.
 const READ_CHUNK: usize = 128 << 10;
 
+/// Most calls whose late replies are still expected.
+const MANY_OVERDUE: usize = 4_096;
 /// How soon a wait ends that is cancelled.
 const CANCELLED_WITHIN: Duration = Duration::from_millis(20);
 
@@ -74,8 +76,11 @@ struct Outgoing {
     serial: u32,
 }
 
+#[derive(Default)]
 struct Pending {
     calls: HashMap<u32, (Arc<Batch>, usize)>,
+    /// Serials of calls that nobody waits for any longer and that have no reply yet.
+    overdue: HashSet<u32>,
     closed: Option<String>,
 }
 
@@ -115,7 +120,7 @@ impl Connection {
         let incoming = stream.try_clone()?;
         let shared = Arc::new(Shared {
             outgoing: Mutex::new(Outgoing { stream, serial: 0 }),
-            pending: Mutex::new(Pending { calls: HashMap::new(), closed: None }),
+            pending: Mutex::new(Pending::default()),
             handling: AtomicBool::new(true),
             reader: OnceLock::new(),
         });
@@ -140,6 +145,11 @@ impl Connection {
     /// True when the connection has ended.
     pub fn is_closed(&self) -> bool {
         lock(&self.shared.pending).closed.is_some()
+    }
+
+    /// True while a call has no reply for which nobody waits any longer.
+    pub fn is_stuck(&self) -> bool {
+        !lock(&self.shared.pending).overdue.is_empty()
     }
 
     /// True when everything that has reached the socket has been handled: its reader sleeps on it.
@@ -198,7 +208,13 @@ impl Connection {
     fn abandon(&self, batch: &Arc<Batch>, error: &CallError) -> Vec<Reply> {
         let replies = std::mem::take(&mut lock(&batch.progress).replies);
         if replies.iter().any(Option::is_none) {
-            lock(&self.shared.pending).calls.retain(|_, (owner, _)| !Arc::ptr_eq(owner, batch));
+            let mut pending = lock(&self.shared.pending);
+            let Pending { calls, overdue, .. } = &mut *pending;
+            for (serial, _) in calls.extract_if(|_, (owner, _)| Arc::ptr_eq(owner, batch)) {
+                if overdue.len() < MANY_OVERDUE {
+                    overdue.insert(serial);
+                }
+            }
         }
         replies.into_iter().map(|reply| reply.unwrap_or_else(|| Err(error.clone()))).collect()
     }
@@ -290,7 +306,12 @@ impl Shared {
     }
 
     fn deliver(&self, message: Message) {
-        let Some((batch, index)) = lock(&self.pending).calls.remove(&message.reply_serial) else { return };
+        let mut pending = lock(&self.pending);
+        let Some((batch, index)) = pending.calls.remove(&message.reply_serial) else {
+            pending.overdue.remove(&message.reply_serial);
+            return;
+        };
+        drop(pending);
         let reply = if message.kind == Kind::Error {
             let text = message.body().string().unwrap_or_default().to_owned();
             Err(CallError::Remote { name: message.error_name, text })
@@ -321,6 +342,7 @@ impl Shared {
         let calls = {
             let mut pending = lock(&self.pending);
             pending.closed.get_or_insert_with(|| reason.to_owned());
+            pending.overdue.clear();
             std::mem::take(&mut pending.calls)
         };
         for (batch, index) in calls.into_values() {
@@ -405,5 +427,26 @@ mod tests {
         assert_eq!(ping(&connection, soon(50)).err(), Some(CallError::TimedOut));
         assert!(lock(&connection.shared.pending).calls.is_empty());
         drop(held);
+    }
+
+    #[test]
+    fn a_peer_is_stuck_until_its_late_reply() {
+        let (go, late) = std::sync::mpsc::channel::<()>();
+        let connection = peer(move |mut stream| {
+            late.recv().unwrap();
+            let mut reply = Writer::default();
+            reply.byte(b'l').byte(2).byte(1).byte(1).u32(0).u32(1).u32(8);
+            reply.byte(5).signature("u").u32(1);
+            stream.write_all(&reply.bytes).unwrap();
+            // Held open until the other side has gone.
+            let _ = stream.read(&mut [0; 16]);
+        });
+        assert!(ping(&connection, soon(50)).is_err());
+        assert!(connection.is_stuck());
+        go.send(()).unwrap();
+        while connection.is_stuck() && !connection.is_closed() {
+            std::thread::yield_now();
+        }
+        assert!(!connection.is_closed());
     }
 }

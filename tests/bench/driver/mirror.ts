@@ -1,0 +1,97 @@
+/** Trees that were read before: of a window that has not changed, and of a page in which one label has. */
+import { type Accessibility, axRoundTrips, type Window } from '@backlot/native'
+import type { Changing } from '../../support/changing.ts'
+import type { TestDesktop } from '../../support/desktop.ts'
+import { driverCommand, openSocket } from '../../support/driver.ts'
+import { until } from '../../support/until.ts'
+import { milliseconds, type Row, sideBySide } from './measure.ts'
+import { requestFor } from './tree.ts'
+
+/** An unchanged window again: its tree, its texts, and all of it as the daemon's answer on its socket. */
+export const unchangedRows = async (
+  on: TestDesktop,
+  accessibility: Accessibility,
+  window: Window,
+  name: string,
+): Promise<Row[]> => {
+  await on.backlot(['get_config', '{}'])
+  const status = JSON.parse((await on.run(driverCommand('status'))).stdout) as { socket: string }
+  await using daemon = await openSocket(status.socket)
+  const { pid, window_id } = window
+  const request = requestFor(window)
+  let asked = 0
+  let tree = await accessibility.snapshot(request)
+  const look = async () => {
+    daemon.send({ method: 'call', name: 'get_window_state', args: { pid, window_id, capture_mode: 'ax' } })
+    await daemon.next()
+  }
+  // Two readers wake each other's application, so each comes to rest alone.
+  const atRest = (work: () => unknown) =>
+    until(`${name} at rest`, async () => {
+      await work()
+      const before = axRoundTrips()
+      await work()
+      return axRoundTrips() === before
+    })
+  await atRest(() => accessibility.snapshot(request))
+  const native = await sideBySide(20, {
+    tree: async () => {
+      const before = axRoundTrips()
+      const took = await milliseconds(async () => {
+        tree = await accessibility.snapshot(request)
+      })
+      asked += axRoundTrips() - before
+      return took
+    },
+    texts: () =>
+      milliseconds(() => {
+        tree.markdown(null, false)
+        tree.elements()
+      }),
+  })
+  await look()
+  await look()
+  const { answer } = await sideBySide(20, { answer: () => milliseconds(look) })
+  const aim = { of: 'median', atMost: 2 } as const
+  return [
+    { what: `unchanged window again: tree of ${name}, ${asked} calls`, unit: 'ms', measured: native.tree, aim },
+    { what: `its text and elements, ${tree.element_count} of them`, unit: 'ms', measured: native.texts },
+    { what: 'the whole answer on the socket of the daemon', unit: 'ms', measured: answer, aim },
+  ]
+}
+
+/** The tree of a page in which one label has changed, against its first reading. */
+export const changedRow = async (
+  accessibility: Accessibility,
+  window: Window,
+  page: Changing,
+  items: number,
+): Promise<Row> => {
+  let said = 0
+  const { changed, first } = await sideBySide(10, {
+    first: () => milliseconds(() => accessibility.snapshot(requestFor(window, { isFirst: true }))),
+    changed: async () => {
+      // Taken while the page is at rest, so that the only change is the one that is timed.
+      await accessibility.settled(window.pid, 200, 5_000)
+      await accessibility.snapshot(requestFor(window))
+      said += 1
+      const [generation, text] = [accessibility.generation(window.pid), `Changed ${said}`]
+      await page.tell('say', text)
+      await accessibility.waitForEvent(window.pid, generation, 5_000)
+      await accessibility.settled(window.pid, 80, 5_000)
+      let tree = ''
+      const took = await milliseconds(async () => {
+        tree = (await accessibility.snapshot(requestFor(window))).markdown(null, false)
+      })
+      if (!tree.includes(text)) throw new Error(`the tree does not show "${text}"`)
+      return took
+    },
+  })
+  return {
+    what: `one changed label in a page of ${items} nodes`,
+    unit: 'ms',
+    measured: changed,
+    floor: { name: 'its first reading', spread: first },
+    aim: { of: 'ratio', atMost: 0.1 },
+  }
+}
