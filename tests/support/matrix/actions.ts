@@ -20,6 +20,20 @@ const indexOf = async (client: McpClient, target: Target, label: string): Promis
 
 const at = (scene: Scene) => ({ ...scene.target, ...scene.place })
 
+/** Empties the field. */
+export const cleared = async (client: McpClient, { target, field }: Scene): Promise<void> => {
+  if (field === null) return
+  await client.call('set_value', { ...target, element_index: await indexOf(client, target, field), value: '' })
+}
+
+/** Types the text. */
+export const typeInto = async (client: McpClient, { target, field, needsReturn }: Scene): Promise<Result> => {
+  const where = field === null ? {} : { element_index: await indexOf(client, target, field) }
+  const result = await client.call('type_text', { ...target, ...where, text })
+  if (needsReturn && !result.isError) await client.call('press_key', { ...target, key: 'return' })
+  return result
+}
+
 /** By the name that the table shows. */
 export const actions: Readonly<Record<string, Action>> = {
   click: {
@@ -75,15 +89,9 @@ export const actions: Readonly<Record<string, Action>> = {
   },
   text: {
     fits: always,
-    async run(client, { target, field, needsReturn }) {
-      if (field === null) {
-        const result = await client.call('type_text', { ...target, text })
-        if (needsReturn && !result.isError) await client.call('press_key', { ...target, key: 'return' })
-        return result
-      }
-      const element_index = await indexOf(client, target, field)
-      await client.call('set_value', { ...target, element_index, value: '' })
-      return client.call('type_text', { ...target, element_index: await indexOf(client, target, field), text })
+    async run(client, scene) {
+      await cleared(client, scene)
+      return typeInto(client, scene)
     },
     arrived: (witness) => witness.text(text),
   },

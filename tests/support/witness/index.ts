@@ -45,6 +45,10 @@ export const displayState = async (on: TestDesktop): Promise<DisplayState> =>
 export const grabbable = async (on: TestDesktop): Promise<{ pointer: boolean; keyboard: boolean }> =>
   JSON.parse(await ask(on, 'x.py', 'grabbable')) as { pointer: boolean; keyboard: boolean }
 
+/** The keysyms of every keycode, as programs see them. */
+export const keymapOf = async (on: TestDesktop): Promise<Readonly<Record<string, readonly number[]>>> =>
+  JSON.parse(await ask(on, 'x.py', 'keymap')) as Record<string, number[]>
+
 /** Does on the display what a person could. */
 export const asPerson = {
   move: (on: TestDesktop, window: number, x: number, y: number) => ask(on, 'x.py', 'move', window, x, y),

@@ -3,6 +3,7 @@
 `x.py state` prints pointer, focus, active window, stacking order, the root's children with their input shapes, and the
 master devices. `x.py move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `minimize WINDOW`, `point X Y` do that.
 `x.py desktop WINDOW N` puts a window on workspace N, of which there are then at least N + 1.
+`x.py keymap` prints the keysyms of every keycode.
 `x.py grabbable` says whether nobody holds pointer or keyboard.
 """
 
@@ -120,6 +121,16 @@ def grabbable():
     return {"pointer": pointer_status == 0, "keyboard": keyboard_status == 0}
 
 
+def keymap():
+    first, last, width = c_int(), c_int(), c_int()
+    x11.XDisplayKeycodes(display, byref(first), byref(last))
+    count = last.value - first.value + 1
+    x11.XGetKeyboardMapping.restype = POINTER(c_ulong)
+    symbols = x11.XGetKeyboardMapping(display, ctypes.c_ubyte(first.value), count, byref(width))
+    rows = [symbols[key * width.value : (key + 1) * width.value] for key in range(count)]
+    return {first.value + key: row for key, row in enumerate(rows) if any(row)}
+
+
 def tell(window, name, *data):
     message = ClientMessage(type=33, window=window, message_type=atom(name).value, format=32)
     for position, number in enumerate(data):
@@ -132,6 +143,8 @@ if verb == "state":
     print(json.dumps(state()))
 elif verb == "grabbable":
     print(json.dumps(grabbable()))
+elif verb == "keymap":
+    print(json.dumps(keymap()))
 elif verb == "move":
     x11.XMoveWindow(display, c_ulong(numbers[0]), numbers[1], numbers[2])
 elif verb == "raise":

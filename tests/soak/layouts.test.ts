@@ -1,0 +1,39 @@
+/** A text with capitals and other scripts, on every layout, in a covered window of every toolkit. */
+import { expect, test } from 'bun:test'
+import { startDesktop } from '@backlot/headless'
+import { TestDesktop } from '../support/desktop.ts'
+import { type Action, actions, cleared, typeInto } from '../support/matrix/actions.ts'
+import { cellOf } from '../support/matrix/cell.ts'
+import { toolkits } from '../support/matrix/scene.ts'
+import { connect } from '../support/mcp-client.ts'
+import { seatPerson } from '../support/person.ts'
+
+const layouts = ['us', 'de', 'fr', 'ru']
+
+for (const [toolkit, open] of Object.entries(toolkits)) {
+  test(`text arrives exactly in ${toolkit}, on ${layouts.join(', ')}`, async () => {
+    await using desktop = await startDesktop()
+    const on = new TestDesktop(desktop)
+    await using client = await connect(on)
+    await using scene = await open(on, client)
+    const person = await seatPerson(on, '1240x740+10+10')
+    const outcomes: Record<string, unknown> = {}
+    const { text } = actions
+    if (text === undefined) throw new Error('the matrix types no text')
+    for (const layout of layouts) {
+      const typed: Action = {
+        ...text,
+        async run(asking, into) {
+          // What a field holds is replaced by Ctrl+A in a browser, which has no such key on a layout without Latin.
+          await on.run(['setxkbmap', 'us'])
+          await cleared(asking, into)
+          await on.run(['setxkbmap', layout])
+          return typeInto(asking, into)
+        },
+      }
+      const cell = await cellOf(client, scene, person, typed)
+      outcomes[layout] = cell.outcome === 'arrived' ? 'arrived' : cell
+    }
+    expect(outcomes).toEqual(Object.fromEntries(layouts.map((layout) => [layout, 'arrived'])))
+  }, 300_000)
+}
