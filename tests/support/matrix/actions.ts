@@ -1,6 +1,7 @@
 /** The actions of the matrix: which call each makes, and what the application's journal must say then. */
-import { element, type Target } from '../look.ts'
+import { element, type Target, windowsOf } from '../look.ts'
 import type { McpClient, Result } from '../mcp-client.ts'
+import { until } from '../until.ts'
 import type { Scene, Witness } from './scene.ts'
 
 /** One action. */
@@ -34,6 +35,14 @@ export const typeInto = async (client: McpClient, { target, field, needsReturn }
   return result
 }
 
+/** A context menu that a right click opened would take what comes next. */
+const closeMenus = async (client: McpClient, target: Target): Promise<void> => {
+  const areOpen = async () => (await windowsOf(client, target.pid)).some(({ kind }) => kind === 'popup')
+  if (!(await areOpen())) return
+  await client.call('press_key', { ...target, key: 'escape' })
+  await until('its menus to be closed', async () => !(await areOpen()))
+}
+
 /** By the name that the table shows. */
 export const actions: Readonly<Record<string, Action>> = {
   click: {
@@ -50,8 +59,7 @@ export const actions: Readonly<Record<string, Action>> = {
     fits: always,
     async run(client, scene) {
       const result = await client.call('right_click', at(scene))
-      // A context menu that it opened would take what comes next.
-      await client.call('press_key', { ...scene.target, key: 'escape' })
+      await closeMenus(client, scene.target)
       return result
     },
     arrived: (witness) => witness.pressed(3),

@@ -137,18 +137,26 @@ const calc = (entries: readonly Entry[]): Witness => ({
   operated: () => false,
 })
 
+/** The middle of the canvas, as the application says it, else of its field for notes. */
+const placeOf = async (client: McpClient, target: Target, journal: Journal): Promise<Place> => {
+  const canvas = journal.entries().find(({ type }) => type === 'ready')?.canvas as
+    | { readonly x: number; readonly y: number; readonly width: number; readonly height: number }
+    | undefined
+  if (canvas === undefined) return middleOf(client, target, 'Notes')
+  return { x: Math.floor(canvas.x + canvas.width / 2), y: Math.floor(canvas.y + canvas.height / 2) }
+}
+
 const widgets =
   (
     start: (on: TestDesktop) => Promise<{ pid: number; windowId: number; journal: Journal }>,
     witness: Scene['witness'],
-    canvas: string,
   ) =>
   async (on: TestDesktop, client: McpClient): Promise<Scene> => {
     const { pid, windowId, journal } = await start(on)
     const target = { pid, window_id: windowId }
     await asPerson.move(on, windowId, 110, 110)
-    await until('its elements', async () => (await elementsOf(client, target)).some(({ label }) => label === canvas))
-    const place = await middleOf(client, target, canvas)
+    await until('its elements', async () => (await elementsOf(client, target)).some(({ label }) => label === 'Name'))
+    const place = await placeOf(client, target, journal)
     const path = [place, { x: place.x + 60, y: place.y + 10 }] as const
     return { ...none, target, journal, place, path, field: 'Name', button: 'Press me', needsReturn: false, witness }
   }
@@ -186,10 +194,10 @@ const browser =
 
 /** Every toolkit of the matrix. */
 export const toolkits: Readonly<Record<string, (on: TestDesktop, client: McpClient) => Promise<Scene>>> = {
-  'GTK 3': widgets((on) => startGtk3(on, 'controls', { geometry: '420x480+110+110' }), gdk, 'Notes'),
-  'GTK 4': widgets((on) => startGtk4(on), gdk, 'Notes'),
-  'Qt 5': widgets((on) => startQt(on, 5), qt, 'Notes'),
-  'Qt 6': widgets((on) => startQt(on, 6), qt, 'Notes'),
+  'GTK 3': widgets((on) => startGtk3(on, 'controls', { geometry: '420x480+110+110' }), gdk),
+  'GTK 4': widgets((on) => startGtk4(on), gdk),
+  'Qt 5': widgets((on) => startQt(on, 5), qt),
+  'Qt 6': widgets((on) => startQt(on, 6), qt),
   Chromium: browser((on) => startChromium(on)),
   Firefox: browser((on) => startFirefox(on)),
   async xterm(on) {

@@ -12,6 +12,7 @@ use super::holes::Holes;
 use super::keyboard::{self, Loan};
 use super::link::{Link, on_display};
 use super::master::{self, Pair};
+use super::messages::Believed;
 use super::stops::Stops;
 use super::target::Target;
 use super::typist::Typist;
@@ -270,6 +271,11 @@ impl Body {
             return Err(halted());
         }
         let before = Witness::look(&self.link, self.person)?;
+        let activates = steps.iter().any(|step| matches!(step, Step::Button(1..=3, _)));
+        let _believed = match activates {
+            true => Believed::before_presses(&self.link, self.person, target.window)?,
+            false => None,
+        };
         let mut hands = self.hands(target, hides_keys)?;
         let ended = hands.run_out(steps, pauses)?;
         let done = hands.finish()?;

@@ -115,7 +115,8 @@ impl<'a> Hands<'a> {
     pub fn wait(&mut self, time: Duration, pauses: Pauses<'_>) -> Result<bool, InputError> {
         let begun = Instant::now();
         if !time.is_zero() && self.still.is_some() {
-            settle::application(self.link, self.target.window, time.min(PATIENCE), false)?;
+            // Also where this takes longer than the pause: a grab that comes later would not be refused.
+            settle::application(self.link, self.target.window, PATIENCE, false)?;
             self.still = None;
         }
         Ok(pauses(time.saturating_sub(begun.elapsed())))

@@ -5,6 +5,7 @@
 //! event. A sent event needs no pointer, so the window may be covered, minimised or on another workspace.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use x11rb::NONE;
 use x11rb::connection::Connection;
@@ -23,6 +24,8 @@ use crate::plan::Step;
 
 /// Qt's plugin for X11, under this name in version 5 and 6.
 const QT_PLUGIN: &str = "/libqxcb.so";
+/// How long the application may take to believe that it has the focus.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// True when the window's application reads keys from messages and not from a second keyboard.
 pub fn are_read(link: &Link, window: Window) -> Result<bool, InputError> {
@@ -37,8 +40,53 @@ pub struct Messages<'a> {
     time: Timestamp,
     modifiers: &'a HashMap<u8, u16>,
     down: Vec<u8>,
-    is_focused: bool,
+    focus: Option<Believed<'a>>,
     events: u32,
+}
+
+/// A window of Qt that believes to have the focus for as long as this lives; the focus itself stays where it is.
+pub struct Believed<'a> {
+    link: &'a Link,
+    window: Window,
+}
+
+impl<'a> Believed<'a> {
+    /// Lets a window that reads messages believe so before buttons go down in it: pressed without the focus, Qt asks
+    /// the window manager to be activated. None for windows of other toolkits, for one that the window manager does
+    /// not know (a menu), and where the person works in the same application, which would take their keys there.
+    pub fn before_presses(link: &'a Link, person: Pair, window: Window) -> Result<Option<Self>, InputError> {
+        if !are_read(link, window)? || link.conn.get_window_attributes(window)?.reply()?.override_redirect {
+            return Ok(None);
+        }
+        let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?.reply()?.focus;
+        if focus > 1 && same_client(link, focus, window) {
+            return Ok(None);
+        }
+        let believed = Self::begin(link, window)?;
+        settle::twice(link, window, PATIENCE)?;
+        Ok(Some(believed))
+    }
+
+    fn begin(link: &'a Link, window: Window) -> Result<Self, InputError> {
+        let believed = Self { link, window };
+        believed.tell(FOCUS_IN_EVENT)?;
+        Ok(believed)
+    }
+
+    fn tell(&self, kind: u8) -> Result<(), InputError> {
+        let (detail, mode) = (NotifyDetail::NONLINEAR, NotifyMode::NORMAL);
+        let event = FocusInEvent { response_type: kind, detail, sequence: 0, event: self.window, mode };
+        self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event)?;
+        self.link.conn.flush()?;
+        Ok(())
+    }
+}
+
+impl Drop for Believed<'_> {
+    fn drop(&mut self) {
+        // Where the connection is lost nobody can be told.
+        let _ = self.tell(FOCUS_OUT_EVENT);
+    }
 }
 
 impl<'a> Messages<'a> {
@@ -60,12 +108,8 @@ impl<'a> Messages<'a> {
             return Err(InputError::ApplicationInUse { window_id: window });
         }
         let time = link.time()?;
-        let mut messages = Self { link, window, time, modifiers, down: vec![], is_focused: false, events: 0 };
-        if active && !is_persons {
-            messages.is_focused = true;
-            messages.tell_focus(FOCUS_IN_EVENT)?;
-        }
-        Ok(messages)
+        let focus = if active && !is_persons { Some(Believed::begin(link, window)?) } else { None };
+        Ok(Self { link, window, time, modifiers, down: vec![], focus, events: 0 })
     }
 
     /// Sends the steps that are keys.
@@ -113,20 +157,11 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    fn tell_focus(&self, kind: u8) -> Result<(), InputError> {
-        let (detail, mode) = (NotifyDetail::NONLINEAR, NotifyMode::NORMAL);
-        let event = FocusInEvent { response_type: kind, detail, sequence: 0, event: self.window, mode };
-        self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event)?;
-        Ok(())
-    }
-
     fn release(&mut self) -> Result<(), InputError> {
         for keycode in self.down.clone().into_iter().rev() {
             self.key(keycode, false)?;
         }
-        if std::mem::take(&mut self.is_focused) {
-            self.tell_focus(FOCUS_OUT_EVENT)?;
-        }
+        self.focus = None;
         self.link.drain()
     }
 }

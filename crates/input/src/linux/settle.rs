@@ -42,6 +42,19 @@ pub fn application(
     Ok(())
 }
 
+/// Waits until the application has also done what it only queued when it took its events: Qt answers a ping while it
+/// reads, and acts on what it has read afterwards. So it answers, goes to sleep, and answers again.
+pub fn twice(link: &Link, window: Window, patience: Duration) -> Result<(), InputError> {
+    let deadline = Instant::now() + patience;
+    application(link, window, patience, false)?;
+    if let Some(pid) = process(link, window)? {
+        while process_state(pid).is_some_and(|state| state != SLEEPING) && Instant::now() < deadline {
+            std::thread::sleep(GLANCE);
+        }
+    }
+    application(link, window, deadline.saturating_duration_since(Instant::now()), false)
+}
+
 /// A process that has events to read runs, or waits for a processor; one that sleeps again and again while
 /// the server answers us has none.
 fn asleep(link: &Link, pid: u32, patience: Duration) -> Result<(), InputError> {
