@@ -15,12 +15,14 @@ export const watch = async (call: Call, scene: Scene, act: () => Promise<readonl
   const before = await eyes.first()
   const told = await act()
   if (told.some(isConfirming)) return [...told]
+  // What a window shows that believes to have the focus is no effect of the action.
+  const watched = told.some(({ kind }) => kind === 'focus_feigned') ? { ...scene, seemsFocused: true } : scene
   const deadline = performance.now() + evidence_timeout_ms
   let wait: number = limits.lookEveryMs
   let last: Look | undefined
   for (;;) {
     const after = await eyes.look()
-    const seen = compareLooks(before, after, scene, last)
+    const seen = compareLooks(before, after, watched, last)
     const remaining = deadline - performance.now()
     if (seen.some(isConfirming) || remaining <= 0 || call.signal.aborted) {
       eyes.leave(after, last)
@@ -50,17 +52,20 @@ export const acted = (
   return { text: `${summary} ${how}${disturbed.join('')}`, structured: { ...facts, effect, evidence } }
 }
 
-/** What a delivery through the agent's own devices says about the person's. */
-export const personAfter = (delivery: Delivery): Evidence => {
+/** What a delivery through the agent's own devices says about the person's, and what it told the application. */
+export const afterGesture = (delivery: Delivery): Evidence[] => {
   const changed = Object.entries({
     pointer: delivery.pointer_kept,
     'keyboard focus': delivery.focus_kept,
     'active window': delivery.active_window_kept,
     'window stacking': delivery.stacking_kept,
   }).flatMap(([what, kept]) => (kept ? [] : [what]))
-  return changed.length === 0
-    ? { kind: 'person_undisturbed', detail: "the person's pointer, focus, active window and stacking stayed" }
-    : { kind: 'person_disturbed', detail: `the person's ${changed.join(', ')} changed` }
+  const person: Evidence =
+    changed.length === 0
+      ? { kind: 'person_undisturbed', detail: "the person's pointer, focus, active window and stacking stayed" }
+      : { kind: 'person_disturbed', detail: `the person's ${changed.join(', ')} changed` }
+  const feigned: Evidence = { kind: 'focus_feigned', detail: 'the window was told for a moment that it has the focus' }
+  return delivery.focus_feigned ? [person, feigned] : [person]
 }
 
 /** What can be looked at: whatever is not to be had sees nothing. */

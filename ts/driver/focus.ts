@@ -4,7 +4,7 @@ import { tree } from '@backlot/contract/limits'
 import type { AxElement, Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import type { SeenElement } from './elements.ts'
-import { personAfter, watch } from './evidence.ts'
+import { afterGesture, watch } from './evidence.ts'
 import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
 import { type Evidence, isConfirming } from './witnesses.ts'
 
@@ -41,7 +41,7 @@ export const focusForKeys = async (
   }
   const { window_id } = window
   const evidence = await watch(call, scene, async () => [
-    personAfter(
+    ...afterGesture(
       await call.gesture((agent) => agent.click({ window_id, ...at, button: 'left', count: 1, modifiers: [] })),
     ),
   ])

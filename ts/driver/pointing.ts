@@ -4,7 +4,7 @@ import { accessibleActionTimeoutMs } from '@backlot/contract/limits'
 import type { AxSnapshot, Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import type { SeenElement } from './elements.ts'
-import { acted, personAfter, watch } from './evidence.ts'
+import { acted, afterGesture, watch } from './evidence.ts'
 import {
   around,
   centreOf,
@@ -109,7 +109,7 @@ export const clickAt = async (
   const evidence = await watch(
     call,
     { ...scene, place: around(point), point },
-    async (): Promise<Evidence[]> => [personAfter(await call.gesture((agent) => agent.click(request)))],
+    async (): Promise<Evidence[]> => [...afterGesture(await call.gesture((agent) => agent.click(request)))],
   )
   return acted(`✅ ${names[button]} ${where}${times[count] ?? ''}.`, evidence, {
     pid: window.pid,

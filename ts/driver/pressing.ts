@@ -2,9 +2,9 @@
 import type { Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import type { SeenElement } from './elements.ts'
-import { acted, personAfter, watch } from './evidence.ts'
+import { acted, afterGesture, watch } from './evidence.ts'
 import { focusForKeys } from './focus.ts'
-import { elementOf, refuseInvisible, windowOrFrontmost } from './target.ts'
+import { elementOf, windowOrFrontmost } from './target.ts'
 import type { Outcome } from './tool.ts'
 import type { Evidence } from './witnesses.ts'
 
@@ -28,14 +28,13 @@ export interface Pressed {
 export const press = async (call: Call, where: Where, { key, modifiers, count = 1 }: Press): Promise<Pressed> => {
   const found = await elementOf(call, where)
   const window = found?.window ?? (await windowOrFrontmost(call, where.pid, where.window_id))
-  refuseInvisible(window)
   const { window_id } = window
   const focus = found && (await focusForKeys(call, found))
   const request = { window_id, key, modifiers: [...modifiers], count, ...(focus?.at && { at: focus.at }) }
   const evidence = await watch(
     call,
     { window, target: focus?.target, isStirred: (focus?.evidence.length ?? 0) > 0 },
-    async () => [personAfter(await call.gesture((agent) => agent.pressKey(request)))],
+    async () => [...afterGesture(await call.gesture((agent) => agent.pressKey(request)))],
   )
   return { window, target: found?.target, evidence: [...(focus?.evidence ?? []), ...evidence] }
 }

@@ -4,7 +4,7 @@ import { accessibleActionTimeoutMs, typingDelayMs, valueAppearsMs } from '@backl
 import type { AxOption, Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import type { SeenElement } from './elements.ts'
-import { personAfter } from './evidence.ts'
+import { afterGesture } from './evidence.ts'
 import { focusForKeys } from './focus.ts'
 import { centreOf, contains, nameOf, refuseInvisible, unlessGone } from './target.ts'
 import type { Evidence } from './witnesses.ts'
@@ -60,7 +60,7 @@ const overtype: Route = async (call, found, value) => {
       ? agent.pressKey({ window_id, key: 'delete', modifiers: [], at })
       : agent.typeText({ window_id, text: value, delay_ms: typingDelayMs, at }),
   )
-  const told = [...evidence, personAfter(all), personAfter(typed)]
+  const told = [...evidence, ...afterGesture(all), ...afterGesture(typed)]
   const secret = target.element.role === 'password text'
   return readBack(call, found, 'agent_keyboard', told, async () => {
     const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
@@ -87,14 +87,14 @@ const chooseStepwise: Route = async (call, found, value) => {
     const turn = (towards: 'up' | 'down', amount: number) =>
       call.gesture((agent) => agent.wheel({ window_id, ...point, direction: towards, amount, modifiers: [] }))
     // Without a choice there is no first step to count from.
-    if (from === -1) told.push(personAfter(await turn('up', options.length)))
-    if (steps !== 0) told.push(personAfter(await turn(direction, Math.abs(steps))))
+    if (from === -1) told.push(...afterGesture(await turn('up', options.length)))
+    if (steps !== 0) told.push(...afterGesture(await turn(direction, Math.abs(steps))))
   } else {
     const { at } = focus
     const press = (key: string) => call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at }))
     told.push(...focus.evidence)
-    if (from === -1) told.push(personAfter(await press('home')))
-    for (let step = 0; step < Math.abs(steps); step += 1) told.push(personAfter(await press(direction)))
+    if (from === -1) told.push(...afterGesture(await press('home')))
+    for (let step = 0; step < Math.abs(steps); step += 1) told.push(...afterGesture(await press(direction)))
   }
   return readBack(call, found, focus === undefined ? 'agent_pointer' : 'agent_keyboard', told, async () => {
     const chosen = (await read()).find((option) => option.chosen)
@@ -144,7 +144,7 @@ const clickSwitch: Route = async (call, found) => {
   const delivery = await call.gesture((agent) =>
     agent.click({ window_id, ...point, button: 'left', count: 1, modifiers: [] }),
   )
-  return readBack(call, found, 'agent_pointer', [personAfter(delivery)], async () => {
+  return readBack(call, found, 'agent_pointer', [...afterGesture(delivery)], async () => {
     const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
     return { value: now.value, confirmed: now.value === wanted }
   })

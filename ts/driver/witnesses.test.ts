@@ -122,6 +122,12 @@ test('events of the application count where it was silent before', () => {
   expect(evidence({ events: undefined }, {}, { events: undefined })).toEqual([])
 })
 
+test('what a window shows that was told that it has the focus is no evidence', () => {
+  const focused = { ...element, states: [...element.states, 'focused'] }
+  expect(evidence({ element: focused, events: 5, whole: 'x' }, { seemsFocused: true })).toEqual([])
+  expect(evidence({ place: 'x' }, { seemsFocused: true })).toHaveLength(1)
+})
+
 test('what could not be looked at is no evidence', () => {
   expect(evidence({ element: undefined, place: undefined, whole: undefined })).toEqual([])
 })

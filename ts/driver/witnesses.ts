@@ -13,6 +13,7 @@ const confirms = {
   text_missing: false,
   focus_moved: true,
   focus_given: false,
+  focus_feigned: false,
   window_opened: true,
   window_closed: true,
   application_reacted: true,
@@ -43,6 +44,8 @@ export interface Scene {
   readonly point?: { readonly x: number; readonly y: number }
   /** The application was just made to do something else, whose events may still come. */
   readonly isStirred?: boolean
+  /** The window was told that it has the focus, and may show it anywhere. */
+  readonly seemsFocused?: boolean
 }
 
 /** What one look at a scene sees; `undefined` where there is nothing to be seen. */
@@ -95,11 +98,11 @@ type Witness = (before: Look, after: Look, circumstances: Circumstances) => Evid
 const silenceMs = 80
 
 const witnesses: readonly Witness[] = [
-  (before, after) => {
+  (before, after, { scene }) => {
     const [was, is] = [before.element, after.element]
     if (was === undefined || is === undefined || was === 'gone') return undefined
     if (is === 'gone') return { kind: 'state_changed', detail: 'the element is gone' }
-    return elementChanges(was, is)
+    return elementChanges(was, is, scene.seemsFocused === true)
   },
   (before, after) => {
     const [was, is] = [idsOf(before.windows), idsOf(after.windows)]
@@ -115,19 +118,21 @@ const witnesses: readonly Witness[] = [
     ]
   },
   (before, after, { scene }) => {
-    if (before.events === undefined || after.events === undefined || scene.isStirred) return undefined
+    if (before.events === undefined || after.events === undefined) return undefined
+    if (scene.isStirred || scene.seemsFocused) return undefined
     const came = after.events - before.events
     // An application that speaks by itself may have said the same without the action.
     return came > 0 && (before.quietMs ?? 0) >= silenceMs
       ? { kind: 'application_reacted', detail: `the application, silent before, sent ${came} accessibility event(s)` }
       : undefined
   },
-  (before, after, { previous }) => {
+  (before, after, { previous, scene }) => {
     // A highlight that fades, or a caret, is no effect: the pixels must have been still and be so again.
     if (!before.isStill || previous === undefined) return undefined
     if (differs(before.place, after.place) && previous.place === after.place) {
       return { kind: 'pixels_changed', detail: 'the pixels at the place changed and stay so' }
     }
+    if (scene.seemsFocused) return undefined
     return differs(before.whole, after.whole) && previous.whole === after.whole
       ? { kind: 'pixels_changed', detail: 'the pixels of the window changed and stay so' }
       : undefined
@@ -144,7 +149,7 @@ const isRenamed = (then: Window, now: Window): boolean => then.window_id === now
 const windowName = ({ kind, window_id, title }: Window): string =>
   `${kind === 'normal' ? 'window' : kind} ${window_id}${title === '' ? '' : ` "${title}"`}`
 
-const elementChanges = (was: AxElement, is: AxElement): Evidence[] => {
+const elementChanges = (was: AxElement, is: AxElement, seemsFocused: boolean): Evidence[] => {
   const appeared = is.states.filter((state) => !was.states.includes(state))
   const vanished = was.states.filter((state) => !is.states.includes(state))
   const states = [
@@ -153,7 +158,8 @@ const elementChanges = (was: AxElement, is: AxElement): Evidence[] => {
   ]
   if (was.value !== is.value || was.label !== is.label) states.push(`reads "${short(is.value ?? is.label)}"`)
   const facts: Evidence[] = []
-  if (appeared.includes('focused')) facts.push({ kind: 'focus_moved', detail: 'the element took the focus' })
+  if (appeared.includes('focused') && !seemsFocused)
+    facts.push({ kind: 'focus_moved', detail: 'the element took the focus' })
   if (states.length > 0) facts.push({ kind: 'state_changed', detail: `the element now ${states.join(', ')}` })
   return facts
 }

@@ -429,6 +429,8 @@ export interface Delivery {
   active_window_kept: boolean
   /** The windows that were there lie in the order in which they lay. */
   stacking_kept: boolean
+  /** The application was told that its window has the focus, which it may show. */
+  focus_feigned: boolean
 }
 
 /** A button to be held from one point to another. */

@@ -139,4 +139,6 @@ pub struct Delivery {
     pub active_window_kept: bool,
     /// The windows that were there lie in the order in which they lay.
     pub stacking_kept: bool,
+    /// The application was told that its window has the focus, which it may show.
+    pub focus_feigned: bool,
 }

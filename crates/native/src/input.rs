@@ -153,6 +153,9 @@ pub struct Delivery {
     /// The windows that were there lie in the order in which they lay.
     #[napi(js_name = "stacking_kept")]
     pub stacking_kept: bool,
+    /// The application was told that its window has the focus, which it may show.
+    #[napi(js_name = "focus_feigned")]
+    pub focus_feigned: bool,
 }
 
 impl From<input::Delivery> for Delivery {
@@ -163,6 +166,7 @@ impl From<input::Delivery> for Delivery {
             focus_kept: delivery.focus_kept,
             active_window_kept: delivery.active_window_kept,
             stacking_kept: delivery.stacking_kept,
+            focus_feigned: delivery.focus_feigned,
         }
     }
 }

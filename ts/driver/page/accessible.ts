@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import { acted, personAfter, watch } from '../evidence.ts'
+import { acted, afterGesture, watch } from '../evidence.ts'
 import { around, contains, refuseInvisible } from '../target.ts'
 import type { Outcome } from '../tool.ts'
 import { refreshedMap } from '../trees.ts'
@@ -126,7 +126,7 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
     first.element_index === null ? undefined : call.driver.seen.element(pid, window_id, first.element_index)
   const evidence = await watch(call, { window, target, place: around(place) }, async () => {
     const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
-    return [personAfter(await call.gesture((agent) => agent.click(click)))]
+    return [...afterGesture(await call.gesture((agent) => agent.click(click)))]
   })
   const others = found.length > 1 ? ` (the first of ${found.length} that match)` : ''
   return acted(`✅ Clicked <${first.tag}> "${first.label}"${others} in "${window.title}".`, evidence, {

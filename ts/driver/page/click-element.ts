@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import { page as limits, evidence as looking } from '@backlot/contract/limits'
 import type { Delivery, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import { acted, personAfter, watch } from '../evidence.ts'
+import { acted, afterGesture, watch } from '../evidence.ts'
 import { around, type Point, refuseInvisible } from '../target.ts'
 import type { Outcome } from '../tool.ts'
 import type { Evidence } from '../witnesses.ts'
@@ -31,7 +31,7 @@ export const clickElement = async (call: Call, reached: ReachedPage, selector: s
   const hand = await handOf(call, reached, selector, place)
   const evidence = await watch(call, { window, ...(place && { place: around(place) }) }, async () => {
     const delivery = await hand.press({ x, y })
-    return [...(delivery === undefined ? [] : [personAfter(delivery)]), ...(await received(reached))]
+    return [...(delivery === undefined ? [] : [...afterGesture(delivery)]), ...(await received(reached))]
   })
   const others = Number(aimed.count) > 1 ? ` (the first of ${aimed.count} that match)` : ''
   const name = `<${asText(aimed.tag)}>${asText(aimed.text) === '' ? '' : ` "${asText(aimed.text)}"`}`

@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import { drag as limits } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
 import { coordinate, elementIndex, modifiers, pid, windowId } from '../arguments.ts'
-import { acted, personAfter, watch } from '../evidence.ts'
+import { acted, afterGesture, watch } from '../evidence.ts'
 import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../pointing.ts'
 import { around, elementOf, refuseDisabled, refuseInvisible } from '../target.ts'
 import { acts, tool } from '../tool.ts'
@@ -121,7 +121,7 @@ export const drag = tool({
     const { button = 'left', duration_ms = limits.durationMs, steps = limits.steps } = args
     const request = { window_id, from, to, button, duration_ms, steps, modifiers: [...held] }
     const evidence = await watch(call, { window, place: spanning(from, to), point: from }, async () => [
-      personAfter(await call.gesture((agent) => agent.drag(request))),
+      ...afterGesture(await call.gesture((agent) => agent.drag(request))),
     ])
     const path = `(${args.from_x}, ${args.from_y}) to (${args.to_x}, ${args.to_y})`
     return acted(`✅ Dragged from ${path}.`, evidence, {

@@ -5,7 +5,7 @@ import { scroll as limits } from '@backlot/contract/limits'
 import { type Static, Type } from '@sinclair/typebox'
 import { coordinate, elementIndex, pid, windowId } from '../arguments.ts'
 import type { Call } from '../context.ts'
-import { acted, personAfter, watch } from '../evidence.ts'
+import { acted, afterGesture, watch } from '../evidence.ts'
 import { lastPicture } from '../pointing.ts'
 import { press } from '../pressing.ts'
 import { around, centreOf, contains, elementOf, nameOf, refuseInvisible } from '../target.ts'
@@ -75,7 +75,7 @@ const turnWheel = async (call: Call, args: Arguments): Promise<Outcome> => {
   const request = { window_id, ...point, direction, amount, modifiers: [] }
   const place = { ...around(point), x: point.x - 96, y: point.y - 96, width: 192, height: 192 }
   const evidence = await watch(call, { window, target, place, point }, async () => [
-    personAfter(await call.gesture((agent) => agent.wheel(request))),
+    ...afterGesture(await call.gesture((agent) => agent.wheel(request))),
   ])
   const where = target === undefined ? `(${args.x}, ${args.y})` : nameOf(target)
   return acted(`✅ Turned the wheel ${direction} by ${amount} at ${where}.`, evidence, {

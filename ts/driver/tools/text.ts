@@ -6,9 +6,9 @@ import { Type } from '@sinclair/typebox'
 import { elementIndex, pid, windowId } from '../arguments.ts'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../elements.ts'
-import { acted, personAfter, watch } from '../evidence.ts'
+import { acted, afterGesture, watch } from '../evidence.ts'
 import { focusedElement, focusForKeys } from '../focus.ts'
-import { elementOf, nameOf, refuseDisabled, refuseInvisible, unlessGone, windowOrFrontmost } from '../target.ts'
+import { elementOf, nameOf, refuseDisabled, unlessGone, windowOrFrontmost } from '../target.ts'
 import { acts, type Outcome, tool } from '../tool.ts'
 import type { Evidence } from '../witnesses.ts'
 
@@ -82,12 +82,13 @@ const typeKeys = async (
   delay_ms: number,
 ): Promise<Outcome> => {
   const { window, target } = scene
-  refuseInvisible(window)
   const { window_id } = window
   const focus = target && (await focusForKeys(call, { window, target }))
   const isStirred = (focus?.evidence.length ?? 0) > 0
   const evidence = await watch(call, { window, target: focus?.target, text, isStirred }, async () => [
-    personAfter(await call.gesture((agent) => agent.typeText({ window_id, text, delay_ms, at: focus?.at ?? null }))),
+    ...afterGesture(
+      await call.gesture((agent) => agent.typeText({ window_id, text, delay_ms, at: focus?.at ?? null })),
+    ),
   ])
   const where = target === undefined ? `window ${window_id}` : nameOf(target)
   return acted(`✅ Typed ${characters(text)} into ${where}.`, [...(focus?.evidence ?? []), ...evidence], {

@@ -272,7 +272,7 @@ impl Body {
         }
         let before = Witness::look(&self.link, self.person)?;
         let activates = steps.iter().any(|step| matches!(step, Step::Button(1..=3, _)));
-        let _believed = match activates {
+        let believed = match activates {
             true => Believed::before_presses(&self.link, self.person, target.window)?,
             false => None,
         };
@@ -282,7 +282,8 @@ impl Body {
         if !ended {
             return Err(halted());
         }
-        self.measure(&before, target, done)
+        let delivery = self.measure(&before, target, done)?;
+        Ok(Delivery { focus_feigned: believed.is_some(), ..delivery })
     }
 
     fn hands<'a>(&'a self, target: &'a Target, hides_keys: bool) -> Result<Hands<'a>, InputError> {

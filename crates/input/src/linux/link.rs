@@ -1,5 +1,8 @@
 //! The connection of one agent to the X server, and how its failures are told.
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+
 use desktop::{DesktopError, Point};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectionError, ReplyError};
@@ -47,6 +50,8 @@ pub struct Link {
     pub parking: Window,
     /// The screen point of that pixel.
     pub parking_place: Point,
+    /// Whether a process, by pid and start time, reads keys from messages: what it has loaded is read once.
+    pub message_readers: Mutex<HashMap<(u32, u64), bool>>,
 }
 
 impl Link {
@@ -81,7 +86,9 @@ impl Link {
         // Hardly anybody aims at this pixel of the left edge.
         let y = (conn.setup().roots.get(screen).map_or(0, |screen| screen.height_in_pixels) / 3 * 2) as i16;
         conn.create_window(0, parking, root, 0, y, 1, 1, 0, WindowClass::INPUT_ONLY, visual, &unmanaged)?;
-        Ok(Self { conn, root, atoms, own, parking, parking_place: Point { x: 0, y: y.into() } })
+        let message_readers = Mutex::default();
+        let parking_place = Point { x: 0, y: y.into() };
+        Ok(Self { conn, root, atoms, own, parking, parking_place, message_readers })
     }
 
     /// Waits until the server has done everything that was sent.

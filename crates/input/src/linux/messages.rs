@@ -5,6 +5,7 @@
 //! event. A sent event needs no pointer, so the window may be covered, minimised or on another workspace.
 
 use std::collections::HashMap;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use x11rb::NONE;
@@ -29,8 +30,10 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// True when the window's application reads keys from messages and not from a second keyboard.
 pub fn are_read(link: &Link, window: Window) -> Result<bool, InputError> {
-    let pid = settle::process(link, window)?;
-    Ok(pid.is_some_and(|pid| process::has_mapped(pid, QT_PLUGIN)))
+    let Some(pid) = settle::process(link, window)? else { return Ok(false) };
+    let Some(started) = process::start_time(pid) else { return Ok(false) };
+    let mut known = link.message_readers.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(*known.entry((pid, started)).or_insert_with(|| process::has_mapped(pid, QT_PLUGIN)))
 }
 
 /// Keys under way to one window: what is down goes up when it is dropped.
@@ -121,6 +124,11 @@ impl<'a> Messages<'a> {
         }
         self.link.conn.flush()?;
         Ok(())
+    }
+
+    /// True when the application was told that the window has the focus.
+    pub fn feigns_focus(&self) -> bool {
+        self.focus.is_some()
     }
 
     /// Lets everything go and answers with the number of events sent.

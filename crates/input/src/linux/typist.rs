@@ -53,12 +53,14 @@ impl Typist<'_> {
             // What the application still has to read, it reads as the window that has the focus.
             settle::application(self.link, press.window_id, keyboard::PATIENCE, true)?;
         }
+        let focus_feigned = messages.feigns_focus();
         let events = messages.finish()?;
         loan.give_back_when_read(press.window_id)?;
         if is_halted {
             return Err(InputError::Halted { window_id: press.window_id, gesture: "key" });
         }
-        person::measure(self.link, self.person, &before, press.window_id, events)
+        let delivery = person::measure(self.link, self.person, &before, press.window_id, events)?;
+        Ok(Delivery { focus_feigned, ..delivery })
     }
 
     /// Types until `pauses` says, of the time after each character, that it is stopped.

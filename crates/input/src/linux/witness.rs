@@ -49,6 +49,7 @@ impl Witness {
             focus_kept: self.focus == after.focus,
             active_window_kept: self.active == after.active,
             stacking_kept: same_order(&self.stack, &after.stack),
+            focus_feigned: false,
         }
     }
 }
