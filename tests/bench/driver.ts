@@ -59,22 +59,23 @@ const measureAll = async (on: TestDesktop): Promise<Row[]> => {
     }
     {
       await using client = await connect(on)
-      await using changing = await startChanging(on, client, 'chromium', 1_450)
+      await using changing = await startChanging(on, client, 'chromium', 5, longPage)
       const page = await windowOf('the changing page', ({ window_id }) => window_id === changing.window_id)
       const joined = await Accessibility.open(null)
       accessibility = joined
       const items = await until('the whole page', async () => {
         const known = await joined.cacheItems(page.pid)
-        return known > 2_900 && known
+        return known > 2_200 && known
       })
       await add(changedRow(joined, page, changing, items))
     }
     const started = on.start(['gtk3-widget-factory'])
     const factory = await windowOf('gtk3-widget-factory', ({ pid }) => pid === started.pid)
     await add(treeRow(accessibility, factory, 'gtk3-widget-factory', 6))
-    await add(unchangedRows(on, accessibility, factory, 'gtk3-widget-factory'))
     await add(pictureRow(program, display, capturer, factory, 'gtk3-widget-factory'))
     const application = await startGtk3(on, 'controls', { geometry: '420x480+700+300' })
+    const controls = await windowOf('the controls', ({ pid }) => pid === application.pid)
+    await add(unchangedRows(on, accessibility, controls, 'one of each GTK 3 control'))
     await add(elementClickRow(accessibility, x, application.pid, 'Press me'))
     await add(pixelClickRow(agent, application))
     await add(startRows(on))

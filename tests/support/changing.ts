@@ -35,10 +35,16 @@ export const toolkits = ['gtk3', 'gtk4', 'qt5', 'qt6', 'chromium', 'firefox'] as
 
 export type Toolkit = (typeof toolkits)[number]
 
-/** Starts such an application with `count` buttons `Item 0` and so on. */
-export const startChanging = (on: TestDesktop, client: McpClient, toolkit: Toolkit, count = 5): Promise<Changing> => {
-  if (toolkit === 'chromium') return inBrowser(on, client, startChromium, count)
-  if (toolkit === 'firefox') return inBrowser(on, client, startFirefox, count)
+/** Starts such an application with `count` buttons `Item 0` and so on; `content` may change the text of a page. */
+export const startChanging = (
+  on: TestDesktop,
+  client: McpClient,
+  toolkit: Toolkit,
+  count = 5,
+  content: (html: string) => string = (html) => html,
+): Promise<Changing> => {
+  if (toolkit === 'chromium') return inBrowser(on, client, startChromium, count, content)
+  if (toolkit === 'firefox') return inBrowser(on, client, startFirefox, count, content)
   return inToolkit(on, toolkit, count)
 }
 
@@ -66,6 +72,7 @@ const inBrowser = async (
   client: McpClient,
   start: typeof startChromium,
   count: number,
+  change: (html: string) => string,
 ): Promise<Changing> => {
   const pages = new Set<Bun.ServerWebSocket<unknown>>()
   const orders = Bun.serve({
@@ -79,7 +86,7 @@ const inBrowser = async (
   })
   const page = await Bun.file(join(fixtures, 'changing.html')).text()
   const content: NonNullable<BrowserOptions['content']> = () =>
-    page.replace('ORDERS', `ws://127.0.0.1:${orders.port}/`).replace('ITEMS', String(count))
+    change(page.replace('ORDERS', `ws://127.0.0.1:${orders.port}/`).replace('ITEMS', String(count)))
   const browser = await start(on, { content })
   interface Listed {
     readonly windows: readonly { readonly window_id: number; readonly pid: number; readonly title: string }[]

@@ -25,11 +25,11 @@ impl Activity {
         Some(Self { pid, threads: threads.collect::<Option<_>>()? })
     }
 
-    /// True when no thread of the process has run since, and none is about to.
+    /// True when no thread of the process has run since.
     pub fn is_still_so(&self) -> bool {
-        // The main thread wakes most often: as a rule one look is enough for a no.
+        // A thread that gets a processor is counted at once. The main one wakes most often: as a rule it is enough for a no.
         let mut threads = self.threads.iter();
-        threads.all(|thread| asleep(self.pid, thread.id).as_ref() == Some(&thread.counted))
+        threads.all(|thread| counted(self.pid, thread.id).as_ref() == Some(&thread.counted))
             && threads_of(self.pid)
                 .is_some_and(|now| now.iter().eq(self.threads.iter().map(|thread| &thread.id)))
     }
@@ -46,8 +46,18 @@ fn threads_of(pid: u32) -> Option<Vec<u32>> {
 
 /// What is counted of a thread that sleeps; none when it does not.
 fn asleep(pid: u32, thread: u32) -> Option<String> {
-    let counted = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).ok()?;
+    let counted = counted(pid, thread)?;
     is_asleep(&format!("/proc/{pid}/task/{thread}/stat")).then_some(counted)
+}
+
+fn counted(pid: u32, thread: u32) -> Option<String> {
+    let counted = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).ok()?;
+    counts(&counted).then_some(counted)
+}
+
+/// False for what a kernel says that does not count: a thread that was never on a processor does not exist.
+fn counts(schedstat: &str) -> bool {
+    schedstat.split_ascii_whitespace().nth(2).is_some_and(|times| times != "0")
 }
 
 /// True when the thread of this `stat` file sleeps until something wakes it.
@@ -85,6 +95,13 @@ mod tests {
         cat.wait().unwrap();
         assert!(!before.is_still_so());
         assert_eq!(Activity::of(cat.id()), None);
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_count_is_not_believed() {
+        assert!(counts("171953 20000 3\n"));
+        assert!(!counts("0 0 0\n"));
+        assert!(!counts(""));
     }
 
     #[test]
