@@ -27,8 +27,10 @@ const buildFloor = async (): Promise<string> => {
   return join(root, 'target', process.env.CARGO_BUILD_TARGET ?? '', 'release', 'examples', 'floor')
 }
 
-const longPage = (html: string): string =>
-  html.replace('</body>', `${'<div><button type="button">Row</button> words beside it</div>'.repeat(750)}</body>`)
+const longPage =
+  (rows: number) =>
+  (html: string): string =>
+    html.replace('</body>', `${'<div><button type="button">Row</button> words beside it</div>'.repeat(rows)}</body>`)
 
 const measureAll = async (on: TestDesktop): Promise<Row[]> => {
   const program = await buildFloor()
@@ -48,7 +50,7 @@ const measureAll = async (on: TestDesktop): Promise<Row[]> => {
   let accessibility: Accessibility | undefined
   try {
     {
-      await using browser = await startChromium(on, { content: longPage })
+      await using browser = await startChromium(on, { content: longPage(750) })
       const page = await windowOf('Chromium', ({ title }) => title.startsWith(browser.title))
       await add(pictureRow(program, display, capturer, page, 'a page in Chromium'))
       // A browser that starts with a reader on the bus answers only a part in bulk, so the bus is joined after it.
@@ -59,13 +61,13 @@ const measureAll = async (on: TestDesktop): Promise<Row[]> => {
     }
     {
       await using client = await connect(on)
-      await using changing = await startChanging(on, client, 'chromium', 5, longPage)
+      await using changing = await startChanging(on, client, 'chromium', 5, longPage(950))
       const page = await windowOf('the changing page', ({ window_id }) => window_id === changing.window_id)
       const joined = await Accessibility.open(null)
       accessibility = joined
       const items = await until('the whole page', async () => {
         const known = await joined.cacheItems(page.pid)
-        return known > 2_200 && known
+        return known > 2_900 && known
       })
       await add(changedRow(joined, page, changing, items))
     }
