@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::ask::{self, Ask};
 use super::dbus::CallError;
+use super::drawn;
 use super::snapshot::{Snapshot, reread};
 use crate::state::State;
 use crate::{Action, AxError, Element};
@@ -20,7 +21,9 @@ impl Snapshot {
         let position = self.position(index)?;
         let node = &self.tree.nodes[position];
         let chosen = action.choose(&node.actions, node.role);
-        let selects = matches!(action, Action::Press | Action::Pick) && node.states.has(State::Selectable);
+        let selects = matches!(action, Action::Press | Action::Pick)
+            && node.states.has(State::Selectable)
+            && !drawn::is_cell(&self.tree, position);
         let only_activates = chosen.is_some_and(|at| {
             node.actions[at].eq_ignore_ascii_case("activate") || node.actions[at].contains("expand")
         });

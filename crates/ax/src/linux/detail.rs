@@ -84,7 +84,7 @@ pub fn complete(walk: &mut Walk<'_>, targets: &mut [Target<'_>], origin: (i32, i
 /// What is asked first about a node that looks like this, and the calls for it.
 pub fn first_asks(target: &Target<'_>, app: &App) -> (Vec<Want>, Vec<Ask>) {
     let wants: Vec<Want> = first_wants(target, app.toolkit).collect();
-    let asks = wants.iter().map(|want| call(target.object, *want, app.coordinates())).collect();
+    let asks = wants.iter().map(|want| call(app, target.object, *want)).collect();
     (wants, asks)
 }
 
@@ -127,19 +127,20 @@ fn finish(
 }
 
 fn asked(walk: &mut Walk<'_>, targets: &[Target<'_>], wants: &[(usize, Want)]) -> Vec<Reply> {
-    let coordinates = walk.app.coordinates();
     let object = |target: &Target<'_>, want| match (want, &target.within) {
         (Want::Chosen | Want::ChosenName, Some(within)) => within.clone(),
         _ => target.object.clone(),
     };
     let asks: Vec<Ask> =
-        wants.iter().map(|(at, want)| call(&object(&targets[*at], *want), *want, coordinates)).collect();
+        wants.iter().map(|(at, want)| call(walk.app, &object(&targets[*at], *want), *want)).collect();
     walk.ask_all(&asks)
 }
 
-fn call(object: &ObjectRef, want: Want, coordinates: u32) -> Ask {
+fn call(app: &App, object: &ObjectRef, want: Want) -> Ask {
     match want {
-        Want::Frame => Ask::extents(object, coordinates),
+        Want::Frame => Ask::extents(object, app.coordinates()),
+        // The page of a WebKit view never answers when it is asked for all.
+        Want::Actions if object.bus != app.name => Ask::property(object, ask::ACTION, "NActions"),
         Want::Actions => Ask::plain(object, ask::ACTION, "GetActions"),
         Want::ActionName(position) => {
             let position = i32::try_from(position).unwrap_or(i32::MAX);
@@ -273,17 +274,19 @@ fn action_names(reply: &Message) -> Vec<String> {
 
 /// The names of an object's actions as they are now.
 pub fn action_names_of(app: &App, object: &ObjectRef, deadline: std::time::Instant) -> Vec<String> {
-    let names = action_names_in(&app.ask(Ask::plain(object, ask::ACTION, "GetActions"), deadline));
+    let names = action_names_in(&app.ask(call(app, object, Want::Actions), deadline));
     if names.iter().all(|name| action::is_known(name)) {
         return names;
     }
-    let asks: Vec<Ask> =
-        (0..names.len()).map(|at| call(object, Want::ActionName(at), app.coordinates())).collect();
+    let asks: Vec<Ask> = (0..names.len()).map(|at| call(app, object, Want::ActionName(at))).collect();
     let exact = app.ask_all(&asks, deadline);
     names.into_iter().zip(&exact).map(|(name, exact)| ask::text(exact).unwrap_or(name)).collect()
 }
 
 fn action_names_in(reply: &Reply) -> Vec<String> {
+    if let Some(count) = ask::integer_property(reply).and_then(|count| usize::try_from(count).ok()) {
+        return vec![String::new(); count.min(MAX_ACTIONS)];
+    }
     reply.as_ref().map(action_names).unwrap_or_default()
 }
 

@@ -8,6 +8,7 @@ mod bus;
 mod collect;
 mod dbus;
 mod detail;
+mod drawn;
 mod events;
 mod menu;
 mod mirror;

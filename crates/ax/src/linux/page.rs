@@ -93,7 +93,7 @@ fn member(out: &mut String, node: &Node, parent: Option<usize>, replies: &[Reply
 }
 
 /// Names and values in a reply of type `a{ss}`.
-fn attributes(reply: &Reply) -> Vec<(String, String)> {
+pub fn attributes(reply: &Reply) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let Some(mut reader) = reply.as_ref().ok().and_then(|reply| reply.expect("a{ss}").ok()) else {
         return found;

@@ -9,6 +9,7 @@ use super::ask::{self, Ask, ObjectRef};
 use super::collect::{self, Objects, Raw};
 use super::dbus::CallError;
 use super::detail::{self, Target};
+use super::drawn;
 use super::walk::Walk;
 use super::window::{self, Found};
 use crate::state::{State, States};
@@ -37,6 +38,8 @@ pub struct Place {
     pub parent: Option<(ObjectRef, i32)>,
     /// True when it has children, shown or not.
     pub has_children: bool,
+    /// From where the application says that it is to where it is.
+    pub shift: (i32, i32),
 }
 
 impl Snapshot {
@@ -198,6 +201,7 @@ pub fn assemble(
             }
             complete = tree.choose(request.max_elements);
             places.truncate(tree.nodes.len());
+            drawn::find_shifts(&mut walk, &tree, &mut places);
             let origin = origin.unwrap_or(tree.origin);
             fill(&mut walk, &objects, &places, (&mut tree, origin), known);
             if app.toolkit.is_read_in_part() {
@@ -262,10 +266,11 @@ fn read_tops(walk: &mut Walk<'_>, objects: &mut Objects) -> Vec<usize> {
 /// What counts as shown: toolkits that never set SHOWING, and hidden windows, are judged by VISIBLE or not at all.
 pub fn shown_by(objects: &Objects, root: usize) -> impl Fn(States) -> bool + use<> {
     let raw = &objects.all[root];
-    let mut children = raw.children.iter().map(|child| objects.all[*child].states.has(State::Showing));
+    let states = raw.children.iter().map(|child| objects.all[*child].states);
+    let mut told = states.filter(|states| *states != States::default()).peekable();
     // GTK 4.8 sets the bit on the window alone.
-    let showing =
-        raw.states.has(State::Showing) && (raw.children.is_empty() || children.any(|showing| showing));
+    let showing = raw.states.has(State::Showing)
+        && (told.peek().is_none() || told.any(|states| states.has(State::Showing)));
     let visible = objects.all[root].states.has(State::Visible);
     move |states| if showing { states.has(State::Showing) } else { !visible || states.has(State::Visible) }
 }
@@ -304,6 +309,11 @@ fn build(
         node.value = node.toggle_value();
         detail::give_name(app, &mut node, &raw.name, &raw.description);
         tree.nodes.push(node);
+        if drawn::is_cell(tree, position) {
+            // It is another object each time it is asked for.
+            let named = format!("{}/{}", raw.parent, raw.name);
+            tree.nodes[position].identity = token::identity(app.pid, &raw.object.bus, &named);
+        }
         let above = objects.by_path.get(&raw.parent).map(|above| &objects.all[*above]);
         let among = above.and_then(|above| above.children.iter().position(|child| *child == at));
         let index = i32::try_from(among.unwrap_or(0)).unwrap_or(i32::MAX);
@@ -311,10 +321,14 @@ fn build(
             object: raw.object.clone(),
             parent: above.map(|above| (above.object.clone(), if raw.index >= 0 { raw.index } else { index })),
             has_children: !raw.children.is_empty(),
+            shift: (0, 0),
         });
         // Qt shows the options of a closed combo box as if they stood in the window.
         let closed = app.toolkit == Toolkit::Qt && raw.role.name() == "combo box";
-        let shown = raw.children.iter().rev().filter(|child| !closed || !is_list(&objects.all[**child]));
+        let shown = raw.children.iter().rev().filter(|child| {
+            let child = &objects.all[**child];
+            !(closed && is_list(child) || drawn::is_doubled(app, raw, child))
+        });
         stack.extend(shown.map(|child| (*child, Some(position), depth + 1)));
     }
     cut
@@ -378,7 +392,8 @@ fn fill(
         .collect();
     let origin = relative_to(walk, origin);
     detail::complete(walk, &mut targets, origin);
-    for (node, mut target) in tree.nodes.iter_mut().zip(targets) {
+    for ((node, mut target), place) in tree.nodes.iter_mut().zip(targets).zip(places) {
+        target.node.frame = drawn::shifted(target.node.frame, place.shift);
         if target.node.label.is_empty() {
             let names = target.labels.iter().filter_map(|(_, path)| objects.by_path.get(path.as_str()));
             target.node.label = names.map(|at| objects.all[*at].name.as_str()).collect::<Vec<_>>().join(" ");
@@ -444,5 +459,6 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
     if !detail::complete_from(&mut walk, &mut target, origin, &wants, &replies[own..]) {
         return Err(snapshot.failure(index, &CallError::TimedOut, timeout));
     }
+    target.node.frame = drawn::shifted(target.node.frame, place.shift);
     Ok(Element::of(&target.node, index))
 }

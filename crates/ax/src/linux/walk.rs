@@ -93,7 +93,7 @@ impl Walk<'_> {
         self.count_children(objects, level, is_shown);
         let open: Vec<(usize, Way)> = level
             .iter()
-            .filter(|position| is_shown(objects.all[**position].states))
+            .filter(|position| self.is_open(&objects.all[**position], is_shown))
             .filter_map(|position| way(&objects.all[*position], self.app.toolkit).map(|way| (*position, way)))
             .collect();
         let mut asks = Vec::new();
@@ -185,7 +185,7 @@ impl Walk<'_> {
             .iter()
             .zip(states.iter().map(|reply| ask::states(reply).map(States)))
             .filter_map(|(object, states)| Some((object, states?)))
-            .filter(|(_, states)| is_shown(*states))
+            .filter(|(object, states)| is_shown(*states) || self.is_seam(object, *states))
             .collect();
         let asks: Vec<Ask> = shown
             .iter()
@@ -200,6 +200,19 @@ impl Walk<'_> {
             .collect();
         let replies = self.ask_all(&asks);
         shown.iter().zip(replies.chunks(4)).filter_map(|(shown, replies)| raw(shown, replies)).collect()
+    }
+
+    fn is_open(&self, raw: &Raw, is_shown: &dyn Fn(States) -> bool) -> bool {
+        is_shown(raw.states) || self.is_seam(&raw.object, raw.states)
+    }
+
+    /// True for what never says whether it is shown: the place in a GTK 3 window that another process fills, and what
+    /// lies around that process's page.
+    fn is_seam(&self, object: &ObjectRef, states: States) -> bool {
+        let is_foreign = object.bus != self.app.name;
+        self.app.toolkit == Toolkit::Gtk3
+            && !states.has(State::Visible)
+            && (is_foreign || states == States::default())
     }
 
     /// The calls that fetch the visible cells of a table.
@@ -302,6 +315,10 @@ fn way(raw: &Raw, toolkit: Toolkit) -> Option<Way> {
     let table = raw.abilities.has(Abilities::TABLE) && (managed || toolkit == Toolkit::Qt);
     if !few && table {
         return Some(Way::Cells);
+    }
+    // The list of children lacks the one that another process fills in.
+    if toolkit == Toolkit::Gtk3 && raw.child_count == 1 && raw.states == States::default() {
+        return Some(Way::First(1));
     }
     if !managed && raw.child_count <= MANY_CHILDREN {
         return Some(Way::All);
