@@ -4,6 +4,7 @@ import { privateDesktop } from '../support/desktop.ts'
 import { windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { type Person, seatPerson } from '../support/person.ts'
+import { until } from '../support/until.ts'
 
 const on = privateDesktop()
 let client: McpClient
@@ -79,6 +80,10 @@ test('a window without a menu, and menus that only work when they are open', asy
   const bare = await client.call('invoke_menu', { pid, window_id, path: ['File', 'New'] })
   expect(bare.structured).toMatchObject({ code: 'menu_not_found' })
   const gtk4 = await startGtk4(on())
-  const closed = await client.call('invoke_menu', { pid: gtk4.pid, window_id: gtk4.windowId, path: ['File', 'New'] })
+  const target = { pid: gtk4.pid, window_id: gtk4.windowId }
+  const closed = await until('the application on the accessibility bus', async () => {
+    const answer = await client.call('invoke_menu', { ...target, path: ['File', 'New'] })
+    return answer.structured.code !== 'not_accessible' && answer
+  })
   expect(closed.structured).toMatchObject({ code: 'menu_closed' })
 }, 60_000)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startChromium, startFirefox } from '../support/applications.ts'
+import { startCalc, startChromium, startFirefox } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { compareTree } from '../support/tree-comparison.ts'
@@ -28,6 +28,9 @@ const applications: readonly (readonly [
   ['gtk3-widget-factory', 40, program('gtk3-widget-factory')],
   ['gtk3-demo', 40, program('gtk3-demo')],
   ['galculator (GTK 3)', 25, program('galculator')],
+  ['mousepad (GTK 3)', 5, program('mousepad', '--disable-server')],
+  ['gedit (GTK 3)', 5, program('gedit', '--standalone')],
+  ['LibreOffice Calc', 40, () => startCalc(on())],
   ['featherpad (Qt 5)', 10, program('featherpad', '--standalone')],
   ['speedcrunch (Qt 5)', 5, program('speedcrunch')],
   ['a page in Chromium', 20, () => startChromium(on())],

@@ -134,6 +134,16 @@ export const startCalc = (on: TestDesktop): Promise<Application> => {
   return started('Untitled 1 - LibreOffice Calc', Journal.inFile(file))
 }
 
+/** Starts a GTK 3 window whose page WebKit draws in a process of its own; the page journals its events. */
+export const startWebView = (on: TestDesktop): Promise<Application> => {
+  const title = 'Backlot web view'
+  const file = on.path('webview.jsonl')
+  // Its sandbox needs namespaces, and its compositor a graphics card.
+  const env = { WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', WEBKIT_DISABLE_COMPOSITING_MODE: '1' }
+  on.start([python, join(fixtures, 'webview.py'), file, title], env)
+  return started(title, Journal.inFile(file))
+}
+
 /** Flags that a Chromium for tests needs; as root it has no sandbox. */
 const chromiumFlags = (profile: string): string[] => [
   ...(process.getuid?.() === 0 ? ['--no-sandbox', '--test-type'] : []),

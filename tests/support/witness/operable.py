@@ -2,7 +2,8 @@
 
 A node counts when it is named and showing (below a window whose toolkit says so of nothing: visible), can be focused,
 selected or edited or is a button or a menu, and offers an action, a value or text. Each has role, name and extents in the
-window (x, y, width, height).
+window (x, y, width, height). What LibreOffice draws itself it places wrong, and lists the menus that GTK shows once more:
+of a root pane no places are told, and no menu bar is walked.
 """
 
 import json
@@ -54,18 +55,19 @@ def place(node, frame):
     return box
 
 
-def walk(node, shown, frame, found):
+def walk(node, shown, frame, found, drawn=False):
     states = states_of(node)
     role, name = node.get_role_name(), asked(node.get_name, "") or ""
     if not states & shown:
         return
     # A document is operated by what stands in it.
     if name.strip() and not role.startswith("document") and (states & REACHABLE or role in BY_ROLE) and offers(node, states):
-        box = place(node, frame)
+        box = None if drawn else place(node, frame)
         extents = [box.x, box.y, box.width, box.height] if box else None
         found.append({"role": role, "name": name, "extents": extents})
     for child in children(node):
-        walk(child, shown, frame, found)
+        if role != "root pane" or child.get_role_name() != "menu bar":
+            walk(child, shown, frame, found, drawn or role == "root pane")
 
 
 found = []

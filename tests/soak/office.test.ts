@@ -1,0 +1,96 @@
+/** LibreOffice, which draws most of its window itself inside one of GTK 3. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Application, startCalc } from '../support/applications.ts'
+import { privateDesktop } from '../support/desktop.ts'
+import { element, elementsOf, type Target, windowsOf } from '../support/look.ts'
+import { connect, type McpClient } from '../support/mcp-client.ts'
+import { seatPerson } from '../support/person.ts'
+import { until } from '../support/until.ts'
+
+const on = privateDesktop({ size: { width: 1600, height: 1100 } })
+let client: McpClient
+let app: Application
+let target: Target
+
+beforeAll(async () => {
+  client = await connect(on())
+  app = await startCalc(on())
+  target = { pid: app.pid, window_id: app.windowId }
+  await until('the cells of the sheet', async () =>
+    (await elementsOf(client, target)).some(({ label }) => label === 'A1'),
+  )
+}, 120_000)
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+  if (app !== undefined) process.kill(app.pid, 'SIGKILL')
+}, 30_000)
+
+test('the tree of a sheet has its cells, its toolbars and each menu once, and stands still', async () => {
+  const elements = await elementsOf(client, target)
+  for (const label of ['File', 'Edit', 'Sheet', 'A1', 'C4', 'Bold', 'Sheet1']) {
+    expect(elements.filter((each) => each.label === label)).toHaveLength(1)
+  }
+  const cells = elements.filter(({ role }) => role === 'table cell')
+  expect(cells.length).toBeGreaterThanOrEqual(100)
+  expect(await elementsOf(client, target)).toEqual(elements)
+})
+
+test('cells are where their pixels are, behind the window of a person', async () => {
+  const person = await seatPerson(on(), '1500x1000+10+40')
+  await person.undisturbed(async () => {
+    for (const [cell, text] of [
+      ['C4', 'here'],
+      ['B11', '12'],
+      ['E2', 'Öl'],
+    ] as const) {
+      const { element_index } = await element(client, target, cell)
+      const mark = app.journal.mark()
+      await client.ask('click', { ...target, element_index })
+      await client.ask('type_text', { ...target, text })
+      await client.ask('press_key', { ...target, key: 'return' })
+      const changed = await app.journal.waitFor(`cell ${cell}`, ({ type }) => type === 'changed', mark)
+      expect(String(changed.cells).replaceAll('$', '')).toEndWith(`.${cell}`)
+      expect((await element(client, target, cell)).value).toBe(text)
+    }
+  })
+  process.kill(person.window.pid)
+}, 120_000)
+
+test('a menu item is invoked by its path, and the dialog that it opens is operated', async () => {
+  await client.ask('invoke_menu', { ...target, path: ['Sheet', 'Insert Sheet...'] })
+  const dialog = await until('the dialog', async () =>
+    (await windowsOf(client, app.pid)).find(({ window_id, kind }) => window_id !== app.windowId && kind === 'dialog'),
+  )
+  const inside = { pid: app.pid, window_id: dialog.window_id }
+  const { element_index } = await element(client, inside, 'OK')
+  await client.ask('click', { ...inside, element_index })
+  await until('the new sheet', async () => (await elementsOf(client, target)).some(({ label }) => label === 'Sheet2'))
+}, 120_000)
+
+test('a document of Writer is typed and read back', async () => {
+  const command = ['soffice', '--writer', '--norestore', '--nologo', '--nofirststartwizard'] as const
+  const child = on().start([...command, `-env:UserInstallation=file://${on().path('writer-profile')}`])
+  const window = await until(
+    'the window of Writer',
+    async () =>
+      (await client.ask<{ windows: { pid: number; window_id: number; title: string }[] }>('list_windows')).windows.find(
+        ({ title }) => title.includes('LibreOffice Writer'),
+      ),
+    60_000,
+  )
+  const writer = { pid: window.pid, window_id: window.window_id }
+  await until('its menus', async () => (await elementsOf(client, writer)).some(({ label }) => label === 'Insert'))
+  const text = 'Grüße aus dem Hintergrund. '
+  await client.ask('type_text', { ...writer, text })
+  await until('the text', async () => {
+    const found = await client.ask<{ tree_markdown: string }>('get_window_state', {
+      ...writer,
+      capture_mode: 'ax',
+      query: 'Grüße aus',
+    })
+    return found.tree_markdown.includes(text.trim())
+  })
+  process.kill(window.pid, 'SIGKILL')
+  await child.exited
+}, 180_000)
