@@ -23,7 +23,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-  if (view !== undefined) process.kill(view.pid)
 }, 30_000)
 
 type Facts = Record<string, unknown>

@@ -23,7 +23,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-  if (app !== undefined) process.kill(app.pid, 'SIGKILL')
 }, 30_000)
 
 test('the tree of a sheet has its cells, its toolbars and each menu once, and stands still', async () => {
