@@ -1,6 +1,6 @@
 //! The agent's own pointer and keyboard.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,7 +12,6 @@ use super::holes::Holes;
 use super::keyboard::{self, Loan};
 use super::link::{Link, on_display};
 use super::master::{self, Pair};
-use super::messages::Believed;
 use super::stops::Stops;
 use super::target::Target;
 use super::typist::Typist;
@@ -38,6 +37,8 @@ struct Body {
     person: Pair,
     /// What is open for a pointer that stayed where it was moved to.
     holes: RefCell<Holes>,
+    /// The window that was told that it has the focus, and not otherwise yet.
+    feigned: Cell<Option<u32>>,
 }
 
 impl Agent {
@@ -58,14 +59,16 @@ impl Agent {
     pub fn perform(&self, gesture: &Gesture, asked: Moment) -> Result<Delivery, InputError> {
         self.with(|body| {
             let pauses = |pause| self.stops.wait(asked, pause);
-            match gesture {
+            let performed = match gesture {
                 Gesture::Click(click) => body.click(click, &pauses),
                 Gesture::Drag(drag) => body.drag(drag, &pauses),
                 Gesture::Wheel(wheel) => body.wheel(wheel, &pauses),
                 Gesture::Hover(hover) => body.hover(hover, &pauses),
                 Gesture::Key(press) => body.press_key(press, &pauses),
                 Gesture::Text(text) => body.type_text(text, &pauses),
-            }
+            };
+            body.unfeign()?;
+            performed
         })
     }
 
@@ -148,7 +151,7 @@ impl Body {
         master::sweep(&link)?;
         let person = master::person(&link)?;
         let own = master::create(&link)?;
-        Ok(Self { link, own, person, holes: RefCell::default() })
+        Ok(Self { link, own, person, holes: RefCell::default(), feigned: Cell::default() })
     }
 
     fn click(&self, click: &Click, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
@@ -272,10 +275,10 @@ impl Body {
         }
         let before = Witness::look(&self.link, self.person)?;
         let activates = steps.iter().any(|step| matches!(step, Step::Button(1..=3, _)));
-        let believed = match activates {
-            true => Believed::before_presses(&self.link, self.person, target.window)?,
-            false => None,
-        };
+        let focus_feigned = activates && messages::feign_focus(&self.link, self.person, target.window)?;
+        if focus_feigned {
+            self.feigned.set(Some(target.window));
+        }
         let mut hands = self.hands(target, hides_keys)?;
         let ended = hands.run_out(steps, pauses)?;
         let done = hands.finish()?;
@@ -283,7 +286,7 @@ impl Body {
             return Err(halted());
         }
         let delivery = self.measure(&before, target, done)?;
-        Ok(Delivery { focus_feigned: believed.is_some(), ..delivery })
+        Ok(Delivery { focus_feigned, ..delivery })
     }
 
     fn hands<'a>(&'a self, target: &'a Target, hides_keys: bool) -> Result<Hands<'a>, InputError> {
@@ -319,8 +322,19 @@ impl Body {
             .collect()
     }
 
+    /// Ends the belief of a window that it has the focus, as soon as no menu of it is open.
+    fn unfeign(&self) -> Result<(), InputError> {
+        if let Some(window) = self.feigned.take()
+            && !messages::unfeign_focus(&self.link, window)?
+        {
+            self.feigned.set(Some(window));
+        }
+        Ok(())
+    }
+
     /// Takes the pointer off where it stayed.
     fn leave(&self) -> Result<(), InputError> {
+        self.unfeign()?;
         let mut holes = self.holes.take();
         self.link.alone(|| {
             park(&self.link)?;

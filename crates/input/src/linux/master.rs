@@ -97,6 +97,11 @@ pub fn remove(link: &Link, pointer: u16) -> Result<bool, InputError> {
     if !settle::everyone(link, PATIENCE)? {
         return Ok(false);
     }
+    delete(link, pointer)?;
+    Ok(true)
+}
+
+fn delete(link: &Link, pointer: u16) -> Result<(), InputError> {
     let data = HierarchyChangeDataRemoveMaster {
         deviceid: pointer,
         return_mode: ChangeMode::FLOAT,
@@ -105,7 +110,7 @@ pub fn remove(link: &Link, pointer: u16) -> Result<bool, InputError> {
     };
     let change = HierarchyChange { len: 3, data: HierarchyChangeData::RemoveMaster(data) };
     xinput::xi_change_hierarchy(&link.conn, &[change])?.check()?;
-    Ok(true)
+    Ok(())
 }
 
 /// Releases what is pressed on a master pointer and its keyboard, and takes the pointer off all applications.
@@ -134,14 +139,38 @@ pub fn sweep(link: &Link) -> Result<Vec<String>, InputError> {
         // What it borrowed stands in the person's map, which is that of the client pointer.
         xinput::xi_set_client_pointer(&link.conn, NONE, person.pointer)?;
         // Another sweep may be at it too; what it has removed is gone all the same.
-        let gave_back = super::keyboard::give_back_of(link, device.deviceid);
-        let left = gave_back.and_then(|()| leave(link, device.deviceid));
-        let closed = left.and_then(|()| super::holes::close_of(link, device.deviceid));
-        if closed.and_then(|()| remove(link, device.deviceid)).is_ok_and(|removed| removed) {
+        if super::keyboard::give_back_of(link, device.deviceid).is_err() {
+            continue;
+        }
+        if sweep_away(link, &device).is_ok_and(|removed| removed) {
             removed.push(name.trim_end_matches(" pointer").to_owned());
         }
     }
     Ok(removed)
+}
+
+/// Removes a dead agent's master; false when it is gone, or an application does not answer.
+///
+/// Whoever fakes input of a device that another sweep removes in that moment moves the person's pointer, and the
+/// number of a removed device is given to the next. So with the server grabbed it is looked whether it is still that
+/// device.
+fn sweep_away(link: &Link, device: &XIDeviceInfo) -> Result<bool, InputError> {
+    let if_there = |work: fn(&Link, u16) -> Result<(), InputError>| {
+        link.alone(|| {
+            let is_it = |now: &XIDeviceInfo| now.deviceid == device.deviceid && now.name == device.name;
+            let is_there = masters(link)?.iter().any(is_it);
+            if is_there {
+                work(link, device.deviceid)?;
+                link.sync()?;
+            }
+            Ok(is_there)
+        })
+    };
+    if !if_there(leave)? {
+        return Ok(false);
+    }
+    super::holes::close_of(link, device.deviceid)?;
+    Ok(settle::everyone(link, PATIENCE)? && if_there(delete)?)
 }
 
 fn masters(link: &Link) -> Result<Vec<XIDeviceInfo>, InputError> {

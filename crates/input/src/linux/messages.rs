@@ -13,7 +13,7 @@ use x11rb::connection::Connection;
 use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::{
     ConnectionExt as _, EventMask, FOCUS_IN_EVENT, FOCUS_OUT_EVENT, FocusInEvent, KEY_PRESS_EVENT,
-    KEY_RELEASE_EVENT, KeyButMask, KeyPressEvent, NotifyDetail, NotifyMode, Timestamp, Window,
+    KEY_RELEASE_EVENT, KeyButMask, KeyPressEvent, MapState, NotifyDetail, NotifyMode, Timestamp, Window,
 };
 
 use super::link::Link;
@@ -47,48 +47,64 @@ pub struct Messages<'a> {
     events: u32,
 }
 
-/// A window of Qt that believes to have the focus for as long as this lives; the focus itself stays where it is.
-pub struct Believed<'a> {
+/// Tells a window that reads messages that it has the focus, before buttons go down in it; the focus itself stays where
+/// it is. Pressed without the focus, Qt asks the window manager to be activated. False, and untold, for windows of
+/// other toolkits, for one that the window manager does not know (a menu), and where the person works in the same
+/// application, which would take their keys there.
+pub fn feign_focus(link: &Link, person: Pair, window: Window) -> Result<bool, InputError> {
+    if !are_read(link, window)? || link.conn.get_window_attributes(window)?.reply()?.override_redirect {
+        return Ok(false);
+    }
+    let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?.reply()?.focus;
+    if focus > 1 && same_client(link, focus, window) {
+        return Ok(false);
+    }
+    tell_focus(link, window, FOCUS_IN_EVENT)?;
+    settle::twice(link, window, PATIENCE)?;
+    Ok(true)
+}
+
+/// Tells a window again that it has not the focus, unless its application shows a menu, which would close; true when
+/// there is nothing more to tell.
+pub fn unfeign_focus(link: &Link, window: Window) -> Result<bool, InputError> {
+    for child in link.conn.query_tree(link.root)?.reply()?.children {
+        if !same_client(link, child, window) {
+            continue;
+        }
+        let attributes = link.conn.get_window_attributes(child)?.reply();
+        if attributes.is_ok_and(|known| known.override_redirect && known.map_state == MapState::VIEWABLE) {
+            return Ok(false);
+        }
+    }
+    tell_focus(link, window, FOCUS_OUT_EVENT)?;
+    Ok(true)
+}
+
+fn tell_focus(link: &Link, window: Window, kind: u8) -> Result<(), InputError> {
+    let (detail, mode) = (NotifyDetail::NONLINEAR, NotifyMode::NORMAL);
+    let event = FocusInEvent { response_type: kind, detail, sequence: 0, event: window, mode };
+    link.conn.send_event(false, window, EventMask::NO_EVENT, event)?;
+    link.conn.flush()?;
+    Ok(())
+}
+
+/// A window that believes to have the focus for as long as this lives.
+struct Believed<'a> {
     link: &'a Link,
     window: Window,
 }
 
 impl<'a> Believed<'a> {
-    /// Lets a window that reads messages believe so before buttons go down in it: pressed without the focus, Qt asks
-    /// the window manager to be activated. None for windows of other toolkits, for one that the window manager does
-    /// not know (a menu), and where the person works in the same application, which would take their keys there.
-    pub fn before_presses(link: &'a Link, person: Pair, window: Window) -> Result<Option<Self>, InputError> {
-        if !are_read(link, window)? || link.conn.get_window_attributes(window)?.reply()?.override_redirect {
-            return Ok(None);
-        }
-        let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?.reply()?.focus;
-        if focus > 1 && same_client(link, focus, window) {
-            return Ok(None);
-        }
-        let believed = Self::begin(link, window)?;
-        settle::twice(link, window, PATIENCE)?;
-        Ok(Some(believed))
-    }
-
     fn begin(link: &'a Link, window: Window) -> Result<Self, InputError> {
-        let believed = Self { link, window };
-        believed.tell(FOCUS_IN_EVENT)?;
-        Ok(believed)
-    }
-
-    fn tell(&self, kind: u8) -> Result<(), InputError> {
-        let (detail, mode) = (NotifyDetail::NONLINEAR, NotifyMode::NORMAL);
-        let event = FocusInEvent { response_type: kind, detail, sequence: 0, event: self.window, mode };
-        self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event)?;
-        self.link.conn.flush()?;
-        Ok(())
+        tell_focus(link, window, FOCUS_IN_EVENT)?;
+        Ok(Self { link, window })
     }
 }
 
 impl Drop for Believed<'_> {
     fn drop(&mut self) {
         // Where the connection is lost nobody can be told.
-        let _ = self.tell(FOCUS_OUT_EVENT);
+        let _ = tell_focus(self.link, self.window, FOCUS_OUT_EVENT);
     }
 }
 
