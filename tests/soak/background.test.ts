@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startDesktop, type WindowManagerName } from '@backlot/headless'
 import { TestDesktop } from '../support/desktop.ts'
-import { exceptions } from '../support/matrix/exceptions.ts'
+import { exceptions, noticed } from '../support/matrix/exceptions.ts'
 import { type Placing, type Row, rowsOf, tableOf } from '../support/matrix/matrix.ts'
 import { toolkits } from '../support/matrix/scene.ts'
 import { connect } from '../support/mcp-client.ts'
@@ -49,5 +49,11 @@ afterAll(() => {
     ({ toolkits, placings, actions, reason }) =>
       `- ${toolkits.join(', ')} (${placings.join(', ')}): ${actions.join(', ')}. ${reason}`,
   )
-  writeFileSync(join(folder, 'background.md'), `${tables.join('\n')}\n## Why\n\n${reasons.join('\n')}\n`)
+  const disturbing = noticed.map(
+    ({ toolkits, actions, reason }) => `- ${toolkits.join(', ')}: ${actions.join(', ')}. ${reason}`,
+  )
+  writeFileSync(
+    join(folder, 'background.md'),
+    `${tables.join('\n')}\n## What is refused\n\n${reasons.join('\n')}\n\n## What the person notices\n\n${disturbing.join('\n')}\n`,
+  )
 })

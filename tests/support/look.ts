@@ -39,6 +39,9 @@ export const windowsOf = async (client: McpClient, pid: number): Promise<readonl
 export const elementsOf = async (client: McpClient, target: Target): Promise<readonly ListedElement[]> =>
   (await client.ask<{ elements: ListedElement[] }>('get_window_state', { ...target, capture_mode: 'ax' })).elements
 
+/** The element that a test wants is not in the window's tree. */
+export class NoElement extends Error {}
+
 /** The element of that label, read now. */
 export const element = async (
   client: McpClient,
@@ -49,7 +52,7 @@ export const element = async (
   const elements = await elementsOf(client, target)
   const found = elements.find((each) => each.label === label && (role === undefined || each.role === role))
   if (found !== undefined) return found
-  throw new Error(`no "${label}" among ${elements.map((each) => `${each.role} "${each.label}"`).join(', ')}`)
+  throw new NoElement(`no "${label}" among ${elements.map((each) => `${each.role} "${each.label}"`).join(', ')}`)
 }
 
 /** The middle of an element in window pixels. */

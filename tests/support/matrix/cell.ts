@@ -1,5 +1,6 @@
 /** One cell of the matrix: an action on a toolkit in the background, judged by the application and a second X client. */
-import type { McpClient } from '../mcp-client.ts'
+import { NoElement } from '../look.ts'
+import type { McpClient, Result } from '../mcp-client.ts'
 import type { Person } from '../person.ts'
 import { until } from '../until.ts'
 import type { Action } from './actions.ts'
@@ -18,6 +19,15 @@ export type Cell =
 /** Most cells that wait in vain are refusals in disguise: a few seconds tell them. */
 const patienceMs = 5_000
 
+const attempt = async (run: () => Promise<Result>): Promise<Result | NoElement> => {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof NoElement) return error
+    throw error
+  }
+}
+
 /** Runs one action; `tolerated` events may reach the person's window. */
 export const cellOf = async (
   client: McpClient,
@@ -31,7 +41,8 @@ export const cellOf = async (
   const arrived = () => action.arrived(scene.witness(scene.journal.entries(mark)))
   try {
     return await person.undisturbed(async (): Promise<Cell> => {
-      const result = await action.run(client, scene)
+      const result = await attempt(() => action.run(client, scene))
+      if (result instanceof NoElement) return { outcome: 'refused', code: 'no_elements', message: result.message }
       if (result.isError) {
         const code = String(result.structured.code)
         if (arrived()) return { outcome: 'wrong', why: `refused with ${code}, and arrived all the same` }

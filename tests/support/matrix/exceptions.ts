@@ -11,5 +11,47 @@ export interface Exception {
   readonly reason: string
 }
 
+const everything = ['GTK 3', 'GTK 4', 'Qt 5', 'Qt 6', 'Chromium', 'Firefox', 'xterm', 'LibreOffice Calc']
+const hidden: readonly Placing[] = ['other workspace', 'minimised']
+
 /** None of these depends on the window manager. */
-export const exceptions: readonly Exception[] = []
+export const exceptions: readonly Exception[] = [
+  {
+    toolkits: everything,
+    placings: hidden,
+    actions: ['click', 'double click', 'right click', 'middle click', 'drag', 'wheel'],
+    code: 'window_not_visible',
+    reason: 'A window that is not shown has no place on the display, so no pointer can be in it. Operate its elements.',
+  },
+  {
+    toolkits: everything.filter((toolkit) => !toolkit.startsWith('Qt')),
+    placings: hidden,
+    actions: ['key', 'hotkey'],
+    code: 'window_not_visible',
+    reason: "Keys go to the window that the agent's pointer is in. Qt alone takes them as messages, shown or not.",
+  },
+  {
+    toolkits: ['Chromium', 'Firefox', 'xterm', 'LibreOffice Calc'],
+    placings: hidden,
+    actions: ['text'],
+    code: 'window_not_visible',
+    reason:
+      'They let no text be inserted from outside, so it is typed, and keys do not reach a window that is not shown.',
+  },
+]
+
+/** What an action cannot help but let the person notice, by the types of the events that reach the person's window. */
+export const noticed: readonly {
+  readonly toolkits: readonly string[]
+  readonly actions: readonly string[]
+  readonly events: readonly string[]
+  readonly reason: string
+}[] = [
+  {
+    toolkits: ['LibreOffice Calc'],
+    actions: ['right click'],
+    events: ['enter-notify', 'leave-notify'],
+    reason:
+      "LibreOffice grabs the person's pointer and keyboard for a context menu, whoever opened it, and gives them back when it closes.",
+  },
+]
