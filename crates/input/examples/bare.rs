@@ -6,12 +6,15 @@ use std::io::{BufRead, Write};
 use std::time::SystemTime;
 
 use x11rb::connection::Connection;
-use x11rb::protocol::xproto::{BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt as _, MOTION_NOTIFY_EVENT};
+use x11rb::protocol::xproto::{
+    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt as _, MOTION_NOTIFY_EVENT,
+};
 use x11rb::protocol::xtest::ConnectionExt as _;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let mut number = || words.next().ok_or("usage: bare X Y")?.parse::<i16>().map_err(|_| "a number is needed");
+    let mut number =
+        || words.next().ok_or("usage: bare X Y")?.parse::<i16>().map_err(|_| "a number is needed");
     let (left, top) = (number()?, number()?);
     let (x, screen) = x11rb::connect(None)?;
     let root = x.setup().roots.get(screen).ok_or("the display has no screen")?.root;

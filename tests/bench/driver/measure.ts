@@ -11,7 +11,7 @@ export interface Spread {
 /** One line of the table. */
 export interface Row {
   readonly what: string
-  readonly unit: 'ms' | 'MB' | 'calls'
+  readonly unit: 'ms' | 'MB' | 'KB' | 'calls' | 'elements'
   readonly measured: Spread
   /** What it is held against, and how that is called. */
   readonly floor?: { readonly name: string; readonly spread: Spread }
@@ -20,7 +20,7 @@ export interface Row {
 }
 
 const spreadOf = (samples: readonly number[]): Spread => {
-  const sorted = samples.toSorted((a, b) => a - b)
+  const sorted = samples.toSorted((a, b) => Number(a > b) - Number(a < b))
   const at = (index: number): number => sorted[index] ?? Number.NaN
   return { median: at(Math.floor(sorted.length / 2)), min: at(0), max: at(sorted.length - 1) }
 }
@@ -35,6 +35,9 @@ export const milliseconds = async (work: () => unknown): Promise<number> => {
   return performance.now() - start
 }
 
+/** With `--quick` everything is measured a few times only: to see that it runs. */
+const mostRounds = process.argv.includes('--quick') ? 3 : Number.POSITIVE_INFINITY
+
 /**
  * Runs several things in turn, `rounds` times, so that the load of the machine falls on all of them alike; what each
  * gives is a sample, and the first round, which warms up, is none.
@@ -45,7 +48,7 @@ export const sideBySide = async <Name extends string>(
 ): Promise<Record<Name, Spread>> => {
   const entries = Object.entries(things) as [Name, () => Promise<number>][]
   const samples = new Map<Name, number[]>(entries.map(([name]) => [name, []]))
-  for (let round = 0; round <= rounds; round++) {
+  for (let round = 0; round <= Math.min(rounds, mostRounds); round++) {
     for (const [name, thing] of entries) {
       const sample = await thing()
       if (round > 0) samples.get(name)?.push(sample)
@@ -54,8 +57,13 @@ export const sideBySide = async <Name extends string>(
   return Object.fromEntries([...samples].map(([name, list]) => [name, spreadOf(list)])) as Record<Name, Spread>
 }
 
+/** What never came took for ever. */
 const figure = (value: number): string =>
-  Number.isInteger(value) ? String(value) : value.toFixed(value < 1 ? 3 : value < 100 ? 2 : 0)
+  value === Number.POSITIVE_INFINITY
+    ? 'never came'
+    : Number.isInteger(value)
+      ? String(value)
+      : value.toFixed(value < 1 ? 3 : value < 100 ? 2 : 0)
 
 /** How far the row is from its aim. */
 const verdict = ({ measured, floor, aim, unit }: Row): string => {
@@ -65,6 +73,12 @@ const verdict = ({ measured, floor, aim, unit }: Row): string => {
   const wanted = `${{ ratio: '×', median: '', difference: '+' }[aim.of]}${aim.atMost}${aim.of === 'ratio' ? '' : ` ${unit}`}`
   if (value <= aim.atMost) return `≤ ${wanted}: met`
   return `≤ ${wanted}: missed, ${figure(value)} is ${figure(value / aim.atMost)} times the aim`
+}
+
+/** The row in one line. */
+export const summary = (row: Row): string => {
+  const floor = row.floor === undefined ? '' : ` (${row.floor.name}: ${figure(row.floor.spread.median)})`
+  return `${row.what}: ${figure(row.measured.median)} ${row.unit}${floor} ${verdict(row)}`.trimEnd()
 }
 
 /** The rows as a Markdown table. */
@@ -82,13 +96,24 @@ export const table = (rows: readonly Row[]): string => {
       verdict(row),
     ]
   })
-  const lines = [
-    ['what', 'unit', 'median', 'min', 'max', 'floor, median', 'ratio', 'aim'],
-    ['---', '---', '---:', '---:', '---:', '---', '---:', '---'],
-    ...cells,
-  ]
-  return lines.map((line) => `| ${line.join(' | ')} |`).join('\n')
+  const head = ['what', 'unit', 'median', 'min', 'max', 'floor, median', 'ratio', 'aim']
+  return markdown([head, ['---', '---', '---:', '---:', '---:', '---', '---:', '---'], ...cells])
 }
+
+/** Rows whose floor is another driver, as a Markdown table. */
+export const duel = (rows: readonly Row[]): string => {
+  const other = rows[0]?.floor?.name ?? ''
+  const cells = rows.map(({ what, unit, measured, floor }) => {
+    const theirs = floor?.spread.median ?? Number.NaN
+    const ratio = Number.isFinite(theirs) ? figure(measured.median / theirs) : ''
+    return [what, unit, figure(measured.median), figure(theirs), ratio]
+  })
+  const head = ['what', 'unit', 'backlot, median', `${other}, median`, 'ratio']
+  return markdown([head, ['---', '---', '---:', '---:', '---:'], ...cells])
+}
+
+const markdown = (lines: readonly (readonly string[])[]): string =>
+  lines.map((line) => `| ${line.join(' | ')} |`).join('\n')
 
 /** The machine in one line. */
 export const machine = (): string => {

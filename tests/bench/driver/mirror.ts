@@ -1,11 +1,22 @@
 /** Trees that were read before: of a window that has not changed, and of a page in which one label has. */
 import { type Accessibility, axRoundTrips, type Window } from '@backlot/native'
-import type { Changing } from '../../support/changing.ts'
 import type { TestDesktop } from '../../support/desktop.ts'
 import { driverCommand, openSocket } from '../../support/driver.ts'
 import { until } from '../../support/until.ts'
 import { milliseconds, type Row, sideBySide } from './measure.ts'
-import { requestFor } from './tree.ts'
+
+let firsts = 0
+
+/** What asks for a whole tree; as if for the first time, when other limits than before show that nothing is remembered. */
+export const requestFor = (window: Window, { isFirst = false } = {}) => ({
+  pid: window.pid,
+  window_id: window.window_id,
+  title: window.title,
+  bounds: window.bounds,
+  max_elements: isFirst ? 1_000_000 + firsts++ : 0,
+  max_depth: 0,
+  timeout_ms: 30_000,
+})
 
 /** An unchanged window again: its tree, its texts, and all of it as the daemon's answer on its socket. */
 export const unchangedRows = async (
@@ -74,7 +85,7 @@ export const unchangedRows = async (
 export const changedRow = async (
   accessibility: Accessibility,
   window: Window,
-  page: Changing,
+  say: (text: string) => void,
   items: number,
 ): Promise<Row> => {
   let said = 0
@@ -86,7 +97,7 @@ export const changedRow = async (
       await accessibility.snapshot(requestFor(window))
       said += 1
       const [generation, text] = [accessibility.generation(window.pid), `Changed ${said}`]
-      await page.tell('say', text)
+      say(text)
       await accessibility.waitForEvent(window.pid, generation, 5_000)
       await accessibility.settled(window.pid, 80, 5_000)
       let tree = ''

@@ -1,6 +1,9 @@
 /** The desktop of a bench: the native core reads the environment of its process, so the bench runs in one of its own. */
+import { join } from 'node:path'
 import { type PrivateDesktop, startDesktop } from '@backlot/headless'
+import { Desktop, type Window } from '@backlot/native'
 import { TestDesktop } from '../../support/desktop.ts'
+import { until } from '../../support/until.ts'
 
 const handedOn = 'BACKLOT_BENCH_DESKTOP'
 
@@ -30,3 +33,42 @@ const ownedByParent = (facts: Facts): PrivateDesktop => ({
   exited: Promise.withResolvers<never>().promise,
   async [Symbol.asyncDispose]() {},
 })
+
+const root = join(import.meta.dir, '../../..')
+
+/** What every part of the bench acts on. */
+export class Stage implements Disposable {
+  private constructor(
+    readonly on: TestDesktop,
+    /** A connection to the display. */
+    readonly x: Desktop,
+  ) {}
+
+  static async open(on: TestDesktop): Promise<Stage> {
+    return new Stage(on, await Desktop.open(on.desktop.display))
+  }
+
+  /** The path of a crate's example program, compiled as the product is. */
+  async example(crate: string, name: string): Promise<string> {
+    const command = ['cargo', 'build', '--quiet', '--release', '-p', crate, '--example', name]
+    const cargo = Bun.spawn(command, { cwd: root })
+    if ((await cargo.exited) !== 0) throw new Error(`the example "${name}" of the crate "${crate}" does not compile`)
+    return join(root, 'target', process.env.CARGO_BUILD_TARGET ?? '', 'release', 'examples', name)
+  }
+
+  /** The window that fits, once it is there. */
+  windowOf(what: string, fits: (window: Window) => boolean): Promise<Window> {
+    return until(`a window of ${what}`, async () => (await this.x.windows()).find(fits))
+  }
+
+  /** Ends applications and waits until their windows have gone. */
+  async end(...applications: readonly { readonly pid: number }[]): Promise<void> {
+    const pids = applications.map(({ pid }) => pid)
+    for (const pid of pids) process.kill(pid, 'SIGKILL')
+    await until('the windows to go', async () => (await this.x.windows()).every(({ pid }) => !pids.includes(pid)))
+  }
+
+  [Symbol.dispose](): void {
+    this.x.close()
+  }
+}

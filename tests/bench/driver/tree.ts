@@ -1,22 +1,13 @@
 /** Trees against the bare bulk read of the same window over the same socket, and what an element click asks. */
-import { type Accessibility, axRoundTrips, type Desktop, type Window } from '@backlot/native'
+import { Accessibility, axRoundTrips, type Window } from '@backlot/native'
+import { startChromium, startGtk3 } from '../../support/applications.ts'
+import { until } from '../../support/until.ts'
 import { milliseconds, type Row, sideBySide } from './measure.ts'
-
-let firsts = 0
-
-/** What asks for a whole tree; as if for the first time, when other limits than before show that nothing is remembered. */
-export const requestFor = (window: Window, { isFirst = false } = {}) => ({
-  pid: window.pid,
-  window_id: window.window_id,
-  title: window.title,
-  bounds: window.bounds,
-  max_elements: isFirst ? 1_000_000 + firsts++ : 0,
-  max_depth: 0,
-  timeout_ms: 30_000,
-})
+import { changedRow, requestFor, unchangedRows } from './mirror.ts'
+import type { Stage } from './stage.ts'
 
 /** The tree of a window, read as if for the first time. */
-export const treeRow = async (
+const firstRow = async (
   accessibility: Accessibility,
   window: Window,
   name: string,
@@ -34,7 +25,7 @@ export const treeRow = async (
       }),
   })
   return {
-    what: `tree, text and elements of ${name}, ${items} nodes`,
+    what: `first tree, text and elements of ${name}, ${items} nodes`,
     unit: 'ms',
     measured: snapshot,
     floor: { name: '`GetItems`', spread: getItems },
@@ -42,32 +33,102 @@ export const treeRow = async (
   }
 }
 
-/** What the click of a button asks of the application. */
-export const elementClickRow = async (
-  accessibility: Accessibility,
-  desktop: Desktop,
-  pid: number,
-  label: string,
-): Promise<Row> => {
-  const window = (await desktop.windows()).find((candidate) => candidate.pid === pid)
-  if (window === undefined) throw new Error(`process ${pid} has no window`)
-  const tree = await accessibility.snapshot(requestFor(window))
-  const index = Array.from({ length: tree.element_count }, (_, at) => at).find(
-    (at) => tree.element(at)?.label === label,
-  )
-  if (index === undefined) throw new Error(`there is no element "${label}"`)
-  const { trips } = await sideBySide(10, {
-    trips: async () => {
-      const before = axRoundTrips()
-      await tree.read(index)
-      await tree.perform(index, 'press', 2_000)
-      return axRoundTrips() - before
-    },
+/** A browser on a page of many nodes, which shows what it is told. */
+interface Page extends AsyncDisposable {
+  readonly window: Window
+  say(text: string): void
+}
+
+/** Opens a page of about 3,000 nodes and waits until it has been drawn. */
+const openPage = async (stage: Stage): Promise<Page> => {
+  const { promise: drawn, resolve } = Promise.withResolvers<void>()
+  const orders = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request, serving) => (serving.upgrade(request) ? undefined : new Response(null, { status: 404 })),
+    websocket: { open: (page) => void page.subscribe('orders'), message: () => resolve() },
   })
+  const rows = '<div><button type="button">Row</button> words beside it</div>'.repeat(930)
+  const listening = `<script>
+    const orders = new WebSocket('ws://127.0.0.1:${orders.port}/')
+    orders.onmessage = ({ data }) => { document.getElementById('told').textContent = data }
+    orders.onopen = () => requestAnimationFrame(() => requestAnimationFrame(() => orders.send('drawn')))
+  </script>`
+  const content = (html: string): string =>
+    html.replace('<body>', '<body><p id="told">Told nothing</p>').replace('</body>', `${rows}${listening}</body>`)
+  const browser = await startChromium(stage.on, { content })
+  await drawn
+  const window = await stage.windowOf('Chromium', ({ title }) => title.startsWith(browser.title))
   return {
-    what: 'click of an element, read again before it: round trips to the application',
-    unit: 'calls',
-    measured: trips,
-    aim: { of: 'median', atMost: 3 },
+    window,
+    say: (text) => void orders.publish('orders', text),
+    async [Symbol.asyncDispose]() {
+      await browser[Symbol.asyncDispose]()
+      await orders.stop(true)
+    },
+  }
+}
+
+/** The bus, joined once the browser has the whole page: one that starts with a reader answers only a part in bulk. */
+const joinAfter = async ({ window }: Page): Promise<readonly [Accessibility, items: number]> => {
+  const accessibility = await Accessibility.open(null)
+  const items = await until('the whole page', async () => {
+    const known = await accessibility.cacheItems(window.pid)
+    return known > 2_900 && known
+  })
+  return [accessibility, items]
+}
+
+/** Trees of a page in Chromium, also after a change, and of a GTK 3 application, also without one. */
+export const treeRows = async (stage: Stage): Promise<Row[]> => {
+  const rows: Row[] = []
+  {
+    await using page = await openPage(stage)
+    const [accessibility, items] = await joinAfter(page)
+    rows.push(await firstRow(accessibility, page.window, 'a page in Chromium', 3))
+    rows.push(await changedRow(accessibility, page.window, page.say, items))
+    accessibility.close()
+  }
+  const started = stage.on.start(['gtk3-widget-factory'])
+  const factory = await stage.windowOf('gtk3-widget-factory', ({ pid }) => pid === started.pid)
+  const accessibility = await Accessibility.open(null)
+  rows.push(await firstRow(accessibility, factory, 'gtk3-widget-factory', 6))
+  await stage.end(started)
+  const application = await startGtk3(stage.on, 'controls', { geometry: '420x480+700+300' })
+  const controls = await stage.windowOf('the controls', ({ pid }) => pid === application.pid)
+  rows.push(...(await unchangedRows(stage.on, accessibility, controls, 'one of each GTK 3 control')))
+  accessibility.close()
+  await stage.end(application)
+  return rows
+}
+
+/** What the click of a button asks of the application. */
+export const elementClickRow = async (stage: Stage): Promise<Row> => {
+  const application = await startGtk3(stage.on, 'controls', { geometry: '420x480+700+300' })
+  const accessibility = await Accessibility.open(null)
+  try {
+    const window = await stage.windowOf('the controls', ({ pid }) => pid === application.pid)
+    const tree = await accessibility.snapshot(requestFor(window))
+    const index = Array.from({ length: tree.element_count }, (_, at) => at).find(
+      (at) => tree.element(at)?.label === 'Press me',
+    )
+    if (index === undefined) throw new Error('there is no element "Press me"')
+    const { trips } = await sideBySide(10, {
+      trips: async () => {
+        const before = axRoundTrips()
+        await tree.read(index)
+        await tree.perform(index, 'press', 2_000)
+        return axRoundTrips() - before
+      },
+    })
+    return {
+      what: 'click of an element, read again before it: round trips to the application',
+      unit: 'calls',
+      measured: trips,
+      aim: { of: 'median', atMost: 3 },
+    }
+  } finally {
+    accessibility.close()
+    await stage.end(application)
   }
 }
