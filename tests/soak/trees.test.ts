@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { startCalc, startChromium, startFirefox } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
+import type { ListedWindow } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { compareTree } from '../support/tree-comparison.ts'
+import { until } from '../support/until.ts'
 
 const on = privateDesktop({ size: { width: 1600, height: 1100 } })
 let client: McpClient
@@ -19,6 +23,25 @@ const program =
   (...command: [string, ...string[]]) =>
   async () => ({ pid: on().start(command).pid, title: '' })
 
+const writer = async () => {
+  const command = ['soffice', '--writer', '--norestore', '--nologo', '--nofirststartwizard'] as const
+  on().start([...command, `-env:UserInstallation=file://${on().path('writer-profile')}`])
+  const title = 'LibreOffice Writer'
+  const { pid } = await until('the window of Writer', async () => {
+    const { windows } = await client.ask<{ windows: ListedWindow[] }>('list_windows')
+    return windows.find((window) => window.title.includes(title))
+  })
+  return { pid, title }
+}
+
+/** Without its settings it shows no keys. */
+const keypad = async () => {
+  const folder = join(on().home, '.config/SpeedCrunch')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'SpeedCrunch.ini'), '[SpeedCrunch]\nLayout\\KeypadVisible=true\n')
+  return { pid: on().start(['speedcrunch']).pid, title: '' }
+}
+
 /** Each with how many named elements it has at least. */
 const applications: readonly (readonly [
   string,
@@ -28,11 +51,12 @@ const applications: readonly (readonly [
   ['gtk3-widget-factory', 40, program('gtk3-widget-factory')],
   ['gtk3-demo', 40, program('gtk3-demo')],
   ['galculator (GTK 3)', 25, program('galculator')],
+  ['LibreOffice Writer', 40, writer],
   ['mousepad (GTK 3)', 5, program('mousepad', '--disable-server')],
   ['gedit (GTK 3)', 5, program('gedit', '--standalone')],
   ['LibreOffice Calc', 40, () => startCalc(on())],
   ['featherpad (Qt 5)', 10, program('featherpad', '--standalone')],
-  ['speedcrunch (Qt 5)', 5, program('speedcrunch')],
+  ['speedcrunch (Qt 5)', 20, keypad],
   ['a page in Chromium', 20, () => startChromium(on())],
   ['a page in Firefox', 20, () => startFirefox(on())],
 ]
