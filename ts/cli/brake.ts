@@ -12,20 +12,42 @@ import { reachOf } from './tool-call.ts'
 /** How the brake of the environment's display stands, without asking a daemon. */
 export const brakeState = (): BrakeState => new Brake(pauseFileOf(process.env)).state
 
+/** Tells the daemon that listens there; throws what `connect` does, and `daemon_unavailable` where it is silent. */
+const tell = async (socket: string, verb: 'pause' | 'resume'): Promise<unknown> => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const silent = new Failure(
+    'daemon_unavailable',
+    `The daemon on "${socket}" does not answer. End it by its pid, which \`backlot-driver status\` says.`,
+    { socket },
+  )
+  const timer = setTimeout(() => reject(silent), daemonAnswersMs)
+  const asking = async () => {
+    const connection = await connect(socket)
+    try {
+      return await connection.ask({ method: verb })
+    } finally {
+      connection.close()
+    }
+  }
+  try {
+    return await Promise.race([asking(), promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Milliseconds that a daemon gets for its answer. */
+const daemonAnswersMs = 2_000
+
 const turn = async (verb: 'pause' | 'resume', named: string | undefined): Promise<unknown> => {
   const { socket } = reachOf(named)
   checkSocket(socket)
-  try {
-    const connection = await connect(socket)
-    const state = await connection.ask({ method: verb })
-    connection.close()
-    return state
-  } catch (error) {
-    // Without a daemon there are drivers in processes of their own, and those that start later.
-    if (Failure.from(error).code !== 'not_running' || named !== undefined) throw error
-  }
+  if (named !== undefined) return tell(socket, verb)
+  // The file first: it halts drivers in processes of their own, and those that start later, whatever the daemon does.
   const brake = new Brake(pauseFileOf(process.env))
   const state = verb === 'pause' ? brake.pause('command') : brake.resume()
+  const told = await tell(socket, verb).catch(() => undefined)
+  if (told !== undefined) return told
   if (!brake.isPrivate) return state
   const directory = dirname(brake.file)
   throw new Failure(

@@ -85,7 +85,10 @@ export const typingDelayMs = 30
 export const longestText = 100_000
 
 /** Characters of the clipboard's text that are shown, and those that may be written. */
-export const clipboard = { longestText: 100_000, longestWrittenText: 10_000_000 } as const
+export const clipboard = { longestText: 100_000, longestWrittenText: 10_000_000, mostBytes: 64 * 1024 * 1024 } as const
+
+/** Milliseconds that an element may take until it has the focus that its toolkit gave it. */
+export const focusAppearsMs = 500
 
 /** Milliseconds that a launched application has to show its first window. */
 export const launchTimeoutMs = 10_000

@@ -44,7 +44,7 @@ export const callTool = async (
 
 /** Runs a tool on checked arguments: finds the element of a token, and adds what was asked for beside the tool's answer. */
 export const runTool = async (call: Call, tool: Tool, checked: Static<TObject>): Promise<Outcome> => {
-  const args = await withIndex(call, checked)
+  const args = tool.findsElement ? checked : await withIndex(call, checked)
   return observed(call, args, withResolved(call, await tool.run(call, args)))
 }
 

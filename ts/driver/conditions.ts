@@ -5,6 +5,7 @@ import { waiting as limits } from '@backlot/contract/limits'
 import type { AxSnapshot, Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import { elementOf, nameOf, windowOf, windowOrFrontmost } from './target.ts'
+import { withIndex } from './tokens.ts'
 import { refreshedMap } from './trees.ts'
 
 /** What one look found. */
@@ -30,6 +31,7 @@ interface Wanted {
   readonly role?: string
   readonly label?: string
   readonly element_index?: number
+  readonly element_token?: string
   readonly text?: string
   readonly title?: string
   readonly still_ms: number
@@ -47,7 +49,9 @@ interface Element {
 export const conditions = {
   element: (call: Call, wanted: Wanted) => element(call, wanted, true),
   element_gone: (call: Call, wanted: Wanted) =>
-    wanted.element_index === undefined ? element(call, wanted, false) : thisElementGone(call, wanted),
+    wanted.element_index === undefined && wanted.element_token === undefined
+      ? element(call, wanted, false)
+      : thisElementGone(call, wanted),
   text: (call: Call, wanted: Wanted) => text(call, wanted, true),
   text_gone: (call: Call, wanted: Wanted) => text(call, wanted, false),
   window: (call: Call, wanted: Wanted) => titled(call, wanted, true),
@@ -109,9 +113,16 @@ const element = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<E
 const shown = ({ element_index, role, label }: Element): string => `[element_index ${element_index}] ${role} "${label}"`
 
 const thisElementGone = async (call: Call, wanted: Wanted): Promise<Eyes> => {
-  const { pid, window_id, element_index } = wanted
-  const found = pid === undefined ? undefined : await elementOf(call, { ...wanted, pid })
-  if (pid === undefined || found === undefined) throw needs('pid', 'integer')
+  const { pid, window_id, element_index, element_token } = wanted
+  if (pid === undefined) throw needs('pid', 'integer')
+  const found = await withIndex(call, { ...wanted, pid })
+    .then((args) => elementOf(call, args))
+    .catch(unlessStale)
+  if (found === undefined) {
+    const saw = `the element ${element_token ?? element_index} is gone`
+    const facts = { pid, window_id, element_index }
+    return { what: 'the end of an element', next: async () => undefined, look: async () => ({ met: true, saw, facts }) }
+  }
   const { target } = found
   const tree = await treeOf(call, wanted)
   return {
@@ -128,6 +139,10 @@ const thisElementGone = async (call: Call, wanted: Wanted): Promise<Eyes> => {
         : { met: false, saw: `${nameOf(target)} is still there`, facts }
     },
   }
+}
+
+const unlessStale = (error: unknown): undefined => {
+  if (Failure.from(error).code !== 'stale_element') throw error
 }
 
 const text = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<Eyes> => {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { evidence as limits } from '@backlot/contract/limits'
 import type { Accessibility, AxElement, Delivery, Rect, Window } from '@backlot/native'
-import type { Call } from './context.ts'
+import { type Call, reasonOf } from './context.ts'
 import type { SeenElement } from './elements.ts'
 import type { Outcome } from './tool.ts'
 import { compareLooks, type Evidence, isConfirming, type Look, type Scene } from './witnesses.ts'
@@ -13,6 +13,8 @@ export const watch = async (call: Call, scene: Scene, act: () => Promise<readonl
   const { evidence_timeout_ms } = await call.driver.config.read()
   const eyes = await openEyes(call, scene)
   const before = await eyes.first()
+  // The looks may have taken long: what the caller gave up meanwhile, or the person halted, is not done.
+  if (call.signal.aborted) throw reasonOf(call.signal)
   const told = await act()
   if (told.some(isConfirming)) return [...told]
   // What a window shows that believes to have the focus is no effect of the action.

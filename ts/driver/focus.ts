@@ -1,11 +1,12 @@
 /** The element that keys go to: finding it, and making another one it. */
 import { Failure } from '@backlot/contract/failure'
-import { tree } from '@backlot/contract/limits'
+import { focusAppearsMs } from '@backlot/contract/limits'
 import type { AxElement, Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import type { SeenElement } from './elements.ts'
 import { afterGesture, watch } from './evidence.ts'
 import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
+import { defaultLimits, readTree } from './trees.ts'
 import { type Evidence, isConfirming } from './witnesses.ts'
 
 /** An element that keys go to now. */
@@ -30,6 +31,7 @@ export const focusForKeys = async (
   const at = contains(window, point) ? point : null
   if (isFocused(target.element)) return { target, at, evidence: [] }
   if (await unlessGone(window, target.index, target.snapshot.focus(target.index))) {
+    await untilFocused(call, scene)
     return focused(scene, at, [], 'the toolkit')
   }
   if (!target.element.editable || at === null) {
@@ -46,6 +48,37 @@ export const focusForKeys = async (
     ),
   ])
   return focused(scene, at, evidence, 'a click on its middle')
+}
+
+/**
+ * Waits until the element has the focus where another one says that it has: keys that come too early would go to that
+ * one. Toolkits whose inactive windows say nothing of the focus are not waited for. Throws `element_not_focusable`.
+ */
+const untilFocused = async (
+  call: Call,
+  { window, target }: { readonly window: Window; readonly target: SeenElement },
+): Promise<void> => {
+  const before = target.snapshot.focused() ?? undefined
+  if (before === undefined || before === target.index) return
+  const accessibility = await call.driver.accessibility()
+  const deadline = performance.now() + focusAppearsMs
+  for (;;) {
+    const events = accessibility.generation(window.pid)
+    const [now, other] = await Promise.all([
+      unlessGone(window, target.index, target.snapshot.read(target.index)),
+      target.snapshot.read(before).catch(() => undefined),
+    ])
+    if (isFocused(now) || other === undefined || !isFocused(other)) return
+    const remaining = deadline - performance.now()
+    if (remaining <= 0 || call.signal.aborted) {
+      throw new Failure(
+        'element_not_focusable',
+        `${nameOf(target)} was given the focus, but ${other.role} "${other.label}" keeps it and would get the keys. Click the element first.`,
+        { element_index: target.index, tried: ['focus request of the toolkit'] },
+      )
+    }
+    await accessibility.waitForEvent(window.pid, events, Math.ceil(Math.min(remaining, 50)))
+  }
 }
 
 const isFocused = (element: AxElement): boolean => element.states.includes('focused')
@@ -70,17 +103,15 @@ const focused = async (
 
 /** The element of the window that has the focus, if its application says so. */
 export const focusedElement = async (call: Call, window: Window): Promise<SeenElement | undefined> => {
-  const { pid, window_id, title, bounds } = window
+  const { pid, window_id } = window
   const known = call.driver.seen.snapshot(pid, window_id)
   const index = known?.focused() ?? undefined
   if (known !== undefined && index !== undefined) {
     const element = await known.read(index).catch(() => undefined)
     if (element !== undefined && isFocused(element)) return { index, snapshot: known, element }
   }
-  const limits = { max_elements: tree.maxElements, max_depth: tree.maxDepth, timeout_ms: tree.timeoutMs }
   try {
-    const accessibility = await call.driver.accessibility()
-    const snapshot = await accessibility.snapshot({ pid, window_id, title, bounds, ...limits })
+    const snapshot = await readTree(call, window, defaultLimits)
     const focused = snapshot.focused() ?? undefined
     const element = focused === undefined ? undefined : snapshot.element(focused)
     return focused === undefined || !element ? undefined : { index: focused, snapshot, element }

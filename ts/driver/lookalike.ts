@@ -31,7 +31,9 @@ export const elementNow = async (call: Call, window: Window, index: number): Pro
   const { pid, window_id } = window
   const was = seen.element(pid, window_id, index)
   const read = was && (await unlessStale(was.snapshot.read(index)))
-  if (was !== undefined && read !== undefined) return { ...was, element: read }
+  // An object that reads otherwise may have been given to another row.
+  const isSame = read !== undefined && read.role === was?.element.role && read.label === was.element.label
+  if (was !== undefined && isSame) return { ...was, element: read }
   // The index map may have been read again since the caller saw the element.
   const token = (was?.snapshot ?? seen.told(pid, window_id)?.snapshot)?.token(index) ?? ''
   if (token === '') throw staleElement(pid, window_id, index)

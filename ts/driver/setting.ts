@@ -36,6 +36,9 @@ export const routeByDevices = ({ element: { role, editable } }: SeenElement): Ro
   return switches.has(role) ? clickSwitch : undefined
 }
 
+/** True for what is on or off. */
+export const isSwitch = ({ element: { role } }: SeenElement): boolean => switches.has(role)
+
 /** A page takes the focus some time after it was given, and keys that come before go nowhere. */
 const onceMore =
   (route: Route): Route =>

@@ -1,5 +1,4 @@
 /** Watching for the person's stop key, which puts the brake on. */
-import { Failure } from '@backlot/contract/failure'
 import type { StopKey } from '@backlot/native'
 import type { Brake } from './brake.ts'
 
@@ -10,6 +9,8 @@ const waitMs = 60_000
 export class StopKeyWatch {
   #combination = ''
   #watching: Promise<StopKey> | undefined
+  /** One change after another, so that no watch is opened twice. */
+  #following: Promise<unknown> = Promise.resolve()
 
   constructor(
     private readonly brake: Brake,
@@ -22,7 +23,13 @@ export class StopKeyWatch {
    * Watches for the combination of now. Throws what the native core says where it cannot, so that no action goes on
    * which the person could not halt.
    */
-  async follow(): Promise<void> {
+  follow(): Promise<void> {
+    const turn = this.#following.then(() => this.#follow())
+    this.#following = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #follow(): Promise<void> {
     const combination = await this.wanted()
     if (combination === this.#combination) {
       await this.#watching
@@ -34,7 +41,7 @@ export class StopKeyWatch {
     const watching = this.open(combination)
     this.#watching = watching
     try {
-      this.#attend(await watching, watching)
+      void this.#attend(await watching, watching)
     } catch (error) {
       this.#forget(watching)
       throw error
@@ -55,10 +62,11 @@ export class StopKeyWatch {
       while (this.#watching === watching) {
         if ((await watch.pressed(waitMs)) && (await this.#isWanted())) this.brake.pause('stop_key')
       }
-    } catch (error) {
-      // The display went; with it the keyboard. The next action opens both again.
-      if (Failure.from(error).code !== 'display_lost') throw error
+    } catch {
+      // Whatever ended the watch, the next action opens it again, or says why it cannot.
       this.#forget(watching)
+    } finally {
+      watch.close()
     }
   }
 

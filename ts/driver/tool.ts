@@ -50,6 +50,8 @@ export interface Tool<Arguments extends TObject = TObject> {
   readonly arguments: Arguments
   readonly attributes: Attributes
   /** Calls that unchecked arguments hold: each must be permitted where the tool is called. */
+  /** Finds its element itself: that there is none is an answer. */
+  readonly findsElement?: true
   nested?(args: unknown): readonly { readonly name: unknown; readonly args: unknown }[]
   run(call: Call, args: Static<Arguments>): Promise<Outcome>
 }

@@ -1,7 +1,7 @@
 /** A page as the accessibility bus shows it: for browsers and web views that listen for no debugger. */
 import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
-import type { Window } from '@backlot/native'
+import type { Rect, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import { acted, afterGesture, watch } from '../evidence.ts'
 import { around, contains, refuseInvisible } from '../target.ts'
@@ -22,7 +22,7 @@ interface Seen {
   readonly tag: string
   readonly attributes: Readonly<Record<string, string>>
   /** In window pixels. */
-  readonly rect: { readonly x: number; readonly y: number; readonly width: number; readonly height: number } | null
+  readonly rect: Rect | null
 }
 
 /** The visible text, as far as it is in view. */
@@ -101,7 +101,8 @@ export const queryAccessible = async (
 export const clickAccessible = async (call: Call, window: Window, selector: string): Promise<Outcome> => {
   const wanted = simple('selector', selector)
   refuseInvisible(window)
-  const found = (await look(call, window)).filter(({ tag, attributes }) => fits(wanted, tag, attributes))
+  const seen = await look(call, window)
+  const found = seen.filter(({ tag, attributes }) => fits(wanted, tag, attributes))
   const [first] = found
   if (first === undefined) {
     throw new Failure(
@@ -117,8 +118,10 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
       { selector, reason },
     )
   if (!first.enabled) throw refuse('is disabled')
-  const { rect } = first
-  if (rect === null || rect.width === 0 || rect.height === 0) throw refuse('has no size')
+  if (first.rect === null || first.rect.width === 0 || first.rect.height === 0) throw refuse('has no size')
+  // Beyond the document lies the browser itself, with its tabs and its toolbar.
+  const rect = inView(first.rect, documentOf(seen, first).rect)
+  if (rect === null) throw refuse('is scrolled out of view')
   const place = { x: Math.floor(rect.x + rect.width / 2), y: Math.floor(rect.y + rect.height / 2) }
   if (!contains(window, place)) throw refuse('is scrolled out of view')
   const { pid, window_id } = window
@@ -141,6 +144,21 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
     pointer_moved: true,
     route: 'agent_pointer',
   })
+}
+
+/** The outermost document that an object lies in. */
+const documentOf = (seen: readonly Seen[], object: Seen): Seen => {
+  const above = object.parent === null ? undefined : seen[object.parent]
+  return above === undefined ? object : documentOf(seen, above)
+}
+
+/** The part of a place that a document shows, or null when it shows none of it. */
+const inView = (place: Rect, shown: Rect | null): Rect | null => {
+  if (shown === null) return place
+  const [x, y] = [Math.max(place.x, shown.x), Math.max(place.y, shown.y)]
+  const width = Math.min(place.x + place.width, shown.x + shown.width) - x
+  const height = Math.min(place.y + place.height, shown.y + shown.height) - y
+  return width > 0 && height > 0 ? { x, y, width, height } : null
 }
 
 const simple = (argument: string, text: string): SimpleSelector => {

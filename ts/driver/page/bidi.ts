@@ -18,7 +18,14 @@ export const openFirefox = async (url: string): Promise<WebBrowser> => {
     if (method === 'browsingContext.userPromptClosed') dialogs.delete(asText(context))
   })
   const events = ['browsingContext.userPromptOpened', 'browsingContext.userPromptClosed']
-  await wire.send('session.subscribe', { events }, limits.commandMs)
+  try {
+    await wire.send('session.subscribe', { events }, limits.commandMs)
+  } catch (error) {
+    // Firefox has room for one session, and this one would be in nobody's hands.
+    await wire.send('session.end', {}, limits.commandMs).catch(() => undefined)
+    wire[Symbol.dispose]()
+    throw error
+  }
   return {
     route: 'webdriver_bidi',
     lingerMs: limits.lingerMs.webdriver_bidi,

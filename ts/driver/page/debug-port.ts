@@ -1,5 +1,6 @@
 /** Where a browser's process listens for debuggers; a port counts only when its listener is that very process. */
 import { access, readdir, readFile, readlink } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { page as limits } from '@backlot/contract/limits'
 
@@ -85,14 +86,33 @@ const socketsOf = async (pid: number): Promise<ReadonlySet<string>> => {
   return new Set(links.flatMap((link) => link.match(/^socket:\[(\d+)\]$/)?.[1] ?? []))
 }
 
+/** The body of `GET /json/version`, asked on a plain socket: `fetch` would go through a proxy of the environment. */
+const versionOf = (host: string, port: number): Promise<string> => {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const socket = connect({ host: host.replace(/^\[|\]$/g, ''), port })
+  let answer = ''
+  socket.setEncoding('utf8').setTimeout(limits.discoveryMs, () => socket.destroy(new Error('no answer in time')))
+  socket.on('data', (text: string) => {
+    answer += text
+    if (answer.length > longestVersion) socket.destroy(new Error('the answer is too long'))
+    const [head = '', body] = answer.split('\r\n\r\n', 2)
+    const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? Number.POSITIVE_INFINITY)
+    if (body === undefined || Buffer.byteLength(body) < length) return
+    resolve(body)
+    socket.destroy()
+  })
+  socket.on('error', reject).on('close', () => resolve(answer.split('\r\n\r\n', 2)[1] ?? ''))
+  socket.write(`GET /json/version HTTP/1.1\r\nHost: ${host}:${port}\r\nConnection: close\r\n\r\n`)
+  return promise
+}
+
+/** Far more than any browser says of its version. */
+const longestVersion = 64 * 1024
+
 /** Chromium answers `GET /json/version` with the address of its WebSocket, which must be the same server. */
 const chromeAt = async (host: string, port: number): Promise<DebugServer | undefined> => {
   try {
-    const response = await fetch(`http://${host}:${port}/json/version`, {
-      redirect: 'error',
-      signal: AbortSignal.timeout(limits.discoveryMs),
-    })
-    const { Browser, webSocketDebuggerUrl } = (await response.json()) as Record<string, unknown>
+    const { Browser, webSocketDebuggerUrl } = JSON.parse(await versionOf(host, port)) as Record<string, unknown>
     const url = URL.parse(String(webSocketDebuggerUrl))
     // Node's own inspector speaks the same protocol without pages.
     if (url?.protocol !== 'ws:' || Number(url.port) !== port || String(Browser).startsWith('node')) return undefined

@@ -1,7 +1,7 @@
 /** Running a caller's script in a page. */
 import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
-import type { Call } from '../context.ts'
+import { type Call, reasonOf } from '../context.ts'
 import type { Outcome } from '../tool.ts'
 import type { ReachedPage } from './reach.ts'
 import type { Ran, WebPage } from './web-page.ts'
@@ -16,10 +16,11 @@ export const runScript = async (
 ): Promise<Outcome> => {
   // A page that does not answer now would run the script some time after the call has failed.
   await page.ours('() => ""', '', limits.commandMs)
+  if (call.signal.aborted) throw reasonOf(call.signal)
   const halt = () => void page.halt().catch(() => undefined)
   call.signal.addEventListener('abort', halt, { once: true })
   try {
-    const ran = await runAnyForm(page, script, timeoutMs)
+    const ran = await runAnyForm(call, page, script, timeoutMs)
     if ('thrown' in ran) throw scriptFailed(ran.thrown)
     const { type, value, is_json } = described(ran.value)
     return {
@@ -58,11 +59,13 @@ const forms: readonly ((script: string) => string)[] = [
 ]
 
 /** Runs the script once, in the first form that parses. */
-const runAnyForm = async (page: WebPage, script: string, timeoutMs: number): Promise<Ran> => {
+const runAnyForm = async (call: Call, page: WebPage, script: string, timeoutMs: number): Promise<Ran> => {
   const flaws: Ran[] = []
   for (const form of forms) {
     // What stands behind a false condition is parsed and not run; what has run must not be run again in another form.
     const parsed = await page.run(`if (0) ${form(script)}`, limits.commandMs)
+    // Trying the forms takes a while, in which the caller may have given up.
+    if (call.signal.aborted) throw reasonOf(call.signal)
     if (!('thrown' in parsed)) return page.run(form(script), timeoutMs)
     flaws.push(parsed)
   }
@@ -93,7 +96,10 @@ const scriptFailed = (thrown: string): Failure => {
 
 const described = (text: string): Facts => {
   try {
-    return asFacts(JSON.parse(text))
+    const facts = asFacts(JSON.parse(text))
+    const { value } = facts
+    const isLong = typeof value === 'string' && value.length > limits.longestText
+    return isLong ? { ...facts, value: value.slice(0, limits.longestText), is_json: false, cut: true } : facts
   } catch {
     // The page's own scripts may have changed what the description is made with.
     return { type: 'unknown', value: text.slice(0, limits.longestText), is_json: false }

@@ -1,5 +1,5 @@
 /** The clipboard: text, a picture, files. */
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { clipboard as limits } from '@backlot/contract/limits'
 import type { Clip } from '@backlot/native'
@@ -110,6 +110,12 @@ const pngIn = async (path: string): Promise<Buffer> => {
     new Failure('invalid_argument', `The file "${path}" of "image_file" ${what}. Name a PNG.`, {
       argument: 'image_file',
     })
+  const found = await stat(path).catch((error: Error) => {
+    throw refuse(`cannot be read: ${error.message}`)
+  })
+  // A device or a pipe would be read for ever.
+  if (!found.isFile()) throw refuse('is no plain file')
+  if (found.size > limits.mostBytes) throw refuse(`has ${found.size} bytes, more than ${limits.mostBytes}`)
   const bytes = await readFile(path).catch((error: Error) => {
     throw refuse(`cannot be read: ${error.message}`)
   })

@@ -1,10 +1,11 @@
-/** Menus: an item by its path, through the toolkit, without a menu opening; else through the agent's own pointer. */
-import { accessibleActionTimeoutMs, tree } from '@backlot/contract/limits'
+/** Menus: an item by its path, through the toolkit, without a menu opening. */
+import { accessibleActionTimeoutMs } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
 import { pid, windowId } from '../arguments.ts'
 import { acted, watch } from '../evidence.ts'
 import { windowOrFrontmost } from '../target.ts'
 import { acts, tool } from '../tool.ts'
+import { defaultLimits, readTree } from '../trees.ts'
 import type { Evidence } from '../witnesses.ts'
 
 export const invokeMenu = tool({
@@ -24,10 +25,8 @@ export const invokeMenu = tool({
   attributes: { ...acts('accessibility'), extension: true },
   async run(call, args) {
     const window = await windowOrFrontmost(call, args.pid, args.window_id)
-    const { pid, window_id, title, bounds } = window
-    const limits = { max_elements: tree.maxElements, max_depth: tree.maxDepth, timeout_ms: tree.timeoutMs }
-    const accessibility = await call.driver.accessibility()
-    const snapshot = await accessibility.snapshot({ pid, window_id, title, bounds, ...limits })
+    const { pid, window_id } = window
+    const snapshot = await readTree(call, window, defaultLimits)
     let path = args.path
     const evidence = await watch(call, { window }, async (): Promise<Evidence[]> => {
       const chosen = await snapshot.invokeMenu(args.path, accessibleActionTimeoutMs)

@@ -32,7 +32,13 @@ const pageArguments = Type.Object({
   selector: Type.Optional(Type.String({ minLength: 1, description: 'For click_element: CSS; the first match.' })),
   user_has_confirmed_enabling: Type.Optional(Type.Boolean({ description: 'macOS only.' })),
   timeout_ms: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: longestTimeoutMs, default: limits.scriptMs, description: 'For the script.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: longestTimeoutMs,
+      default: limits.scriptMs,
+      description: 'For the script.',
+      extension: true,
+    }),
   ),
 })
 

@@ -3,8 +3,9 @@ import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, longestText } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
 import { elementIndex, pid, windowId } from '../arguments.ts'
+import { reasonOf } from '../context.ts'
 import { acted } from '../evidence.ts'
-import { type Found, routeByDevices, type Setting } from '../setting.ts'
+import { type Found, isSwitch, routeByDevices, type Setting } from '../setting.ts'
 import { elementOf, nameOf, refuseDisabled, unlessGone } from '../target.ts'
 import { acts, type Outcome, tool } from '../tool.ts'
 
@@ -24,9 +25,12 @@ export const setValue = tool({
     const found = await elementOf(call, args)
     if (found === undefined) throw new Error('element_index is required')
     refuseDisabled(found.target)
+    if (call.signal.aborted) throw reasonOf(call.signal)
     const throughToolkit = await setThroughToolkit(found, args.value)
     if (throughToolkit.setting?.confirmed === true) return told(found, throughToolkit.setting)
-    const byDevices = routeByDevices(found.target)
+    // A switch that the toolkit has pressed would be pressed back.
+    const isPressed = throughToolkit.setting !== undefined && isSwitch(found.target)
+    const byDevices = isPressed ? undefined : routeByDevices(found.target)
     if (byDevices !== undefined) return told(found, await byDevices(call, found, args.value))
     if (throughToolkit.setting === undefined) throw throughToolkit.refusal
     return told(found, throughToolkit.setting)

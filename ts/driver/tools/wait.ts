@@ -30,6 +30,7 @@ export const waitFor = tool({
     timeout_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: longestTimeoutMs, default: limits.timeoutMs })),
   }),
   attributes: { ...reads('accessibility'), extension: true },
+  findsElement: true,
   async run(call, args) {
     const { condition, timeout_ms = limits.timeoutMs } = args
     const eyes = await conditions[condition](call, { still_ms: limits.stillMs, ...args })
