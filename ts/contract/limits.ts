@@ -39,7 +39,7 @@ export const longestTimeoutMs = 60_000
 export const accessibleActionTimeoutMs = 2_000
 
 /** Milliseconds that a value may take to appear after keys or a click have set it. */
-export const valueAppearsMs = 1_000
+export const valueAppearsMs = 2_500
 
 /** Watching an action for its effect. */
 export const evidence = {
