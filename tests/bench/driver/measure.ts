@@ -1,5 +1,5 @@
 /** Times and sizes, each beside a floor that was measured in the same run. */
-import { cpus, release, totalmem } from 'node:os'
+import { cpus, loadavg, release, totalmem } from 'node:os'
 
 /** Middle, least and greatest of what was measured. */
 export interface Spread {
@@ -115,8 +115,8 @@ export const duel = (rows: readonly Row[]): string => {
 const markdown = (lines: readonly (readonly string[])[]): string =>
   lines.map((line) => `| ${line.join(' | ')} |`).join('\n')
 
-/** The machine in one line. */
+/** The machine in one line, and how busy it was. */
 export const machine = (): string => {
   const [cpu] = cpus()
-  return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Bun ${Bun.version}`
+  return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Bun ${Bun.version}, load average at the end ${loadavg()[1]?.toFixed(1)}`
 }
