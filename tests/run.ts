@@ -3,9 +3,9 @@
  *
  * FILTER is a part of a test file's path, the name of a crate, or else a part of test names. `--soak` adds the groups
  * of tests/soak (a file is a group), `--soak-group N` one of them, N modulo their number. `--record` keeps what is
- * proved. The last lines are the tally of requirements and `N passed, N failed, N skipped`.
+ * proved, and the pages that the tests wrote. The last lines are the tally of requirements and `N passed, N failed, N skipped`.
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { keepProved, summary, tallyOfRun } from './spec/tally.ts'
@@ -85,6 +85,9 @@ for (const { label, files, name, apart: away, minutes } of steps.bun) {
 const tally = tallyOfRun(proofs, filter === undefined)
 for (const error of tally.errors) console.log(error)
 if (values.record && filter === undefined && total.failed === 0) keepProved(tally)
+// Pages that tests write about what they saw: only a run without a failure saw all of it.
+const pages = join(results, 'docs')
+if (values.record && total.failed === 0 && existsSync(pages)) cpSync(pages, join(root, 'docs'), { recursive: true })
 console.log(summary(tally))
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`)
 if (total.failed > 0 || total.passed === 0 || (tally.errors.length > 0 && !values.record)) process.exit(1)

@@ -4,8 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startDesktop, type WindowManagerName } from '@backlot/headless'
 import { TestDesktop } from '../support/desktop.ts'
-import { exceptions, noticed } from '../support/matrix/exceptions.ts'
+import { exceptions } from '../support/matrix/exceptions.ts'
 import { type Placing, type Row, rowsOf, tableOf } from '../support/matrix/matrix.ts'
+import { pageOf } from '../support/matrix/page.ts'
 import { toolkits } from '../support/matrix/scene.ts'
 import { connect } from '../support/mcp-client.ts'
 
@@ -16,11 +17,11 @@ const tables: string[] = []
 /** Cells that are neither done nor refused for a reason that is listed. */
 const unexplained = (toolkit: string, placing: Placing, row: Row): string[] =>
   Object.entries(row).flatMap(([action, cell]) => {
-    const listed = exceptions.find(
+    const listed = exceptions.filter(
       (each) => each.toolkits.includes(toolkit) && each.placings.includes(placing) && each.actions.includes(action),
     )
-    if (cell.outcome === 'refused' && cell.code === listed?.code) return []
-    if ((cell.outcome === 'arrived' || cell.outcome === 'absent') && listed === undefined) return []
+    if (cell.outcome === 'refused' && listed.some(({ code }) => code === cell.code)) return []
+    if ((cell.outcome === 'arrived' || cell.outcome === 'absent') && listed.every(({ varies }) => varies)) return []
     return [`${toolkit}, ${placing}, ${action}: ${JSON.stringify(cell)}`]
   })
 
@@ -45,15 +46,5 @@ for (const windowManager of managers) {
 afterAll(() => {
   const folder = join(import.meta.dir, '../../target/test-results/docs')
   mkdirSync(folder, { recursive: true })
-  const reasons = exceptions.map(
-    ({ toolkits, placings, actions, reason }) =>
-      `- ${toolkits.join(', ')} (${placings.join(', ')}): ${actions.join(', ')}. ${reason}`,
-  )
-  const disturbing = noticed.map(
-    ({ toolkits, actions, reason }) => `- ${toolkits.join(', ')}: ${actions.join(', ')}. ${reason}`,
-  )
-  writeFileSync(
-    join(folder, 'background.md'),
-    `${tables.join('\n')}\n## What is refused\n\n${reasons.join('\n')}\n\n## What the person notices\n\n${disturbing.join('\n')}\n`,
-  )
+  writeFileSync(join(folder, 'background.md'), pageOf(tables))
 })

@@ -38,7 +38,7 @@ export const typeInto = async (client: McpClient, { target, field, needsReturn }
 /** A context menu that a right click opened would take what comes next. */
 const closeMenus = async (client: McpClient, target: Target): Promise<void> => {
   const areOpen = async () => (await windowsOf(client, target.pid)).some(({ kind }) => kind === 'popup')
-  if (!(await areOpen())) return
+  await until('its menu to open', areOpen)
   await client.call('press_key', { ...target, key: 'escape' })
   await until('its menus to be closed', async () => !(await areOpen()))
 }
@@ -59,7 +59,7 @@ export const actions: Readonly<Record<string, Action>> = {
     fits: always,
     async run(client, scene) {
       const result = await client.call('right_click', at(scene))
-      await closeMenus(client, scene.target)
+      if (!result.isError && scene.opensMenu) await closeMenus(client, scene.target)
       return result
     },
     arrived: (witness) => witness.pressed(3),

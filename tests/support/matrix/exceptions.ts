@@ -7,6 +7,8 @@ export interface Exception {
   readonly placings: readonly Placing[]
   readonly actions: readonly string[]
   readonly code: string
+  /** The same may be done at another time. */
+  readonly varies?: true
   /** As the published page says it. */
   readonly reason: string
 }
@@ -31,6 +33,14 @@ export const exceptions: readonly Exception[] = [
     reason: "Keys go to the window that the agent's pointer is in. Qt alone takes them as messages, shown or not.",
   },
   {
+    toolkits: ['Firefox'],
+    placings: ['minimised'],
+    actions: ['key', 'text', 'element'],
+    code: 'no_elements',
+    varies: true,
+    reason: 'A minimised Firefox may tell of no elements in its pages.',
+  },
+  {
     toolkits: ['Chromium', 'Firefox', 'xterm', 'LibreOffice Calc'],
     placings: hidden,
     actions: ['text'],
@@ -48,10 +58,17 @@ export const noticed: readonly {
   readonly reason: string
 }[] = [
   {
-    toolkits: ['LibreOffice Calc'],
+    toolkits: ['Chromium'],
     actions: ['right click'],
     events: ['enter-notify', 'leave-notify'],
     reason:
-      "LibreOffice grabs the person's pointer and keyboard for a context menu, whoever opened it, and gives them back when it closes.",
+      "Chromium grabs every pointer for a context menu. That is refused while the person's devices are held, at most a tenth of a second; a menu that opens later has the person's pointer until it closes.",
+  },
+  {
+    toolkits: ['LibreOffice Calc'],
+    actions: ['click', 'double click', 'right click'],
+    events: ['enter-notify', 'leave-notify'],
+    reason:
+      "LibreOffice grabs the person's pointer and keyboard for a context menu, whoever opened it, and gives them back when it closes; under xfwm4 also for a moment at clicks.",
   },
 ]

@@ -51,6 +51,8 @@ export interface Scene extends AsyncDisposable {
   readonly button: string | null
   /** Whether a text is complete only with Return. */
   readonly needsReturn: boolean
+  /** Whether a right click opens a menu. */
+  readonly opensMenu: boolean
   witness(entries: readonly Entry[]): Witness
 }
 
@@ -150,6 +152,7 @@ const widgets =
   (
     start: (on: TestDesktop) => Promise<{ pid: number; windowId: number; journal: Journal }>,
     witness: Scene['witness'],
+    opensMenu = true,
   ) =>
   async (on: TestDesktop, client: McpClient): Promise<Scene> => {
     const { pid, windowId, journal } = await start(on)
@@ -158,7 +161,18 @@ const widgets =
     await until('its elements', async () => (await elementsOf(client, target)).some(({ label }) => label === 'Name'))
     const place = await placeOf(client, target, journal)
     const path = [place, { x: place.x + 60, y: place.y + 10 }] as const
-    return { ...none, target, journal, place, path, field: 'Name', button: 'Press me', needsReturn: false, witness }
+    return {
+      ...none,
+      target,
+      journal,
+      place,
+      path,
+      field: 'Name',
+      button: 'Press me',
+      needsReturn: false,
+      opensMenu,
+      witness,
+    }
   }
 
 const browser =
@@ -187,6 +201,7 @@ const browser =
       field: 'Name',
       button: 'Press me',
       needsReturn: false,
+      opensMenu: true,
       witness: web,
       [Symbol.asyncDispose]: () => started[Symbol.asyncDispose](),
     }
@@ -195,7 +210,7 @@ const browser =
 /** Every toolkit of the matrix. */
 export const toolkits: Readonly<Record<string, (on: TestDesktop, client: McpClient) => Promise<Scene>>> = {
   'GTK 3': widgets((on) => startGtk3(on, 'controls', { geometry: '420x480+110+110' }), gdk),
-  'GTK 4': widgets((on) => startGtk4(on), gdk),
+  'GTK 4': widgets((on) => startGtk4(on), gdk, false),
   'Qt 5': widgets((on) => startQt(on, 5), qt),
   'Qt 6': widgets((on) => startQt(on, 6), qt),
   Chromium: browser((on) => startChromium(on)),
@@ -212,6 +227,7 @@ export const toolkits: Readonly<Record<string, (on: TestDesktop, client: McpClie
       field: null,
       button: null,
       needsReturn: false,
+      opensMenu: false,
       witness: terminal,
     }
   },
@@ -227,6 +243,7 @@ export const toolkits: Readonly<Record<string, (on: TestDesktop, client: McpClie
       field: null,
       button: null,
       needsReturn: true,
+      opensMenu: true,
       witness: calc,
     }
   },

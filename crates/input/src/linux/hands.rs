@@ -16,7 +16,7 @@ use x11rb::protocol::xtest;
 use super::holes::{Holes, Opened};
 use super::link::Link;
 use super::master::Pair;
-use super::settle;
+use super::messages;
 use super::still::Still;
 use super::target::Target;
 use crate::InputError;
@@ -116,7 +116,7 @@ impl<'a> Hands<'a> {
         let begun = Instant::now();
         if !time.is_zero() && self.still.is_some() {
             // Also where this takes longer than the pause: a grab that comes later would not be refused.
-            settle::application(self.link, self.target.window, PATIENCE, false)?;
+            messages::settle(self.link, self.target.window, PATIENCE)?;
             self.still = None;
         }
         Ok(pauses(time.saturating_sub(begun.elapsed())))

@@ -36,6 +36,15 @@ pub fn are_read(link: &Link, window: Window) -> Result<bool, InputError> {
     Ok(*known.entry((pid, started)).or_insert_with(|| process::has_mapped(pid, QT_PLUGIN)))
 }
 
+/// Waits until the window's application has done what it was sent, for at most `patience`.
+pub fn settle(link: &Link, window: Window, patience: Duration) -> Result<(), InputError> {
+    if are_read(link, window)? {
+        settle::twice(link, window, patience)
+    } else {
+        settle::application(link, window, patience, false)
+    }
+}
+
 /// Keys under way to one window: what is down goes up when it is dropped.
 pub struct Messages<'a> {
     link: &'a Link,

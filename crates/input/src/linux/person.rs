@@ -9,8 +9,8 @@ use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask,
 
 use super::link::Link;
 use super::master::Pair;
-use super::settle;
 use super::witness::Witness;
+use super::{messages, settle};
 use crate::{Delivery, InputError};
 
 /// How long an application or the window manager may take for what a gesture set off.
@@ -30,7 +30,7 @@ pub fn measure(
     target: Window,
     events: u32,
 ) -> Result<Delivery, InputError> {
-    settle::application(link, target, PATIENCE, false)?;
+    messages::settle(link, target, PATIENCE)?;
     settle::window_manager(link, link.own, PATIENCE)?;
     let mut after = Witness::look(link, person)?;
     // The focus goes first and the window manager hears of it later, so either says that something was taken.

@@ -1,0 +1,44 @@
+/** The published page about what reaches a window in the background. */
+import { exceptions, noticed } from './exceptions.ts'
+
+const intro = `# What reaches a window in the background
+
+Written by \`tests/soak/background.test.ts\`, which tries every action on an application of every toolkit while a person
+works in a window that covers it whole. The application's own journal says what arrived; a second X client and the
+journal of the person's window say what the person noticed.
+
+- **yes**: it arrived, the person noticed nothing, and the answer said that its effect was seen.
+- **yes, unverified**: the same, but nothing that could be looked at showed an effect: most clicks here go to a place that does nothing.
+- a code: nothing arrived, and the action was refused with that failure; the reasons are below.
+- **no**: it arrived, and the person noticed; why is said below.
+- **–**: the toolkit has nothing that the action could be tried on.
+`
+
+const line = (
+  { toolkits, actions, reason }: { toolkits: readonly string[]; actions: readonly string[]; reason: string },
+  placings: readonly string[] = [],
+): string => {
+  const where = placings.length === 0 ? '' : ` (${placings.join(', ')})`
+  return `- ${toolkits.join(', ')}${where}: ${actions.join(', ')}. ${reason}`
+}
+
+/** What the tables do not show. */
+const limits = `## What is not in the tables
+
+- A menu or list that a click opens is a window of its own in front of everything, so the person sees it. In GTK 3 it takes the agent's next click. GTK 4 opens none for a click of an agent, because it would grab the person's pointer and keyboard for it and they are held; Qt 5 and 6 grab them for moments while their lists open and close. Use set_value, invoke_menu or the elements there.
+- Chromium shows the lists of a page inside its window; a click of an agent did not keep one open. Use set_value.
+- A person who works in one window of a Qt application notices clicks in another window of the same application: it is activated, and the person's window again. Keys are refused there (\`application_in_use\`).
+`
+
+/** The page, with a table for each window manager. */
+export const pageOf = (tables: readonly string[]): string =>
+  [
+    intro,
+    ...tables,
+    '## What is refused\n',
+    ...exceptions.map((each) => line(each, each.placings)),
+    '\n## What the person notices\n',
+    ...noticed.map((each) => line(each)),
+    '',
+    limits,
+  ].join('\n')
