@@ -2,7 +2,7 @@
 import { expect } from 'bun:test'
 import type { TestDesktop } from './desktop.ts'
 import type { McpClient } from './mcp-client.ts'
-import type { Person } from './person.ts'
+import { type Person, seatPerson } from './person.ts'
 
 /** One call. */
 export interface Step {
@@ -30,7 +30,7 @@ export const perform = async (client: McpClient, steps: readonly Step[], manner:
 }
 
 /** A person who types without a pause until stopped; gives what must then stand in the person's field. */
-export const typingPerson = (on: TestDesktop, person: Person): { stop(): Promise<string> } => {
+const typingPerson = (on: TestDesktop, person: Person): { stop(): Promise<string> } => {
   const sentence = 'the quick brown fox jumps over the lazy dog '
   let stopped = false
   let typed = ''
@@ -55,5 +55,19 @@ export const typingPerson = (on: TestDesktop, person: Person): { stop(): Promise
 }
 
 /** What stands in the person's field. */
-export const fieldOf = (person: Person): string =>
+const fieldOf = (person: Person): string =>
   String(person.window.journal.entries().findLast(({ type }) => type === 'changed')?.value ?? '')
+
+/** Works while a person in the window in front types, and expects that every character of the person's arrived. */
+export const meanwhile = async (on: TestDesktop, work: (person: Person) => Promise<void>): Promise<void> => {
+  const person = await seatPerson(on, '1240x740+10+10')
+  const typing = typingPerson(on, person)
+  try {
+    await work(person)
+  } finally {
+    const typed = await typing.stop()
+    const shown = fieldOf(person)
+    process.kill(person.window.pid, 'SIGKILL')
+    expect(shown).toBe(typed)
+  }
+}
