@@ -250,6 +250,8 @@ impl Body {
             }
             let done = hands.finish()?;
             events += done.events;
+            // An application that hangs is waited for; the person is not to wait with it.
+            drop(done.still);
             loan.give_back_when_read(target.window)?;
         }
         if typed < keysyms.len() {

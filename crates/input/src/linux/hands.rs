@@ -114,7 +114,7 @@ impl<'a> Hands<'a> {
     /// back as soon as the target has taken what was sent.
     pub fn wait(&mut self, time: Duration, pauses: Pauses<'_>) -> Result<bool, InputError> {
         let begun = Instant::now();
-        if !time.is_zero() && self.still.is_some() {
+        if self.still.as_ref().is_some_and(|still| !time.is_zero() || still.since.elapsed() > PATIENCE) {
             // Also where this takes longer than the pause: a grab that comes later would not be refused.
             messages::settle(self.link, self.target.window, PATIENCE)?;
             self.still = None;

@@ -1,5 +1,7 @@
 //! The person's devices held still while an application takes what an agent's press made it take.
 
+use std::time::Instant;
+
 use x11rb::connection::Connection;
 use x11rb::protocol::xinput::{self, GrabOwner};
 use x11rb::protocol::xproto::{GrabMode, GrabStatus};
@@ -20,6 +22,8 @@ pub struct Still<'a> {
     link: &'a Link,
     person: Pair,
     is_held: bool,
+    /// When it began.
+    pub since: Instant,
 }
 
 impl<'a> Still<'a> {
@@ -47,7 +51,7 @@ impl<'a> Still<'a> {
             &[0],
         )?;
         let is_held = grabbed.reply()?.status == GrabStatus::SUCCESS;
-        Ok(Self { link, person, is_held })
+        Ok(Self { link, person, is_held, since: Instant::now() })
     }
 }
 
