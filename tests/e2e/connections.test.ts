@@ -55,6 +55,29 @@ test('the pointer of a client that is killed goes with it, in the middle of its 
   expect(typedInto(terminal).length).toBeLessThan(600)
 }, 60_000)
 
+test('two clients type what no key gives at the same time, each its own text', async () => {
+  const texts = ['Жёлтый 世界 ßéø', '日本語 ΑΒΓ ñçœ']
+  const terminals = [
+    await startXterm(on(), { title: 'One terminal' }),
+    await startXterm(on(), { title: 'Other terminal' }),
+  ]
+  await using one = await connect(on())
+  await using other = await connect(on())
+  const typing = [one, other].map(async (client, at) => {
+    const { pid = 0, windowId: window_id = 0 } = terminals[at] ?? {}
+    for (let time = 0; time < 3; time += 1) await client.ask('type_text', { pid, window_id, text: texts[at] })
+  })
+  await Promise.all(typing)
+  for (const [at, terminal] of terminals.entries()) {
+    const wanted = Buffer.from((texts[at] ?? '').repeat(3))
+    const read = await until(
+      'all of the text',
+      () => typedInto(terminal).length >= wanted.length && typedInto(terminal),
+    )
+    expect(read.toString()).toBe(wanted.toString())
+  }
+}, 60_000)
+
 test('calls from a shell share one pointer', async () => {
   await pointersAre(0)
   const press = JSON.stringify({ ...target, key: 'f' })

@@ -9,7 +9,7 @@ use x11rb::protocol::xproto::MOTION_NOTIFY_EVENT;
 
 use super::hands::{Done, Hands, Pauses, fake, park};
 use super::holes::Holes;
-use super::keyboard::{self, Loan};
+use super::keyboard::{self, Loan, Plan};
 use super::link::{Link, on_display};
 use super::master::{self, Pair};
 use super::stops::Stops;
@@ -201,11 +201,10 @@ impl Body {
         let at = self.rest(&target, press.at)?;
         let typed = keys::character_of(press.keysym).map(String::from).unwrap_or_default();
         reading::check(&self.link, target.window, &typed)?;
-        let layout = keyboard::layout(&self.link, self.person.keyboard)?;
         let held = self.held(&press.modifiers, press.window_id)?;
-        let batches = plan::batches(&[press.keysym], &layout);
         let refuse = || InputError::untypable(press.window_id, press.keysym);
-        let batch = batches.and_then(|batches| batches.into_iter().next()).ok_or_else(refuse)?;
+        let plan = Plan::make(&self.link, self.person.keyboard, &[press.keysym])?.ok_or_else(refuse)?;
+        let batch = plan.batches.first().ok_or_else(refuse)?;
         let stroke = batch.strokes.first().ok_or_else(refuse)?;
         let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
         loan.wait_until_known(target.window)?;
@@ -227,12 +226,12 @@ impl Body {
         let target = Target::read(&self.link, text.window_id)?;
         let at = self.rest(&target, text.at)?;
         reading::check(&self.link, target.window, &text.text)?;
-        let layout = keyboard::layout(&self.link, self.person.keyboard)?;
-        let batches = plan::batches(&keysyms, &layout).ok_or_else(|| refuse(text.text.clone()))?;
+        let plan = Plan::make(&self.link, self.person.keyboard, &keysyms)?
+            .ok_or_else(|| refuse(text.text.clone()))?;
         let before = Witness::look(&self.link, self.person)?;
         let (mut events, mut typed) = (0, 0);
         let mut is_stopped = pauses(Duration::ZERO);
-        for batch in batches {
+        for batch in &plan.batches {
             if is_stopped {
                 break;
             }

@@ -1,6 +1,7 @@
 //! The keyboard maps of the person and of the agent.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use x11rb::protocol::xinput;
@@ -13,7 +14,7 @@ use super::master::Pair;
 use super::settle;
 use crate::InputError;
 use crate::keys::{character_of, keysym_of};
-use crate::plan::{Layout, Stroke};
+use crate::plan::{self, Batch, Layout, Stroke};
 
 /// How long an application may take until it has read what was sent to it before.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,6 +22,43 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// What the keyboard can type in its first group, which is the one in which the agent's keyboard stays.
 pub fn layout(link: &Link, keyboard: u16) -> Result<Layout, InputError> {
     Ok(read(&map(link, keyboard)?))
+}
+
+/// Keycodes that agents of this process have borrowed, or are about to: no other agent may take them for keys of
+/// the person's, or borrow them too.
+static LENT: Mutex<BTreeSet<u8>> = Mutex::new(BTreeSet::new());
+
+/// How keysyms are typed; what it borrows is kept from other agents of this process for as long as it lives.
+pub struct Plan {
+    /// What the keyboard can type by itself.
+    pub layout: Layout,
+    /// The strokes, with what each batch borrows.
+    pub batches: Vec<Batch>,
+    reserved: BTreeSet<u8>,
+}
+
+impl Plan {
+    /// Plans the strokes for the keysyms; none when the keyboard has no room for a character.
+    pub fn make(link: &Link, keyboard: u16, keysyms: &[u32]) -> Result<Option<Self>, InputError> {
+        let mut lent = LENT.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut layout = layout(link, keyboard)?;
+        layout.strokes.retain(|_, stroke| !lent.contains(&stroke.keycode));
+        layout.spare.retain(|keycode| !lent.contains(keycode));
+        // The rest is for whoever types at the same time.
+        layout.spare.truncate(layout.spare.len().div_ceil(2));
+        let Some(batches) = plan::batches(keysyms, &layout) else { return Ok(None) };
+        let borrowed = batches.iter().flat_map(|batch| batch.assign.iter().map(|(keycode, _)| *keycode));
+        let reserved: BTreeSet<u8> = borrowed.collect();
+        lent.extend(&reserved);
+        Ok(Some(Self { layout, batches, reserved }))
+    }
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        let mut lent = LENT.lock().unwrap_or_else(PoisonError::into_inner);
+        lent.retain(|keycode| !self.reserved.contains(keycode));
+    }
 }
 
 /// Spare keycodes that mean something for as long as this lives.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use x11rb::protocol::xproto::ConnectionExt as _;
 
-use super::keyboard::{self, Loan};
+use super::keyboard::{self, Loan, Plan};
 use super::link::Link;
 use super::master::Pair;
 use super::messages::Messages;
@@ -32,16 +32,15 @@ impl Typist<'_> {
         pauses: &dyn Fn(Duration) -> bool,
     ) -> Result<Delivery, InputError> {
         self.refuse_absent(press.window_id)?;
-        let layout = keyboard::layout(self.link, self.person.keyboard)?;
         let refuse = || InputError::untypable(press.window_id, press.keysym);
-        let batches = plan::batches(&[press.keysym], &layout).ok_or_else(refuse)?;
-        let batch = batches.first().ok_or_else(refuse)?;
+        let plan = Plan::make(self.link, self.person.keyboard, &[press.keysym])?.ok_or_else(refuse)?;
+        let batch = plan.batches.first().ok_or_else(refuse)?;
         let stroke = batch.strokes.first().ok_or_else(refuse)?;
         let before = Witness::look(self.link, self.person)?;
         let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
         loan.wait_until_known(press.window_id)?;
         let active = keys::is_shortcut(press.keysym, &press.modifiers);
-        let mut messages = self.messages(press.window_id, &layout, active)?;
+        let mut messages = self.messages(press.window_id, &plan.layout, active)?;
         let mut is_halted = false;
         for _ in 0..press.count {
             is_halted = is_halted || pauses(Duration::ZERO);
@@ -68,18 +67,18 @@ impl Typist<'_> {
         let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
         let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
         self.refuse_absent(text.window_id)?;
-        let layout = keyboard::layout(self.link, self.person.keyboard)?;
-        let batches = plan::batches(&keysyms, &layout).ok_or_else(|| refuse(text.text.clone()))?;
+        let plan = Plan::make(self.link, self.person.keyboard, &keysyms)?
+            .ok_or_else(|| refuse(text.text.clone()))?;
         let before = Witness::look(self.link, self.person)?;
         let (mut events, mut typed) = (0, 0);
         let mut is_stopped = pauses(Duration::ZERO);
-        for batch in batches {
+        for batch in &plan.batches {
             if is_stopped {
                 break;
             }
             let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
             loan.wait_until_known(text.window_id)?;
-            let mut messages = self.messages(text.window_id, &layout, false)?;
+            let mut messages = self.messages(text.window_id, &plan.layout, false)?;
             for stroke in &batch.strokes {
                 if is_stopped {
                     break;
