@@ -4,6 +4,7 @@ import { privateDesktop } from '../support/desktop.ts'
 import { element, type Target } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { seatPerson } from '../support/person.ts'
+import { proving } from '../support/proves.ts'
 import { until } from '../support/until.ts'
 
 const on = privateDesktop()
@@ -27,11 +28,14 @@ afterAll(async () => {
 
 type Facts = Record<string, unknown>
 
-test('a page that another process draws is read in the window that shows it', async () => {
-  const { text, route } = await client.ask<Facts>('page', { ...target, action: 'get_text' })
-  expect(route).toBe('accessibility')
-  expect(text).toContain('A page in a window')
-})
+test(
+  'a page that another process draws is read in the window that shows it',
+  proving(['driver.page.web-views'], async () => {
+    const { text, route } = await client.ask<Facts>('page', { ...target, action: 'get_text' })
+    expect(route).toBe('accessibility')
+    expect(text).toContain('A page in a window')
+  }),
+)
 
 test('its elements are clicked where they are, behind the window of a person, and what follows is seen', async () => {
   const person = await seatPerson(on())

@@ -206,3 +206,19 @@ test('what an element does not accept is refused, and what it accepts is named',
     expect(text).toContain(way)
   }
 }, 60_000)
+
+test(
+  'pid, window_id, element_index and value are required',
+  proving(['driver.set-value.required'], async () => {
+    const whole: Record<string, unknown> = { pid: 1, window_id: 1, element_index: 0, value: 'x' }
+    for (const argument of Object.keys(whole)) {
+      const { [argument]: _, ...rest } = whole
+      const { isError, structured } = await client.call('set_value', rest)
+      expect({ isError, code: structured.code, argument: structured.argument }).toEqual({
+        isError: true,
+        code: 'missing_argument',
+        argument,
+      })
+    }
+  }),
+)
