@@ -8,7 +8,7 @@ export const getDesktopState = tool({
   name: 'get_desktop_state',
   title: 'Read the whole display',
   description:
-    'A screenshot of the whole display, one pixel per screen pixel, and all windows back to front. Use it for what lies between windows; to act, use get_window_state.',
+    'A screenshot of the whole display, in screen pixels unless max_image_dimension scales it, and all windows back to front. Use it for what lies between windows; to act, use get_window_state.',
   arguments: Type.Object({
     on_screen_only: Type.Optional(
       Type.Boolean({ default: false, description: 'Leave out minimised windows and other workspaces.' }),
