@@ -38,10 +38,7 @@ fn copied(stage: &mut Stage, target: &str, bytes: &[u8]) -> u32 {
     let path = file.to_string_lossy().into_owned();
     let words = ["-quiet", "-selection", "clipboard", "-t", target, "-i", &path];
     let pid = stage.run("xclip", &words).unwrap();
-    wait_for(|| {
-        pasted(stage, "TARGETS").windows(target.len()).any(|at| at == target.as_bytes()).then_some(())
-    })
-    .expect("xclip owns the clipboard");
+    wait_for(|| (pasted(stage, target) == bytes).then_some(())).expect("xclip owns the clipboard");
     std::fs::remove_file(file).unwrap();
     pid
 }
@@ -69,7 +66,7 @@ fn text_goes_both_ways_and_the_last_writer_owns_it() {
     assert!(String::from_utf8(pasted(&stage, "TARGETS")).unwrap().contains("text/plain;charset=utf-8"));
     assert!(desktop.clipboard_is_held());
     copied(&mut stage, "UTF8_STRING", "von außen".as_bytes());
-    assert!(!desktop.clipboard_is_held());
+    wait_for(|| (!desktop.clipboard_is_held()).then_some(())).expect("the loss is noticed");
     let read = desktop.clipboard_read().unwrap();
     assert_eq!((read.text.as_deref(), read.image, read.files), (Some("von außen"), None, Vec::new()));
     assert!(read.formats.contains(&"UTF8_STRING".to_owned()));
