@@ -3,12 +3,14 @@
  *
  * FILTER is a part of a test file's path, the name of a crate, or else a part of test names. `--soak` adds the groups
  * of tests/soak (a file is a group), `--soak-group N` one of them, N modulo their number. `--record` keeps what is
- * proved, and the pages that the tests wrote. The last lines are the tally of requirements and `N passed, N failed, N skipped`.
+ * proved, and the pages that the tests wrote. A few failed tests with real parts are tried once more, and named as flaky
+ * if they pass then. The last lines are the tally of requirements and `N passed, N failed, N skipped`.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { keepProved, summary, tallyOfRun } from './spec/tally.ts'
+import { failedOfBun, failedOfCargo, mostFlaky, worthAgain } from './support/again.ts'
 import { type Counts, countsOfBun, countsOfCargo, plan } from './support/plan.ts'
 
 const root = join(import.meta.dir, '..')
@@ -26,11 +28,14 @@ const proofs = join(results, 'proofs.txt')
 const env = { ...process.env, BACKLOT_BIN: join(root, 'dist', 'backlot'), BACKLOT_PROOFS: proofs, FORCE_COLOR: '0' }
 
 const total = { passed: 0, failed: 0, skipped: 0 }
+const count = (found: Counts, sign: 1 | -1 = 1) => {
+  for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += sign * found[key]
+}
 
-/** Runs a command, shows what it prints and adds its counts; a runner that fails without a failed test is a failure. */
-async function run(label: string, command: string[], counts: (output: string) => Counts, limitMinutes = 10) {
+/** Runs a command, shows what it prints and answers its counts; a runner that fails without a failed test is a failure. */
+async function run(label: string, command: readonly string[], counts: (output: string) => Counts, limitMinutes = 10) {
   console.log(`== ${label}`)
-  const child = Bun.spawn(command, { cwd: root, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  const child = Bun.spawn([...command], { cwd: root, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const watch = setTimeout(() => child.kill('SIGKILL'), limitMinutes * 60_000)
   let output = ''
   const forward = async (stream: ReadableStream<Uint8Array>, out: NodeJS.WriteStream) => {
@@ -48,8 +53,11 @@ async function run(label: string, command: string[], counts: (output: string) =>
     found.failed = 1
     console.log(`${label} ended with ${child.signalCode ?? child.exitCode} and no failed test`)
   }
-  for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += found[key]
+  return { found, output }
 }
+
+/** What is run again at the end if only few tests failed: their names, and how the second run replaces the first. */
+const again: { names: readonly string[]; run: () => Promise<boolean> }[] = []
 
 const group = values['soak-group'] === undefined ? undefined : Number(values['soak-group'])
 const steps = plan({
@@ -63,9 +71,26 @@ const apart = join(root, 'tests', 'support', 'apart')
 const probe = steps.bun.some((step) => step.apart) ? Bun.spawnSync([apart, '--probe']) : undefined
 const noNamespaces = probe?.exitCode ? probe.stderr.toString().trim() : undefined
 
-if (steps.cargo)
-  await run('cargo test', ['cargo', 'test', '--quiet', '--no-fail-fast', '--tests', ...steps.cargo], countsOfCargo, 30)
-for (const { label, files, name, apart: away, minutes } of steps.bun) {
+if (steps.cargo) {
+  const command = ['cargo', 'test', '--quiet', '--no-fail-fast', '--tests', ...steps.cargo]
+  const { found, output } = await run('cargo test', command, countsOfCargo, 30)
+  count(found)
+  const { names, commands } = failedOfCargo(output)
+  const passed = async () => {
+    let second = 0
+    for (const alone of commands) {
+      const tried = await run(`again: ${names.join(', ')}`, alone, countsOfCargo)
+      if (tried.found.failed > 0) return false
+      second += tried.found.passed
+    }
+    if (second !== found.failed) return false
+    count({ passed: found.failed, failed: -found.failed, skipped: 0 })
+    return true
+  }
+  if (commands.length > 0) again.push({ names, run: passed })
+}
+for (const step of steps.bun) {
+  const { label, files, name, apart: away, minutes } = step
   if (away && noNamespaces !== undefined) {
     console.log(`== ${label}\n(skip) all of it: ${noNamespaces}`)
     total.skipped += 1
@@ -79,7 +104,24 @@ for (const { label, files, name, apart: away, minutes } of steps.bun) {
     ...(name ? ['-t', name] : []),
     ...files.map((f) => `./${f}`),
   ]
-  await run(label, away ? [apart, results, ...test] : test, countsOfBun, minutes)
+  const command = away ? [apart, results, ...test] : test
+  const { found, output } = await run(label, command, countsOfBun, minutes)
+  count(found)
+  if (found.failed === 0 || !worthAgain(step)) continue
+  const passed = async () => {
+    const { found: second } = await run(`again: ${label}`, command, countsOfBun, minutes)
+    if (second.failed > 0 || second.passed === 0) return false
+    count(found, -1)
+    count(second)
+    return true
+  }
+  const names = failedOfBun(output).map((failed) => `${label}: ${failed}`)
+  again.push({ names: names.length > 0 ? names : [label], run: passed })
+}
+
+const flaky: string[] = []
+if (total.failed <= mostFlaky) {
+  for (const { names, run: passed } of again) if (await passed()) flaky.push(...names)
 }
 
 const tally = tallyOfRun(proofs, filter === undefined)
@@ -88,6 +130,7 @@ if (values.record && filter === undefined && total.failed === 0) keepProved(tall
 // Pages that tests write about what they saw: only a run without a failure saw all of it.
 const pages = join(results, 'docs')
 if (values.record && total.failed === 0 && existsSync(pages)) cpSync(pages, join(root, 'docs'), { recursive: true })
+for (const name of flaky) console.log(`flaky: ${name} (failed, and passed when it was run again by itself)`)
 console.log(summary(tally))
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`)
 if (total.failed > 0 || total.passed === 0 || (tally.errors.length > 0 && !values.record)) process.exit(1)
