@@ -76,7 +76,7 @@ test('a request that waits for its turn can be cancelled too', async () => {
     await using client = await openSocket(socketOf(on()))
     const look = { method: 'call', name: 'get_window_state', args: endlessLook() }
     for (let id = 1; id <= 64; id++) client.send({ id, ...look })
-    client.send({ id: 65, method: 'call', name: 'set_config', args: { element_tags: 'short' } })
+    client.send({ id: 65, method: 'call', name: 'set_config', args: { element_tags: 'short', session: 'waiting' } })
     client.send({ method: 'cancel', cancel: 65 })
     expect(await client.next()).toMatchObject({ id: 65, ok: false, code: 'cancelled' })
     for (let id = 1; id <= 64; id++) client.send({ method: 'cancel', cancel: id })
@@ -84,7 +84,7 @@ test('a request that waits for its turn can be cancelled too', async () => {
   } finally {
     process.kill(app.pid, 'SIGCONT')
   }
-  expect(await proxied.ask('get_config')).toMatchObject({ element_tags: 'long' })
+  expect(await proxied.ask('get_config', { session: 'waiting' })).toMatchObject({ element_tags: 'long' })
 }, 40_000)
 
 test('typing that is cancelled stops between two characters', async () => {

@@ -105,7 +105,7 @@ const good: readonly Row[] = [
   ['get_window_state', () => ({ ...window(), capture_mode: 'ax' })],
   ['get_window_state', () => ({ ...window(), capture_mode: 'vision' })],
   ['get_window_state', () => ({ ...window(), query: 'button' })],
-  ['set_config', () => ({ max_image_dimension: 0 })],
+  ['set_config', () => ({ max_image_dimension: 0, session: 'edges' })],
 ]
 
 /** Ways to go wrong before anything is sent. */

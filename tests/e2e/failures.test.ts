@@ -228,6 +228,7 @@ const places: Record<FailureCode, string> = {
   unknown_argument: 'mcp-edge',
   invalid_argument: 'tools',
   invalid_environment: 'headless',
+  session_ended: 'sessions',
   cancelled: 'socket-protocol',
   paused_by_person: 'pause',
   unsupported_platform: 'tools',

@@ -128,6 +128,8 @@ const hints = {
   zoom: looks,
   page: actsInWindows,
   set_config: changes,
+  start_session: changes,
+  end_session: changes,
   check_permissions: looks,
   check_for_update: { readOnlyHint: true, openWorldHint: true },
   run_steps: actsInWindows,

@@ -95,6 +95,8 @@ const rightCalls = (app: Application, element_index: number): Record<string, Arg
     get_cursor_position: [{}],
     get_config: [{}],
     set_config: [{ capture_mode: 'som', max_image_dimension: 0 }],
+    start_session: [{ session: 'mutated' }],
+    end_session: [{ session: 'mutated' }],
     launch_app: [{ name: 'backlot-no-such-application', urls: ['about:blank'], additional_arguments: ['--x'] }],
     kill_app: [{ pid: 2 ** 22 + 1 }],
     click: [

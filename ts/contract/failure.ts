@@ -27,6 +27,7 @@ export const failures = kind({
     exit: 1,
   },
   invalid_environment: { when: 'An environment variable holds a value that cannot be used.', exit: 1 },
+  session_ended: { when: 'The call names a session that has ended.', exit: 1 },
   cancelled: { when: 'The caller cancelled the call.', exit: 1 },
   paused_by_person: { when: 'The person has paused all actions; looking works.', exit: 1 },
   unsupported_platform: { when: 'The native core for this platform is absent or cannot be loaded.', exit: 1 },

@@ -23,6 +23,8 @@ export const environment = {
   elementTags: 'BACKLOT_ELEMENT_TAGS',
   /** `1`: `mcp` runs the tools in its own process, as with `--direct`. */
   noRelaunch: 'DRIVER_MCP_NO_RELAUNCH',
+  /** Seconds without a call after which a session ends. */
+  sessionIdle: 'DRIVER_SESSION_IDLE_TTL_SECS',
   /** Address of the package registry that check_for_update asks; empty: none is asked. */
   updateRegistry: 'BACKLOT_UPDATE_REGISTRY',
   /** Name of the private desktop that a process belongs to; set by Backlot, not by the person. */
@@ -101,6 +103,16 @@ export const daemon = {
   startTimeoutMs: 10_000,
   /** Bytes of its log file, after which the older half goes. */
   logBytes: 1_000_000,
+} as const
+
+/** Sessions of agents. */
+export const sessions = {
+  /** Seconds without a call after which one ends, unless the environment says otherwise. */
+  idleSeconds: 300,
+  /** Characters of a session's name. */
+  longestName: 200,
+  /** Ended sessions that are remembered, so that their late calls are known as such. */
+  endedKept: 1_000,
 } as const
 
 /** Calls after which a driver collects its garbage. */

@@ -1,10 +1,7 @@
-/** The agents of a desktop: each caller has a pointer and a keyboard of its own, made at its first gesture. */
+/** The agents of a desktop: each session has a pointer and a keyboard of its own, made at its first gesture. */
 import type { Agent } from '@backlot/native'
-import { type CallContext, reasonOf } from './context.ts'
+import { reasonOf } from './context.ts'
 import { type Shared, shared } from './shared.ts'
-
-/** The caller of calls that nobody says more about, as single ones from a shell: they share one agent. */
-export const anonymous = 'anonymous'
 
 interface Seat {
   readonly agent: Shared<Agent>
@@ -12,18 +9,19 @@ interface Seat {
   last: Promise<unknown>
 }
 
-/** One agent for each client, and one gesture of it at a time. */
+/** One agent for each session, and one gesture of it at a time. */
 export class Agents {
   readonly #seats = new Map<string, Seat>()
 
   constructor(private readonly open: () => Promise<Agent>) {}
 
   /**
-   * Runs a gesture with the client's own agent once its earlier ones have ended. When the call is aborted, the agent
-   * lets go of what it holds and the gesture fails; one that has not begun fails with the reason. Not to be nested.
+   * Runs a gesture with the agent of the session of that key once its earlier ones have ended. When the call is
+   * aborted, the agent lets go of what it holds and the gesture fails; one that has not begun fails with the reason.
+   * Not to be nested.
    */
-  gesture<T>({ client, signal }: CallContext, work: (agent: Agent) => Promise<T>): Promise<T> {
-    const seat = this.#seatOf(client, signal)
+  gesture<T>(session: string, signal: AbortSignal, work: (agent: Agent) => Promise<T>): Promise<T> {
+    const seat = this.#seatOf(session, signal)
     const turn = seat.last.then(async () => {
       refuseAborted(signal)
       const agent = await seat.agent.get()
@@ -40,10 +38,10 @@ export class Agents {
     return turn
   }
 
-  /** Removes the agent of a client that is gone; its calls must have been aborted before. */
-  async release(client: string): Promise<void> {
-    const seat = this.#seats.get(client)
-    this.#seats.delete(client)
+  /** Removes the agent of a session that is over; its calls must have been aborted before. */
+  async release(session: string): Promise<void> {
+    const seat = this.#seats.get(session)
+    this.#seats.delete(session)
     await seat?.agent.close()
   }
 
@@ -52,12 +50,12 @@ export class Agents {
     await Promise.all([...this.#seats.values()].map(({ agent }) => agent.close()))
   }
 
-  #seatOf(client: string, signal: AbortSignal): Seat {
+  #seatOf(session: string, signal: AbortSignal): Seat {
     refuseAborted(signal)
-    const known = this.#seats.get(client)
+    const known = this.#seats.get(session)
     if (known !== undefined) return known
     const seat: Seat = { agent: shared(this.open), last: Promise.resolve() }
-    this.#seats.set(client, seat)
+    this.#seats.set(session, seat)
     return seat
   }
 }

@@ -1,4 +1,4 @@
-/** The one path of every call, whatever edge it came through: find, fill defaults, check, run, envelope. */
+/** The one path of every call, whatever edge it came through: find, fill defaults, check, session, run, envelope. */
 import { Failure } from '@backlot/contract/failure'
 import { callsPerCollection } from '@backlot/contract/limits'
 import type { Static, TObject } from '@sinclair/typebox'
@@ -10,6 +10,8 @@ import { withResolved } from './lookalike.ts'
 import { observed } from './observe.ts'
 import { findTool, tools } from './registry.ts'
 import { failed, succeeded, type ToolResult } from './result.ts'
+import { sessionOf } from './session-name.ts'
+import type { Session } from './sessions.ts'
 import { withIndex } from './tokens.ts'
 import type { Outcome, Tool } from './tool.ts'
 
@@ -28,11 +30,14 @@ export const callTool = async (
     if (tool === undefined || !isOffered(tool, extensions)) throw unknownTool(name, extensions)
     // What cannot be meant is refused before the person's brake is looked at.
     const checked = checkArguments(tool, args, hiddenArguments(tool, extensions))
-    const run = (signal: AbortSignal) => {
-      const gesture: Call['gesture'] = (work) => driver.agents.gesture({ ...context, signal }, work)
-      return untilAborted(() => runTool({ driver, ...context, signal, gesture }, tool, checked), signal)
-    }
-    return succeeded(await (tool.attributes.pausable ? driver.underBrake(context.signal, run) : run(context.signal)))
+    const { session: fromEdge, ...edge } = context
+    const caller = { ...edge, ...sessionOf(tool, args, fromEdge) }
+    const outcome = await driver.sessions.during(caller, context.signal, (owner, ending) => {
+      const run = (signal: AbortSignal) =>
+        untilAborted(() => runTool(callOf(driver, { ...caller, signal }, owner), tool, checked), signal)
+      return tool.attributes.pausable ? driver.underBrake(ending, run) : run(ending)
+    })
+    return succeeded(outcome)
   } catch (error) {
     const failure = Failure.from(error)
     driver.heed(failure)
@@ -41,6 +46,15 @@ export const callTool = async (
     collectNowAndThen()
   }
 }
+
+/** What the handlers of a call are given. */
+const callOf = (driver: Driver, context: CallContext, owner: Session): Call => ({
+  driver,
+  ...context,
+  owner,
+  config: async () => ({ ...(await driver.config.read()), ...owner.overrides }),
+  gesture: (work) => driver.agents.gesture(owner.key, context.signal, work),
+})
 
 /** Runs a tool on checked arguments: finds the element of a token, and adds what was asked for beside the tool's answer. */
 export const runTool = async (call: Call, tool: Tool, checked: Static<TObject>): Promise<Outcome> => {

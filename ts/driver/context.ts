@@ -1,12 +1,18 @@
 /** What a call carries through every step: its caller, its end, and the driver it acts through. */
 import { Failure } from '@backlot/contract/failure'
 import type { Agent } from '@backlot/native'
+import type { Config } from './config.ts'
 import type { Driver } from './driver.ts'
+import type { Session } from './sessions.ts'
 
 /** Who calls, and until when. */
 export interface CallContext {
-  /** Id of the connection, whose agent acts. */
+  /** Id of the connection. */
   readonly client: string
+  /** The connection whose end is the end of sessions that the call begins; absent where they outlive it. */
+  readonly holder?: string
+  /** The session that the call names; absent where it names none. */
+  readonly session?: string
   /** Ends the call when it aborts, with its reason where that is a failure and with `cancelled` otherwise. */
   readonly signal: AbortSignal
 }
@@ -14,6 +20,10 @@ export interface CallContext {
 /** What a tool's handler is given beside its arguments. */
 export interface Call extends CallContext {
   readonly driver: Driver
+  /** Whose agent, configuration and recording the call uses: the named session, else the connection's own. */
+  readonly owner: Session
+  /** The configuration as it is for this call: what its session changed goes before what is stored. */
+  config(): Promise<Config>
   /**
    * Runs one gesture of the caller's own pointer and keyboard, after its earlier ones; aborting the call halts it with
    * everything released. A gesture inside a gesture would wait for itself.

@@ -7,6 +7,7 @@ import { ConfigFile, configFileAt } from './config.ts'
 import { pauseFileOf } from './display.ts'
 import { SeenWindows } from './elements.ts'
 import { Browsers } from './page/browsers.ts'
+import { Sessions } from './sessions.ts'
 import { shared } from './shared.ts'
 import { Stillness } from './stillness.ts'
 import { StopKeyWatch } from './stop-key.ts'
@@ -41,7 +42,9 @@ export interface Driver extends AsyncDisposable {
   watchStopKey(): Promise<void>
   /** Whether others have the clipboard's content from this process. */
   holdsClipboard(): Promise<boolean>
-  /** Every caller's own pointer and keyboard. */
+  /** Who calls, each with an agent and a configuration of its own. */
+  readonly sessions: Sessions
+  /** Every session's own pointer and keyboard. */
   readonly agents: Agents
   /** Debuggers' connections to the browsers on the desktop. */
   readonly browsers: Browsers
@@ -73,6 +76,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     async () => (await config.read()).stop_key,
     async (combination) => (await native()).StopKey.watch(await desktop.get(), combination),
   )
+  const sessions = new Sessions({ ended: (session) => agents.release(session.key) })
   const onDisplay = [stopKey, agents, capturer, desktop]
   const seen = new SeenWindows()
   const zoomed = new ZoomedWindows()
@@ -94,6 +98,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     capturer: capturer.get,
     accessibility: accessibility.get,
     agents,
+    sessions,
     browsers,
     heed(failure) {
       if (failure.code !== 'display_lost') return
@@ -104,6 +109,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     async [Symbol.asyncDispose]() {
       seen.clear()
       brake[Symbol.dispose]()
+      await sessions.close()
       for (const connection of [browsers, ...onDisplay, accessibility]) await connection.close()
     },
   }

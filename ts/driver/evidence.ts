@@ -10,7 +10,7 @@ import { compareLooks, type Evidence, isConfirming, type Look, type Scene } from
 
 /** Runs an action between two looks at its scene; what the action itself found out stands first in the evidence. */
 export const watch = async (call: Call, scene: Scene, act: () => Promise<readonly Evidence[]>): Promise<Evidence[]> => {
-  const { evidence_timeout_ms } = await call.driver.config.read()
+  const { evidence_timeout_ms } = await call.config()
   const eyes = await openEyes(call, scene)
   const before = await eyes.first()
   // The looks may have taken long: what the caller gave up meanwhile, or the person halted, is not done.

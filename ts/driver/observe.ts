@@ -27,7 +27,7 @@ export interface Told {
 
 /** True when trees carry short tags. */
 export const hasShortTags = async (call: Call): Promise<boolean> =>
-  (process.env[environment.elementTags] ?? (await call.driver.config.read()).element_tags) === 'short'
+  (process.env[environment.elementTags] ?? (await call.config()).element_tags) === 'short'
 
 /**
  * The window's tree as what changed since the snapshot of that id (the latest when none is named), with indices that stay;
@@ -93,7 +93,7 @@ const withObservation = (outcome: Outcome, { facts, lines }: Observation): Outco
 const observation = async (call: Call, pid: number, window_id: number): Promise<Observation> => {
   const { seen } = call.driver
   const accessibility = await call.driver.accessibility()
-  const { observe_timeout_ms } = await call.driver.config.read()
+  const { observe_timeout_ms } = await call.config()
   const settled = await accessibility.settled(pid, limits.quietMs, observe_timeout_ms)
   const window = await windowOf(call, pid, window_id)
   const treeLimits = seen.limits(pid, window_id) ?? defaultLimits

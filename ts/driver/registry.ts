@@ -14,6 +14,7 @@ import { checkPermissions } from './tools/permissions.ts'
 import { doubleClick, drag, rightClick } from './tools/pointer.ts'
 import { getCursorPosition, getScreenSize } from './tools/screen.ts'
 import { scroll } from './tools/scroll.ts'
+import { endSession, startSession } from './tools/sessions.ts'
 import { getWindowState } from './tools/state.ts'
 import { runSteps } from './tools/steps.ts'
 import { typeText } from './tools/text.ts'
@@ -47,6 +48,8 @@ export const tools: readonly Tool[] = [
   zoom,
   page,
   setConfig,
+  startSession,
+  endSession,
   checkPermissions,
   checkForUpdate,
   runSteps,

@@ -1,6 +1,14 @@
 /** `backlot-driver config`: the stored configuration, through the tools that agents use. */
 import { Failure } from '@backlot/contract/failure'
-import { callTool, changeSettings, configSchema, nearest, openDriver, type ToolResult } from '@backlot/driver'
+import {
+  anonymous,
+  callTool,
+  changeSettings,
+  configSchema,
+  nearest,
+  openDriver,
+  type ToolResult,
+} from '@backlot/driver'
 import type { Command } from '../command.ts'
 import { print, printJson } from '../output.ts'
 
@@ -38,7 +46,7 @@ const unknownKey = (key: string): Failure => {
 /** Calls a tool in this process: every process reads the same file. */
 const call = async (name: string, args: Record<string, unknown>): Promise<Readonly<Record<string, unknown>>> => {
   await using driver = await openDriver()
-  const result = await callTool(driver, name, args, { client: 'shell', signal: new AbortController().signal })
+  const result = await callTool(driver, name, args, { client: anonymous, signal: new AbortController().signal })
   if (result.isError === true) throw failureOf(result)
   return result.structuredContent ?? {}
 }

@@ -2,6 +2,7 @@
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import type { Socket } from 'bun'
+import type { CallContext } from '../context.ts'
 import { openDriver } from '../driver.ts'
 import { offersExtensions } from '../extensions.ts'
 import type { Access } from './access.ts'
@@ -94,10 +95,10 @@ class Daemon implements Service {
     await (await this.#driver)[Symbol.asyncDispose]()
   }
 
-  async call(name: string, args: unknown, client: string, signal: AbortSignal) {
+  async call(name: string, args: unknown, context: CallContext) {
     this.#calls += 1
     this.#callsUnderWay += 1
-    const called = callPermitted(this.options.access, await this.#driver, name, args, { client, signal })
+    const called = callPermitted(this.options.access, await this.#driver, name, args, context)
     const result = await called.finally(() => (this.#callsUnderWay -= 1))
     if (result.structuredContent?.code === 'internal') log(`defect in ${name}: ${result.structuredContent.message}`)
     return result
@@ -127,7 +128,7 @@ class Daemon implements Service {
 
   async status(): Promise<Status> {
     const { identity, access, socket, idleTimeoutSeconds } = this.options
-    const { brake } = await this.#driver
+    const { brake, sessions } = await this.#driver
     return {
       ...brake.state,
       running: true,
@@ -138,6 +139,7 @@ class Daemon implements Service {
       idle_timeout_s: idleTimeoutSeconds,
       connections: this.#peers.size,
       calls: this.#calls,
+      sessions: sessions.active,
       calls_under_way: this.#callsUnderWay,
       read_only: access.readOnly,
       allow: access.allow,
@@ -156,9 +158,18 @@ class Daemon implements Service {
     return state
   }
 
+  async beginSession(name: string, client: string) {
+    const { sessions } = await this.#driver
+    return { session: name, started: sessions.start(name, client).isNew }
+  }
+
+  async endSession(name: string) {
+    return { session: name, ended: await (await this.#driver).sessions.end(name) }
+  }
+
   gone(client: string): void {
-    const released = this.#driver.then((driver) => driver.agents.release(client))
-    released.catch((error: unknown) =>
+    const ended = this.#driver.then((driver) => driver.sessions.gone(client))
+    ended.catch((error: unknown) =>
       log(`the agent of ${client} stays for the next sweep: ${Failure.from(error).message}`),
     )
   }
@@ -214,8 +225,10 @@ class Daemon implements Service {
     const { idleTimeoutSeconds } = this.options
     if (idleTimeoutSeconds === 0 || this.#peers.size > 0) return
     this.#idle = setTimeout(async () => {
+      const driver = await this.#driver
       // Who ends takes the clipboard's content along.
-      if (await (await this.#driver).holdsClipboard()) this.#watchIdle()
+      const isNeeded = driver.sessions.active.length > 0 || (await driver.holdsClipboard())
+      if (isNeeded) this.#watchIdle()
       else this.#end.resolve(`no connection for ${idleTimeoutSeconds} s`)
     }, idleTimeoutSeconds * 1000)
   }

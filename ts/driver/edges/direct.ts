@@ -2,8 +2,8 @@
 import type { Access } from './access.ts'
 import type { Caller } from './caller.ts'
 
-/** Opens a driver at the first call; letting go of the caller closes it. */
-export const directCaller = (access: Access): Caller => {
+/** Opens a driver at the first call; letting go of the caller closes it. `client` says whose the calls are. */
+export const directCaller = (access: Access, client = 'direct'): Caller => {
   let opened: Promise<Awaited<ReturnType<typeof open>>> | undefined
   const open = async () => {
     const [{ openDriver }, offer] = await Promise.all([import('../driver.ts'), import('./offer.ts')])
@@ -13,7 +13,7 @@ export const directCaller = (access: Access): Caller => {
     async call(name, args, signal) {
       opened ??= open()
       const { driver, offer } = await opened
-      return offer.callPermitted(access, driver, name, args, { client: 'direct', signal })
+      return offer.callPermitted(access, driver, name, args, { client, signal })
     },
     access: async () => access,
     async [Symbol.asyncDispose]() {

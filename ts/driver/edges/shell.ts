@@ -53,8 +53,12 @@ export const callFromShell = async ({ name, json, isDirect, reach }: ShellCall):
 }
 
 const callHere = async (name: string, args: Record<string, unknown>): Promise<ToolResult> => {
-  const [{ directCaller }, { fullAccess }] = await Promise.all([import('./direct.ts'), import('./access.ts')])
-  await using caller = directCaller(fullAccess)
+  const [{ directCaller }, { fullAccess }, { anonymous }] = await Promise.all([
+    import('./direct.ts'),
+    import('./access.ts'),
+    import('../sessions.ts'),
+  ])
+  await using caller = directCaller(fullAccess, anonymous)
   return await caller.call(name, args, new AbortController().signal)
 }
 

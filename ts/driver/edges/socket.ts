@@ -2,15 +2,17 @@
 import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
 import { callsAtOnce, longestLineBytes } from '@backlot/contract/limits'
 import type { Socket } from 'bun'
-import { anonymous } from '../agents.ts'
+import type { CallContext } from '../context.ts'
 import type { ToolResult } from '../result.ts'
+import { sessionName } from '../session-name.ts'
+import { anonymous } from '../sessions.ts'
 import { type Line, LineReader } from './lines.ts'
 import { Outbox } from './outbox.ts'
 import type { Identity, Reply, Request } from './wire.ts'
 
 /** What the daemon does for its connections. */
 export interface Service {
-  call(name: string, args: unknown, client: string, signal: AbortSignal): Promise<ToolResult>
+  call(name: string, args: unknown, context: CallContext): Promise<ToolResult>
   /** The permitted tools, as `tools/list` of MCP describes them. */
   list(): Promise<unknown>
   describe(name: string): Promise<unknown>
@@ -21,7 +23,10 @@ export interface Service {
   pause(): Promise<unknown>
   /** Lets later actions go on. */
   resume(): Promise<unknown>
-  /** The client of that name is gone, and its calls are aborted. */
+  /** Declares a session, which ends with the connection of that name. */
+  beginSession(name: string, client: string): Promise<unknown>
+  endSession(name: string): Promise<unknown>
+  /** The connection of that name is gone, and its calls are aborted. */
   gone(client: string): void
   /** Ends the daemon once this connection has its answer. */
   shutdown(): void
@@ -44,12 +49,17 @@ export class SocketEdge {
   #isDismissed = false
   #isClosed = false
   #isPaused = false
+  /** Clients that stay greet; others may send each call through a connection of its own. */
+  #isGreeted = false
+  /** Whose calls they are: the connection's own, or everybody's. */
+  #client: string
 
   constructor(
     private readonly socket: Socket<unknown>,
     private readonly service: Service,
-    private client: string,
+    private readonly connection: string,
   ) {
+    this.#client = connection
     this.#outbox = new Outbox(socket)
   }
 
@@ -93,7 +103,7 @@ export class SocketEdge {
     this.#held.length = 0
     this.#outbox.clear()
     for (const running of this.#running) running.abort()
-    if (this.client !== anonymous) this.service.gone(this.client)
+    this.service.gone(this.connection)
   }
 
   #take(line: Line): void {
@@ -168,7 +178,8 @@ export class SocketEdge {
 
   /** Answers before the next line is read: a client that expects another daemon must not have its calls run. */
   #greet({ id, expect, anonymous: isAnonymous }: Request): void {
-    if (isAnonymous === true) this.client = anonymous
+    this.#isGreeted = true
+    if (isAnonymous === true) this.#client = anonymous
     try {
       this.#send(id, { ok: true, result: this.service.greet(expect) })
     } catch (error) {
@@ -181,11 +192,15 @@ export class SocketEdge {
     try {
       switch (request.method) {
         case 'call':
-          return replyOf(await this.service.call(nameOf(request), request.args ?? {}, this.client, signal))
+          return replyOf(await this.service.call(nameOf(request), request.args ?? {}, this.#context(request, signal)))
         case 'list':
           return { ok: true, result: await this.service.list() }
         case 'describe':
           return { ok: true, result: await this.service.describe(nameOf(request)) }
+        case 'session_begin':
+          return { ok: true, result: await this.service.beginSession(sessionIn(request), this.connection) }
+        case 'session_end':
+          return { ok: true, result: await this.service.endSession(sessionIn(request)) }
         case 'status':
           return { ok: true, result: await this.service.status() }
         case 'pause':
@@ -198,13 +213,19 @@ export class SocketEdge {
         default:
           throw new Failure(
             'unknown_method',
-            `The daemon has no method "${request.method}". Use call, cancel, list, describe, hello, status, pause, resume or shutdown.`,
+            `The daemon has no method "${request.method}". Use call, cancel, list, describe, hello, session_begin, session_end, status, pause, resume or shutdown.`,
             { method: request.method },
           )
       }
     } catch (error) {
       return failed(Failure.from(error))
     }
+  }
+
+  #context({ session_id }: Request, signal: AbortSignal): CallContext {
+    const session = sessionName('session_id', session_id)
+    const holder = this.#isGreeted && this.#client !== anonymous ? { holder: this.connection } : {}
+    return { client: this.#client, signal, ...holder, ...(session !== undefined && { session }) }
   }
 
   #send(id: Id | undefined, reply: Reply): void {
@@ -268,6 +289,14 @@ const nameOf = (request: Request): string => {
       argument: 'name',
     },
   )
+}
+
+const sessionIn = (request: Request): string => {
+  const name = sessionName('session_id', request.session_id)
+  if (name !== undefined) return name
+  throw new Failure('missing_argument', `"${request.method}" needs "session_id", a string: the name of the session.`, {
+    argument: 'session_id',
+  })
 }
 
 const exitOf = (code: unknown): number =>

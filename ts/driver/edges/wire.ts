@@ -7,7 +7,18 @@ import type { ToolResult } from '../result.ts'
 import type { Access } from './access.ts'
 
 /** What a request may ask for. */
-export type Method = 'hello' | 'call' | 'cancel' | 'list' | 'describe' | 'status' | 'pause' | 'resume' | 'shutdown'
+export type Method =
+  | 'hello'
+  | 'call'
+  | 'cancel'
+  | 'list'
+  | 'describe'
+  | 'session_begin'
+  | 'session_end'
+  | 'status'
+  | 'pause'
+  | 'resume'
+  | 'shutdown'
 
 /** One line from a client. */
 export interface Request {
@@ -17,6 +28,8 @@ export interface Request {
   readonly name?: string
   /** The tool's arguments, for `call`. */
   readonly args?: unknown
+  /** The session: of a `call` that names none in its arguments; to be declared or ended with `session_begin` and `session_end`. */
+  readonly session_id?: unknown
   /** The `id` of the request to end, for `cancel`. */
   readonly cancel?: string | number
   /** What the client expects, for `hello`: on a mismatch the daemon answers `daemon_mismatch` and hangs up. */
@@ -68,7 +81,9 @@ export interface Status extends Identity, BrakeState {
   readonly connections: number
   /** Tool calls since it started. */
   readonly calls: number
-  /** Those of them that are not answered yet. */
+  /** Names of the sessions that are active. */
+  readonly sessions: readonly string[]
+  /** Those of the calls that are not answered yet. */
   readonly calls_under_way: number
   readonly read_only: boolean
   readonly allow: readonly string[] | null

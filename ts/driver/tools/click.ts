@@ -68,7 +68,7 @@ export const click = tool({
 
 /** Writes the window's picture as it is before the click, with a crosshair where the click goes. */
 const writeMarked = async (call: Call, { window_id }: Window, point: Point, path: string): Promise<void> => {
-  const { max_image_dimension } = await call.driver.config.read()
+  const { max_image_dimension } = await call.config()
   const { png } = await (await call.driver.capturer()).marked(window_id, point, max_image_dimension)
   await writePicture(path, png)
 }

@@ -1,6 +1,7 @@
 /** The driver's configuration. */
 import { Type } from '@sinclair/typebox'
 import { type Config, configSchema } from '../config.ts'
+import { anonymous } from '../sessions.ts'
 import { withoutDefault } from '../settings.ts'
 import { reads, tool } from '../tool.ts'
 
@@ -15,9 +16,9 @@ export const getConfig = tool({
   description: 'The current configuration of the driver.',
   arguments: Type.Object({}),
   attributes: reads(),
-  async run({ driver }) {
-    const config = await driver.config.read()
-    return { text: `✅ ${asText(config)}`, structured: { ...config, config_file: driver.config.path } }
+  async run(call) {
+    const config = await call.config()
+    return { text: `✅ ${asText(config)}`, structured: { ...config, config_file: call.driver.config.path } }
   },
 })
 
@@ -43,7 +44,8 @@ const keys = Type.Object({
 export const setConfig = tool({
   name: 'set_config',
   title: 'Change configuration',
-  description: 'Changes the keys given and stores them for all later calls; the others stay.',
+  description:
+    'Changes the keys given, for this session; a call from a shell that names no session stores them for everyone. The others stay.',
   arguments: keys,
   attributes: {
     readOnly: false,
@@ -56,8 +58,16 @@ export const setConfig = tool({
     grants: [],
     writes: [],
   },
-  async run({ driver }, args) {
-    const config = await driver.config.write(args)
-    return { text: `✅ ${asText(config)}`, structured: { ...config, config_file: driver.config.path } }
+  async run(call, args) {
+    const { driver, owner } = call
+    const isStored = owner.key === anonymous
+    if (isStored) await driver.config.write(args)
+    else owner.overrides = { ...owner.overrides, ...args }
+    const config = await call.config()
+    const where = isStored ? '' : ' For this session only.'
+    return {
+      text: `✅ ${asText(config)}${where}`,
+      structured: { ...config, config_file: driver.config.path, stored: isStored },
+    }
   },
 })

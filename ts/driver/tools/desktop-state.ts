@@ -19,9 +19,10 @@ export const getDesktopState = tool({
     ),
   }),
   attributes: { ...reads('screen_recording'), extension: true, writes: ['screenshot_out_file'] },
-  async run({ driver }, args) {
+  async run(call, args) {
+    const { driver } = call
     const path = args.screenshot_out_file && absolutePath('screenshot_out_file', args.screenshot_out_file)
-    const { max_image_dimension } = await driver.config.read()
+    const { max_image_dimension } = await call.config()
     const wantsPicture = path !== undefined || args.include_screenshot !== false
     const desktop = await driver.desktop()
     const [everyWindow, screen, picture] = await Promise.all([

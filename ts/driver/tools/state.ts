@@ -56,7 +56,7 @@ export const getWindowState = tool({
   attributes: { ...reads('accessibility', 'screen_recording'), writes: ['screenshot_out_file'] },
   async run(call, args) {
     const path = args.screenshot_out_file && absolutePath('screenshot_out_file', args.screenshot_out_file)
-    const config = await call.driver.config.read()
+    const config = await call.config()
     const mode = args.capture_mode ?? config.capture_mode
     const wants = { tree: mode !== 'vision', picture: args.include_screenshot ?? (mode !== 'ax' || path !== undefined) }
     if (!wants.tree && !wants.picture) {

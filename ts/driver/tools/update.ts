@@ -14,7 +14,7 @@ export const checkForUpdate = tool({
   attributes: { ...reads(), openWorld: true },
   async run(call) {
     const registry = process.env[environment.updateRegistry] ?? updates.registry
-    const { check_for_update } = await call.driver.config.read()
+    const { check_for_update } = await call.config()
     const off = !check_for_update ? 'configuration key check_for_update' : registry === '' && environment.updateRegistry
     const latest: Latest = off
       ? { problem: `looking is switched off by ${off}` }

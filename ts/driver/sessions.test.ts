@@ -1,0 +1,117 @@
+import { afterEach, expect, test } from 'bun:test'
+import { Failure } from '@backlot/contract/failure'
+import { sessionOf } from './session-name.ts'
+import { anonymous, type Session, Sessions } from './sessions.ts'
+import { click } from './tools/click.ts'
+import { startSession } from './tools/sessions.ts'
+
+const over: string[] = []
+afterEach(() => void over.splice(0))
+
+const opened = (env: Record<string, string> = {}) =>
+  new Sessions(
+    {
+      async ended({ key }) {
+        over.push(key)
+      },
+    },
+    env,
+  )
+
+const never = new AbortController().signal
+
+const use = (sessions: Sessions, client: string, session?: string): Promise<Session> =>
+  sessions.during(
+    { client, ...(client !== anonymous && { holder: client }), ...(session && { session }) },
+    never,
+    async (owner) => owner,
+  )
+
+const codeOf = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'none',
+    (error) => Failure.from(error).code,
+  )
+
+test('a name means the same session whoever says it, and a connection without one is its own', async () => {
+  const sessions = opened()
+  const one = await use(sessions, 'client-1', 'a')
+  expect(await use(sessions, 'client-2', 'a')).toBe(one)
+  expect(await use(sessions, 'client-1')).not.toBe(one)
+  expect(await use(sessions, 'client-1')).toBe(await use(sessions, 'client-1'))
+  expect(await use(sessions, anonymous)).toBe(await use(sessions, anonymous))
+  expect((await use(sessions, 'client-1', 'client-1')).key).not.toBe((await use(sessions, 'client-1')).key)
+  expect(sessions.active).toEqual(['a', 'client-1'])
+})
+
+test('an ended session refuses its late calls until it is declared again', async () => {
+  const sessions = opened()
+  sessions.start('a', undefined)
+  expect(await sessions.end('a')).toBe(true)
+  expect(await sessions.end('a')).toBe(false)
+  expect(over).toEqual(['session a'])
+  expect(await codeOf(use(sessions, 'client-1', 'a'))).toBe('session_ended')
+  expect(sessions.start('a', undefined).isNew).toBe(true)
+  expect(sessions.start('a', undefined).isNew).toBe(false)
+  expect(await codeOf(use(sessions, 'client-1', 'a'))).toBe('none')
+})
+
+test('a call under way fails when its session ends', async () => {
+  const sessions = opened()
+  const running = sessions.during({ client: 'client-1', session: 'a' }, never, async (_, signal) => {
+    const { promise, reject } = Promise.withResolvers<never>()
+    signal.addEventListener('abort', () => reject(signal.reason))
+    await sessions.end('a')
+    return promise
+  })
+  expect(await codeOf(running)).toBe('session_ended')
+})
+
+test('the end of a connection ends its own session and those that it started', async () => {
+  const sessions = opened()
+  sessions.start('declared', 'client-1')
+  await use(sessions, 'client-1', 'named')
+  await use(sessions, 'client-1')
+  await use(sessions, 'client-2')
+  sessions.start('of the other', 'client-2')
+  await use(sessions, 'client-1', 'of the other')
+  await use(sessions, anonymous, 'from a shell')
+  await sessions.gone('client-1')
+  expect(over.sort()).toEqual(['client-1', 'session declared', 'session named'])
+  expect(sessions.active).toEqual(['of the other', 'from a shell'])
+  expect(await codeOf(use(sessions, anonymous, 'declared'))).toBe('session_ended')
+  // What was only named is not mistaken for the late call of a run that said when it begins.
+  expect(await codeOf(use(sessions, anonymous, 'named'))).toBe('none')
+})
+
+test('a session without calls ends, one with a call under way does not', async () => {
+  const sessions = opened({ DRIVER_SESSION_IDLE_TTL_SECS: '0.05' })
+  const ended = Promise.withResolvers<void>()
+  const { session } = sessions.start('idle', undefined)
+  session.signal.addEventListener('abort', () => ended.resolve())
+  const long = sessions.during({ client: anonymous, session: 'busy' }, never, async (busy) => {
+    await ended.promise
+    return busy.signal.aborted
+  })
+  expect(await long).toBe(false)
+  expect(await codeOf(use(sessions, anonymous, 'idle'))).toBe('session_ended')
+})
+
+test('an idle time that is no number of seconds is refused where a session begins', () => {
+  for (const wrong of ['soon', '-1', '0', '1e3']) {
+    expect(() => opened({ DRIVER_SESSION_IDLE_TTL_SECS: wrong }).start('a', undefined)).toThrow(
+      'DRIVER_SESSION_IDLE_TTL_SECS',
+    )
+  }
+})
+
+test('a call names its session as session, by the older name, or through its edge', () => {
+  expect(sessionOf(click, { session: 'a', cursor_id: 'b' }, 'c')).toEqual({ session: 'a' })
+  expect(sessionOf(click, { session: null, cursor_id: 'b' }, 'c')).toEqual({ session: 'b' })
+  expect(sessionOf(click, {}, 'c')).toEqual({ session: 'c' })
+  expect(sessionOf(click, undefined)).toEqual({})
+  expect(sessionOf(startSession, { session: 'a' }, 'c')).toEqual({})
+  for (const session of ['', 7, {}, 'x'.repeat(201), '\ud800']) {
+    expect(() => sessionOf(click, { session })).toThrow('Argument "session" must be a string')
+  }
+})
