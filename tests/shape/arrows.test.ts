@@ -14,10 +14,11 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 
 /** What each crate may depend on; `stage` is a display for the tests of the others. */
 const crates: Readonly<Record<string, readonly string[]>> = {
-  native: ['ax', 'capture', 'desktop', 'input'],
+  native: ['ax', 'capture', 'desktop', 'input', 'video'],
   ax: ['desktop'],
   capture: ['desktop'],
   input: ['desktop'],
+  video: ['capture', 'desktop'],
   desktop: [],
   stage: [],
 }

@@ -1,0 +1,25 @@
+//! Films of a screen: H.264 made for screens, in an MP4 that can be played whenever its making ends.
+
+mod bits;
+mod cavlc;
+mod cells;
+mod colour;
+mod encoder;
+mod error;
+mod headers;
+mod inter;
+mod intra;
+mod macroblock;
+mod mp4;
+mod planes;
+mod residue;
+mod scroll;
+mod transform;
+
+#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+#[cfg_attr(not(target_arch = "x86_64"), path = "portable.rs")]
+mod platform;
+
+pub use encoder::{Encoder, MOST_SIDE, Picture, Settings, Shown};
+pub use error::VideoError;
+pub use mp4::Movie;
