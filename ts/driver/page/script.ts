@@ -58,15 +58,16 @@ const forms: readonly ((script: string) => string)[] = [
   (script) => `(async () => {${script}\n})()`,
 ]
 
-/** Runs the script once, in the first form that parses. */
+/** Runs the script once, in the first form that parses; what has run must not be run again in another form. */
 const runAnyForm = async (call: Call, page: WebPage, script: string, timeoutMs: number): Promise<Ran> => {
   const flaws: Ran[] = []
+  const proof = crypto.randomUUID()
   for (const form of forms) {
-    // What stands behind a false condition is parsed and not run; what has run must not be run again in another form.
-    const parsed = await page.run(`if (0) ${form(script)}`, limits.commandMs)
+    // The whole text is parsed before its first statement throws, so nothing behind that runs, however its braces match.
+    const parsed = await page.run(`throw '${proof}'; ${form(script)}`, limits.commandMs)
     // Trying the forms takes a while, in which the caller may have given up.
     if (call.signal.aborted) throw reasonOf(call.signal)
-    if (!('thrown' in parsed)) return page.run(form(script), timeoutMs)
+    if ('thrown' in parsed && parsed.thrown.includes(proof)) return page.run(form(script), timeoutMs)
     flaws.push(parsed)
   }
   return flaws[0] ?? { thrown: '' }
