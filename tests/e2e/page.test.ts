@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Browser, startChromium } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
+import { driverCommand } from '../support/driver.ts'
 import { inBothForms } from '../support/forms.ts'
 import { type Target, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
@@ -73,6 +74,15 @@ test('scripts are expressions, statements with await, or bodies with return; non
   expect(await result('"a" // with a remark')).toBe('a')
 })
 
+test('a script whose braces do not match is run once, and never while its form is found', async () => {
+  await result('globalThis.count = 0')
+  await result('} count += 1; {')
+  await result('})(); count += 10; (() => {')
+  await result('}); count += 100; (() => {')
+  await script('} count += 1000; (')
+  expect(await result('count')).toBe(111)
+})
+
 test('what JSON has no word for is described and called so', async () => {
   const rows = [
     ['undefined', 'undefined', 'undefined'],
@@ -100,6 +110,19 @@ test('a script that throws fails with its stack', async () => {
   })
   expect((await script('throw { reason: 7 }')).structured.code).toBe('script_failed')
   expect((await script('Promise.reject(new RangeError("late"))')).text).toContain('RangeError: late')
+})
+
+test('a page is read while the person has paused all actions', async () => {
+  await on().run(driverCommand('pause'))
+  try {
+    expect((await client.ask<Facts>('page', { ...target, action: 'get_text' })).text).toContain('Backlot page')
+    const found = await client.ask<Facts>('page', { ...target, action: 'query_dom', css_selector: 'title' })
+    expect(found.count).toBe(1)
+    expect(await refusal({ action: 'execute_javascript', javascript: '1' })).toMatchObject({ code: 'paused_by_person' })
+    expect(await refusal({ action: 'click_element', selector: 'body' })).toMatchObject({ code: 'paused_by_person' })
+  } finally {
+    await on().run(driverCommand('resume'))
+  }
 })
 
 test('an endless script and an endless promise end with the limit, and the page goes on', async () => {

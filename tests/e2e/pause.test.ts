@@ -106,16 +106,28 @@ test('a pause in the middle of a drag lets the button up within 100 ms, and the 
   await app.journal.waitFor('the next drag', isRelease, mark)
 }, 60_000)
 
-test('a pause ends a run of steps, and none of its later steps is done', async () => {
+test('a pause ends a run of steps with a report, and none of its later steps is done', async () => {
   const before = typedInto(terminal).length
   const steps = [
+    { tool: 'list_windows', keep: true },
     { tool: 'type_text', arguments: { ...shell, text: longText, delay_ms: 30 } },
     { tool: 'press_key', arguments: { ...shell, key: 'q' } },
   ]
   const result = client.call('run_steps', { steps })
   await until('the first characters', () => typedInto(terminal).length > before + 2)
   await driver('pause')
-  expect(await result).toMatchObject(paused)
+  expect(await result).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('Step 1 of 3 ("type_text") failed: The person has paused'),
+    structured: {
+      code: 'paused_by_person',
+      paused_by: 'command',
+      failed_index: 1,
+      completed: 1,
+      total: 3,
+      steps: [{ tool: 'list_windows', result: { windows: expect.any(Array) } }],
+    },
+  })
   await resumesWith(client, before)
   expect(typedInto(terminal).subarray(before).includes('q')).toBe(false)
 }, 60_000)

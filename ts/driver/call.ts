@@ -32,10 +32,10 @@ export const callTool = async (
     const checked = checkArguments(tool, args, hiddenArguments(tool, extensions))
     const { session: fromEdge, ...edge } = context
     const caller = { ...edge, ...sessionOf(tool, args, fromEdge) }
+    const isHeld = tool.attributes.pausable && tool.looks?.(checked) !== true
     const outcome = await driver.sessions.during(caller, context.signal, (owner, ending) => {
-      const run = (signal: AbortSignal) =>
-        untilAborted(() => runTool(callOf(driver, { ...caller, signal }, owner), tool, checked), signal)
-      return tool.attributes.pausable ? driver.underBrake(ending, run) : run(ending)
+      const run = (signal: AbortSignal) => runTool(callOf(driver, { ...caller, signal }, owner), tool, checked)
+      return isHeld ? driver.underBrake(ending, run) : run(ending)
     })
     return succeeded(outcome)
   } catch (error) {
@@ -56,10 +56,16 @@ const callOf = (driver: Driver, context: CallContext, owner: Session): Call => (
   gesture: (work) => driver.agents.gesture(owner.key, context.signal, work),
 })
 
-/** Runs a tool on checked arguments: finds the element of a token, and adds what was asked for beside the tool's answer. */
+/**
+ * Runs a tool on checked arguments: finds the element of a token, and adds what was asked for beside the tool's answer.
+ * Aborting the call ends it at once; a tool that holds calls says itself which of them were done.
+ */
 export const runTool = async (call: Call, tool: Tool, checked: Static<TObject>): Promise<Outcome> => {
-  const args = tool.findsElement ? checked : await withIndex(call, checked)
-  return observed(call, args, withResolved(call, await tool.run(call, args)))
+  const run = async (): Promise<Outcome> => {
+    const args = tool.findsElement ? checked : await withIndex(call, checked)
+    return observed(call, args, withResolved(call, await tool.run(call, args)))
+  }
+  return tool.nested === undefined ? untilAborted(run, call.signal) : run()
 }
 
 let calls = 0

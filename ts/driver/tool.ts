@@ -49,9 +49,14 @@ export interface Tool<Arguments extends TObject = TObject> {
   readonly description: string
   readonly arguments: Arguments
   readonly attributes: Attributes
-  /** Calls that unchecked arguments hold: each must be permitted where the tool is called. */
   /** Finds its element itself: that there is none is an answer. */
   readonly findsElement?: true
+  /** True of arguments with which a tool that acts only looks, so that a pause does not hold the call. */
+  looks?(args: Static<Arguments>): boolean
+  /**
+   * Calls that unchecked arguments hold: each must be permitted where the tool is called. Such a tool ends by itself, with
+   * a report, when the call is aborted.
+   */
   nested?(args: unknown): readonly { readonly name: unknown; readonly args: unknown }[]
   run(call: Call, args: Static<Arguments>): Promise<Outcome>
 }

@@ -51,6 +51,7 @@ export const page = tool({
     "Works in the web page a browser or Electron window shows: runs JavaScript, reads text and elements, clicks by selector, all in the background. Scripts need a debugging port: launch the app with electron_debugging_port, Firefox with additional_arguments ['--remote-debugging-port=N'].",
   arguments: pageArguments,
   attributes: { ...acts(), recorded: false },
+  looks: ({ action }) => action === 'get_text' || action === 'query_dom',
   run: (call, args) => actions[args.action](call, args),
 })
 

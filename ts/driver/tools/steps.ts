@@ -46,7 +46,7 @@ export const runSteps = tool({
         throw await stoppedAt(call, args, index, plan, reports, Failure.from(error))
       }
     }
-    return summary(`✅ ${count(reports.length)} done.`, plan.length, reports)
+    return summary(`✅ ${count(reports.length)} done${confirmed(reports)}`, plan.length, reports)
   },
 })
 
@@ -58,7 +58,8 @@ interface Planned {
 
 interface Report {
   readonly tool: string
-  readonly text: string
+  /** Absent where `effect` says it all. */
+  readonly text?: string
   readonly effect?: unknown
   readonly result?: unknown
   readonly pid?: unknown
@@ -100,25 +101,35 @@ const withShared = (found: Tool, given: Static<typeof step>, { pid, window_id }:
 
 const reportOf = ({ name }: Tool, { text, structured }: Outcome, keep: boolean): Report => ({
   tool: name,
-  text: text.split('\n', 1)[0] ?? '',
+  ...(!isPlain(structured) && { text: text.split('\n', 1)[0] ?? '' }),
   ...('effect' in structured && { effect: structured.effect }),
   ...(keep && { result: structured }),
   ...('window_id' in structured && { pid: structured.pid, window_id: structured.window_id }),
 })
 
+/** True of a result that is what its call asked for, done to what the call named. */
+const isPlain = (structured: Outcome['structured']): boolean =>
+  structured.effect === 'confirmed' && !('element_resolved' in structured)
+
+const confirmed = (reports: readonly Report[]): string => {
+  const plain = reports.filter(({ text }) => text === undefined).length
+  if (plain === reports.length) return plain === 0 ? '.' : ', confirmed.'
+  return plain === 0 ? ':' : `, ${plain} of them confirmed; the others:`
+}
+
 const count = (steps: number): string => `${steps} step${steps === 1 ? '' : 's'}`
 
 const summary = (headline: string, total: number, reports: readonly Report[]): Outcome => {
   const last = reports.findLast(({ window_id }) => window_id !== undefined)
-  const lines = reports.map(({ tool, text }, index) => `${index}. ${tool}: ${text}`)
+  const lines = reports.flatMap(({ tool, text }, index) => (text === undefined ? [] : [`${index}. ${tool}: ${text}`]))
   return {
     text: [headline, ...lines].join('\n'),
     structured: {
       ...(last && { pid: last.pid, window_id: last.window_id }),
       completed: reports.length,
       total,
-      // The summaries stand in the text, once.
-      steps: reports.map(({ text: _, pid: __, window_id: ___, ...report }, index) => ({ index, ...report })),
+      // What there is to say of a step stands in the text, once; its place is its index.
+      steps: reports.map(({ text: _, pid: __, window_id: ___, ...report }) => report),
     },
   }
 }
@@ -134,7 +145,9 @@ const stoppedAt = async (
 ): Promise<Failure> => {
   const name = plan[index]?.tool.name ?? ''
   const before =
-    index === 0 ? 'No step was done before it.' : `${count(index)} before it ${index === 1 ? 'was' : 'were'} done.`
+    index === 0
+      ? 'No step was done before it.'
+      : `${count(index)} before it ${index === 1 ? 'was' : 'were'} done${confirmed(reports)}`
   const report = summary(
     `Step ${index} of ${plan.length} ("${name}") failed: ${failure.message} ${before}`,
     plan.length,
