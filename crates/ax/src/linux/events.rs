@@ -1,6 +1,7 @@
 //! Counts the events of every application and keeps what they were about, so that callers see what changed and can wait.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use super::dbus::{Message, lock};
 /// Changes of one application that are kept: one that floods is read anew.
 const MANY: usize = 2_000;
 
-/// Number of events by bus name, and which process each name belongs to.
+/// Number of events by bus name, and which process each name belongs to; of a process that has ended nothing stays.
 #[derive(Default)]
 pub struct Events {
     counts: Mutex<HashMap<String, Count>>,
@@ -70,6 +71,7 @@ impl Events {
     fn note(&self, name: &str, change: Option<Change>) {
         let mut counts = lock(&self.counts);
         if !counts.contains_key(name) {
+            forget_ended(&mut counts);
             counts.insert(name.to_owned(), Count::default());
         }
         if let Some(count) = counts.get_mut(name) {
@@ -110,16 +112,20 @@ impl Events {
 
     /// Notes that a name has left the bus, which is an event too.
     pub fn left(&self, name: &str) {
-        if let Some(count) = lock(&self.counts).get_mut(name) {
+        let mut counts = lock(&self.counts);
+        forget_ended(&mut counts);
+        if let Some(count) = counts.get_mut(name) {
             count.events += 1;
             count.gone = true;
+            count.changes = VecDeque::new();
         }
+        drop(counts);
         self.changed.notify_all();
     }
 
-    /// True when the name has left the bus.
+    /// True when the name, which belonged to a process, has left the bus.
     pub fn has_left(&self, name: &str) -> bool {
-        lock(&self.counts).get(name).is_some_and(|count| count.gone)
+        lock(&self.counts).get(name).is_none_or(|count| count.gone)
     }
 
     /// Number of events of a process so far.
@@ -163,6 +169,12 @@ impl Events {
     }
 }
 
+/// Forgets the names that have left the bus before this moment and whose process has ended: those who waited for its
+/// events were told of the leaving.
+fn forget_ended(counts: &mut HashMap<String, Count>) {
+    counts.retain(|_, count| !count.gone || Path::new("/proc").join(count.pid.to_string()).exists());
+}
+
 fn sum(counts: &HashMap<String, Count>, pid: u32) -> u64 {
     counts.values().filter(|count| count.pid == pid).map(|count| count.events).sum()
 }
@@ -183,6 +195,25 @@ mod tests {
         assert_eq!(events.changes(":1.5", 0), None);
         assert!(events.has_left(":1.5"));
         assert_eq!(events.of(7), 0);
+    }
+
+    #[test]
+    fn nothing_stays_of_a_process_that_has_ended() {
+        let events = Events::default();
+        // No process can have this number (proc(5), `pid_max`).
+        events.belongs(":1.5", 1 << 23);
+        events.belongs(":1.6", std::process::id());
+        for name in [":1.5", ":1.6"] {
+            events.note(name, Some(Change::Node("/1".into())));
+            events.left(name);
+        }
+        assert_eq!((events.of(1 << 23), events.of(std::process::id())), (0, 2));
+        assert!(events.has_left(":1.5") && events.has_left(":1.6"));
+        assert!(lock(&events.counts).values().all(|count| count.changes.is_empty()));
+        events.note(":1.7", None);
+        let mut names: Vec<String> = lock(&events.counts).keys().cloned().collect();
+        names.sort();
+        assert_eq!(names, [":1.6", ":1.7"]);
     }
 
     #[test]
