@@ -32,17 +32,26 @@ impl Painter {
         let (conn, screen) = RustConnection::connect(Some(display)).unwrap();
         let screen = conn.setup().roots[screen].clone();
         let (window, gc) = (conn.generate_id().unwrap(), conn.generate_id().unwrap());
+        conn.create_gc(gc, screen.root, &CreateGCAux::new()).unwrap();
+        let painter = Self { conn, window, gc, width, height, rgb: Vec::new(), seed: 77 };
+        painter.make_window();
+        painter
+    }
+
+    fn make_window(&self) {
+        let Self { conn, window, width, height, .. } = self;
+        let screen = &conn.setup().roots[0];
         let (depth, class) = (screen.root_depth, WindowClass::INPUT_OUTPUT);
         let values = CreateWindowAux::new();
-        conn.create_window(depth, window, screen.root, 0, 0, width, height, 0, class, 0, &values).unwrap();
-        conn.create_gc(gc, window, &CreateGCAux::new()).unwrap();
-        // Only windows of a process count as those of an application.
+        conn.create_window(depth, *window, screen.root, 0, 0, *width, *height, 0, class, 0, &values).unwrap();
+        // Only windows of a process that have a name count as those of an application.
         let property = conn.intern_atom(false, b"_NET_WM_PID").unwrap().reply().unwrap().atom;
         let pid = [std::process::id()];
-        conn.change_property32(PropMode::REPLACE, window, property, AtomEnum::CARDINAL, &pid).unwrap();
-        conn.map_window(window).unwrap();
+        conn.change_property32(PropMode::REPLACE, *window, property, AtomEnum::CARDINAL, &pid).unwrap();
+        conn.change_property8(PropMode::REPLACE, *window, AtomEnum::WM_NAME, AtomEnum::STRING, b"painter")
+            .unwrap();
+        conn.map_window(*window).unwrap();
         conn.flush().unwrap();
-        Self { conn, window, gc, width, height, rgb: Vec::new(), seed: 77 }
     }
 
     fn below(&mut self, limit: u32) -> u32 {
@@ -177,4 +186,20 @@ fn each_picture_of_a_changing_window_is_what_was_drawn() {
     painter.draw_all(640, 470);
     painter.draw_somewhere();
     sees(&capturer, &painter, "after it was away");
+}
+
+#[test]
+fn a_window_that_has_the_id_of_a_dead_one_is_not_shown_as_that_one() {
+    let stage = Stage::bare().unwrap();
+    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
+    let mut painter = Painter::show(stage.display(), 300, 200);
+    for round in 0..5 {
+        wait_for(|| desktop.window(painter.window).unwrap()).expect("the window is shown");
+        painter.draw_all(300, 200);
+        sees(&capturer, &painter, &format!("window {round} of the same id"));
+        sees(&capturer, &painter, &format!("window {round} of the same id, again"));
+        painter.conn.destroy_window(painter.window).unwrap();
+        painter.make_window();
+    }
 }

@@ -131,7 +131,7 @@ impl Capturer {
             };
             let stale = match self.name(studio, &window) {
                 Ok(stale) => stale,
-                Err(Stop::Again(_)) if !window.is_on_screen && studio.has_kept(window_id) => true,
+                Err(Stop::Again(_)) if !window.is_on_screen && studio.has_kept(&window) => true,
                 Err(Stop::Again(_)) if !window.is_on_screen => {
                     return Err(CaptureError::WindowNotVisible { window_id });
                 }

@@ -25,6 +25,8 @@ const SCREEN: u32 = 0;
 /// The pixels of a window that outlive its being minimised.
 struct Kept {
     pixmap: Pixmap,
+    /// The root's child that has them.
+    frame: u32,
     /// The client window's part of the pixmap.
     part: Rect,
     /// Size of the pixmap.
@@ -102,11 +104,15 @@ impl Studio {
 
     /// Names the window's pixels now: after a resize or a mapping they are others than before.
     pub(crate) fn keep(&mut self, window: &Window) -> Result<(), Trouble> {
-        let conn = &self.session.conn;
-        let pixmap = conn.generate_id()?;
-        let named = conn.composite_name_window_pixmap(window.frame_id, pixmap)?;
-        let size = conn.get_geometry(pixmap)?.reply();
-        named.check()?;
+        let pixmap = self.session.conn.generate_id()?;
+        let named = self.session.conn.composite_name_window_pixmap(window.frame_id, pixmap)?;
+        let size = self.session.conn.get_geometry(pixmap)?.reply();
+        let named = named.check();
+        // Whatever was destroyed before that answer has been told before it.
+        for window_id in self.watches.ended(&self.session)? {
+            self.forget(window_id);
+        }
+        named?;
         let whole = size.map(|size| Rect {
             x: window.frame.x,
             y: window.frame.y,
@@ -116,7 +122,7 @@ impl Studio {
         let size = match whole {
             Ok(whole) if window.bounds.intersection(&whole) == Some(window.bounds) => whole,
             _ => {
-                conn.free_pixmap(pixmap)?;
+                self.session.conn.free_pixmap(pixmap)?;
                 return Err(Trouble::Gone);
             }
         };
@@ -128,13 +134,13 @@ impl Studio {
         self.release(window.window_id);
         // Both sides came as 16 bits.
         let size = (size.width as u16, size.height as u16);
-        self.kept.insert(window.window_id, Kept { pixmap, part, size });
+        self.kept.insert(window.window_id, Kept { pixmap, frame: window.frame_id, part, size });
         Ok(())
     }
 
     /// True when the window has pixels that outlive its being minimised.
-    pub(crate) fn has_kept(&self, window_id: u32) -> bool {
-        self.kept.contains_key(&window_id)
+    pub(crate) fn has_kept(&self, window: &Window) -> bool {
+        self.kept.get(&window.window_id).is_some_and(|kept| kept.frame == window.frame_id)
     }
 
     /// Where the window's pixels are; what was drawn since the last time is noted on its films.
@@ -177,7 +183,7 @@ impl Studio {
 
     /// Somebody else took events from the connection: what is known of windows is out of date.
     pub(crate) fn look_again(&mut self) {
-        self.watches.everything_drawn();
+        self.watches.begin_again(&self.session);
     }
 
     /// Lets go of the windows that are no longer there.
@@ -185,10 +191,14 @@ impl Studio {
         let is_alive = |id: u32| id == SCREEN || windows.iter().any(|window| window.window_id == id);
         let known = self.kept.keys().copied().chain(self.films.keys().map(|(id, _)| *id));
         for window_id in known.filter(|id| !is_alive(*id)).collect::<Vec<_>>() {
-            self.release(window_id);
-            self.watches.forget(&self.session, window_id);
-            self.films.retain(|(id, _), _| *id != window_id);
+            self.forget(window_id);
         }
+    }
+
+    fn forget(&mut self, window_id: u32) {
+        self.release(window_id);
+        self.watches.forget(&self.session, window_id);
+        self.films.retain(|(id, _), _| *id != window_id);
     }
 
     /// Gives back the pixels of a window.

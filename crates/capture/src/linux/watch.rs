@@ -36,6 +36,7 @@ struct Watch {
 #[derive(Default)]
 pub(crate) struct Watches {
     by_window: HashMap<u32, Watch>,
+    ended: Vec<u32>,
     region: Option<Region>,
 }
 
@@ -51,12 +52,12 @@ impl Watches {
         if !session.has_damage || !session.has_composite {
             return Ok(Changes::Everything);
         }
+        self.drain(session)?;
         if self.by_window.get(&window.window_id).is_none_or(|watch| watch.frame != window.frame_id) {
             self.forget(session, window.window_id);
             let watch = begin(session, window.frame_id, layout)?;
             self.by_window.insert(window.window_id, watch);
         }
-        self.drain(session)?;
         let region = self.region(session)?;
         let Some(watch) = self.by_window.get_mut(&window.window_id) else { return Ok(Changes::Everything) };
         let is_everything = std::mem::replace(&mut watch.is_new, false) || watch.layout != layout;
@@ -87,6 +88,12 @@ impl Watches {
         }
     }
 
+    /// The windows whose frames were destroyed: what has one of their ids from now on is another window.
+    pub(crate) fn ended(&mut self, session: &Session) -> Result<Vec<u32>, Trouble> {
+        self.drain(session)?;
+        Ok(std::mem::take(&mut self.ended))
+    }
+
     /// Notes what the events say that came so far.
     fn drain(&mut self, session: &Session) -> Result<(), Trouble> {
         while let Some(event) = session.conn.poll_for_event()? {
@@ -102,17 +109,20 @@ impl Watches {
                         watch.is_new = true;
                     }
                 }
+                Event::DestroyNotify(event) => {
+                    let is_of = |watch: &Watch| watch.frame == event.window;
+                    self.ended.extend(self.by_window.extract_if(|_, watch| is_of(watch)).map(|(id, _)| id));
+                }
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Notes an event that somebody else took from the connection.
-    pub(crate) fn everything_drawn(&mut self) {
-        for watch in self.by_window.values_mut() {
-            watch.is_drawn = true;
-            watch.is_new = true;
+    /// Watches every window anew, because somebody else took events from the connection.
+    pub(crate) fn begin_again(&mut self, session: &Session) {
+        for window_id in self.by_window.keys().copied().collect::<Vec<_>>() {
+            self.forget(session, window_id);
         }
     }
 
@@ -130,7 +140,8 @@ impl Watches {
 fn begin(session: &Session, frame: Xid, layout: (Rect, (u16, u16))) -> Result<Watch, Trouble> {
     let conn = &session.conn;
     let damage = conn.generate_id()?;
-    let events = ChangeWindowAttributesAux::new().event_mask(EventMask::VISIBILITY_CHANGE);
+    let events = ChangeWindowAttributesAux::new()
+        .event_mask(EventMask::VISIBILITY_CHANGE | EventMask::STRUCTURE_NOTIFY);
     let asked = conn.change_window_attributes(frame, &events)?;
     let created = conn.damage_create(damage, frame, ReportLevel::NON_EMPTY)?;
     let border = conn.get_geometry(frame)?.reply()?.border_width.into();
