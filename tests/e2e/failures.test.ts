@@ -170,7 +170,7 @@ describe('the daemon and the shell', () => {
   test('a daemon that does not come up', async () => {
     const socket = join(on().path('sockets'), 'driver.sock')
     mkdirSync(dirname(socket), { mode: 0o700 })
-    const lock = lockSocket(socket)
+    const lock = await lockSocket(socket)
     const { stdout, status } = await on().backlot(['get_config', '{}', '--socket', socket])
     lock.release()
     expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 1, code: 'daemon_unavailable' })
@@ -209,6 +209,7 @@ describe('what a sound machine does not give', () => {
     'action_refused',
     'text_not_supported',
     'agent_closed',
+    'too_many_agents',
     'window_covered',
     'app_not_named',
   ] as const)('%s passes the edge as the core gave it', async (code) => {
@@ -247,6 +248,7 @@ const places: Record<FailureCode, string> = {
   application_in_use: 'text-keys',
   text_not_typable: 'failures',
   input_unavailable: 'failures',
+  too_many_agents: 'failures',
   agent_closed: 'failures',
   target_required: 'tools',
   target_ambiguous: 'tools',

@@ -58,6 +58,7 @@ export const failures = kind({
   },
   text_not_typable: { when: 'Keys cannot bring some of the characters to the window unchanged.', exit: 1 },
   input_unavailable: { when: 'The X server lacks what input in the background is made of.', exit: 1 },
+  too_many_agents: { when: 'The X server has no room for the pointer and keyboard of another agent.', exit: 1 },
   agent_closed: { when: "The agent's pointer was closed before the call.", exit: 1 },
   target_required: { when: 'An action names neither an element nor a point.', exit: 1 },
   target_ambiguous: { when: 'An action names both an element and a point.', exit: 1 },

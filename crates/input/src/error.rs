@@ -108,6 +108,16 @@ pub enum InputError {
         /// The extension that is missing.
         missing: &'static str,
     },
+    /// The server has no room for the devices of another agent.
+    #[error(
+        "The display \"{display}\" has no room for another agent's pointer and keyboard: {agents} agents have theirs there. End the clients that no longer act (`backlot-driver status` counts them), let several share one connection, or start a display of your own with `backlot desktop`."
+    )]
+    TooManyAgents {
+        /// The display's name.
+        display: String,
+        /// Agents that have their devices.
+        agents: usize,
+    },
     /// The agent's pointer is closed.
     #[error("The agent \"{name}\" is closed. Open another one.")]
     AgentClosed {
@@ -162,6 +172,7 @@ impl InputError {
             Self::ApplicationInUse { .. } => "application_in_use",
             Self::TextNotTypable { .. } => "text_not_typable",
             Self::InputUnavailable { .. } => "input_unavailable",
+            Self::TooManyAgents { .. } => "too_many_agents",
             Self::AgentClosed { .. } => "agent_closed",
             Self::Cancelled { .. } | Self::Halted { .. } => "cancelled",
             Self::Desktop(error) => error.code(),

@@ -22,6 +22,24 @@ const WINDOW: &str = "INPUT_TEST_WINDOW";
 const GESTURE: &str = "INPUT_TEST_GESTURE";
 
 #[test]
+fn a_server_that_has_no_room_for_an_agent_says_so_until_another_one_ends() {
+    let stage = Stage::open(Server::Xvnc);
+    let mut agents = Vec::new();
+    let refused = loop {
+        match Agent::open(&stage.display, "one of many") {
+            Ok(agent) => agents.push(agent),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(refused.code(), "too_many_agents");
+    let said = refused.to_string();
+    assert!(said.contains(&stage.display) && said.contains(&format!("{} agents", agents.len())), "{said}");
+    assert!(agents.len() >= 50);
+    agents.pop();
+    Agent::open(&stage.display, "the next").unwrap().ping().unwrap();
+}
+
+#[test]
 fn closing_removes_the_devices() {
     for server in SERVERS {
         let stage = Stage::open(server);

@@ -326,7 +326,7 @@ impl Body {
     /// Ends the belief of a window that it has the focus, as soon as no menu of it is open.
     fn unfeign(&self) -> Result<(), InputError> {
         if let Some(window) = self.feigned.take()
-            && !messages::unfeign_focus(&self.link, window)?
+            && !messages::unfeign_focus(&self.link, self.person, window)?
         {
             self.feigned.set(Some(window));
         }

@@ -162,6 +162,9 @@ pub fn on_display<T>(display: &str, result: Result<T, InputError>) -> Result<T, 
         InputError::InputUnavailable { display: unknown, missing } if unknown.is_empty() => {
             InputError::InputUnavailable { display: display.to_owned(), missing }
         }
+        InputError::TooManyAgents { display: unknown, agents } if unknown.is_empty() => {
+            InputError::TooManyAgents { display: display.to_owned(), agents }
+        }
         other => other,
     })
 }

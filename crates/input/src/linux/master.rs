@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use desktop::Point;
 use x11rb::NONE;
+use x11rb::errors::ReplyError;
+use x11rb::protocol::ErrorKind;
 use x11rb::protocol::xinput::{
     self, ChangeMode, DeviceType, HierarchyChange, HierarchyChangeData, HierarchyChangeDataAddMaster,
     HierarchyChangeDataRemoveMaster, XIDeviceInfo,
@@ -58,7 +60,10 @@ fn add(link: &Link) -> Result<Pair, InputError> {
     // Type, length, name length and the two flags are 8 bytes; the name is padded to whole words.
     let len = (8 + name.len().div_ceil(4) * 4) / 4;
     let change = HierarchyChange { len: len as u16, data: HierarchyChangeData::AddMaster(add) };
-    xinput::xi_change_hierarchy(&link.conn, &[change])?.check()?;
+    xinput::xi_change_hierarchy(&link.conn, &[change])?.check().map_err(|error| match error {
+        ReplyError::X11Error(error) if error.error_kind == ErrorKind::Alloc => full(link),
+        other => other.into(),
+    })?;
     let pointer_name = format!("{name} pointer");
     let pointers = masters(link)?;
     let device = pointers.iter().find(|device| device.name == pointer_name.as_bytes());
@@ -69,6 +74,13 @@ fn add(link: &Link) -> Result<Pair, InputError> {
     let pair = Pair { pointer: device.deviceid, keyboard: device.attachment };
     xinput::xi_set_client_pointer(&link.conn, NONE, pair.pointer)?.check()?;
     Ok(pair)
+}
+
+/// The server has numbers for so many devices and no more (`MAXDEVICES` of the X server), four for each agent.
+fn full(link: &Link) -> InputError {
+    let agents = |device: &&XIDeviceInfo| device.name.starts_with(PREFIX.as_bytes());
+    let agents = masters(link).map_or(0, |masters| masters.iter().filter(agents).count());
+    InputError::TooManyAgents { display: String::new(), agents }
 }
 
 /// The person's pointer and keyboard: the pair that the server made itself.

@@ -73,9 +73,9 @@ pub fn feign_focus(link: &Link, person: Pair, window: Window) -> Result<bool, In
     Ok(true)
 }
 
-/// Tells a window again that it has not the focus, unless its application shows a menu, which would close; true when
-/// there is nothing more to tell.
-pub fn unfeign_focus(link: &Link, window: Window) -> Result<bool, InputError> {
+/// Tells a window again that it has not the focus, unless its application shows a menu, which would close, or has the
+/// person's focus by now; true when there is nothing more to tell.
+pub fn unfeign_focus(link: &Link, person: Pair, window: Window) -> Result<bool, InputError> {
     for child in link.conn.query_tree(link.root)?.reply()?.children {
         if !same_client(link, child, window) {
             continue;
@@ -85,8 +85,20 @@ pub fn unfeign_focus(link: &Link, window: Window) -> Result<bool, InputError> {
             return Ok(false);
         }
     }
-    tell_focus(link, window, FOCUS_OUT_EVENT)?;
+    take_focus(link, person, window)?;
     Ok(true)
+}
+
+/// Tells a window that it has not the focus, if that is so: Qt has one focus for all windows of the application, and the
+/// person may have given it to one of them meanwhile.
+fn take_focus(link: &Link, person: Pair, window: Window) -> Result<(), InputError> {
+    link.alone(|| {
+        let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?.reply()?.focus;
+        if focus > 1 && same_client(link, focus, window) {
+            return Ok(());
+        }
+        tell_focus(link, window, FOCUS_OUT_EVENT)
+    })
 }
 
 fn tell_focus(link: &Link, window: Window, kind: u8) -> Result<(), InputError> {
@@ -100,20 +112,21 @@ fn tell_focus(link: &Link, window: Window, kind: u8) -> Result<(), InputError> {
 /// A window that believes to have the focus for as long as this lives.
 struct Believed<'a> {
     link: &'a Link,
+    person: Pair,
     window: Window,
 }
 
 impl<'a> Believed<'a> {
-    fn begin(link: &'a Link, window: Window) -> Result<Self, InputError> {
+    fn begin(link: &'a Link, person: Pair, window: Window) -> Result<Self, InputError> {
         tell_focus(link, window, FOCUS_IN_EVENT)?;
-        Ok(Self { link, window })
+        Ok(Self { link, person, window })
     }
 }
 
 impl Drop for Believed<'_> {
     fn drop(&mut self) {
         // Where the connection is lost nobody can be told.
-        let _ = tell_focus(self.link, self.window, FOCUS_OUT_EVENT);
+        let _ = take_focus(self.link, self.person, self.window);
     }
 }
 
@@ -136,7 +149,7 @@ impl<'a> Messages<'a> {
             return Err(InputError::ApplicationInUse { window_id: window });
         }
         let time = link.time()?;
-        let focus = if active && !is_persons { Some(Believed::begin(link, window)?) } else { None };
+        let focus = if active && !is_persons { Some(Believed::begin(link, person, window)?) } else { None };
         Ok(Self { link, window, time, modifiers, down: vec![], focus, events: 0 })
     }
 
