@@ -6,9 +6,10 @@ import { choice } from '@backlot/contract/choice'
 import { Failure } from '@backlot/contract/failure'
 import { evidence, observation } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
+import type { FileLock } from '@backlot/native'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { type Lock, tryLock } from './lock.ts'
+import { tryLock } from './lock.ts'
 
 /** Milliseconds that others may take to write, and between two looks whether they have. */
 const [lockTimeoutMs, lookEveryMs] = [5_000, 2]
@@ -130,13 +131,15 @@ export class ConfigFile {
     return next
   }
 
-  async #lock(): Promise<Lock> {
+  async #lock(): Promise<FileLock> {
     const deadline = performance.now() + lockTimeoutMs
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 }).catch((error) => {
       throw this.#notWritten(error)
     })
     for (;;) {
-      const lock = tryLock('config', this.path)
+      const lock = await tryLock(this.path).catch((error: unknown) => {
+        throw error instanceof Failure ? error : this.#notWritten(error)
+      })
       if (lock !== undefined) return lock
       if (performance.now() > deadline) throw this.#notWritten(`another process has held it for ${lockTimeoutMs} ms`)
       await Bun.sleep(lookEveryMs)

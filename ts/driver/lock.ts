@@ -1,31 +1,11 @@
 /** Locks between processes that the kernel lets go of when their holder dies. */
-import { lstatSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
-
-/** A lock that is held. */
-export interface Lock {
-  release(): void
-}
+import type { FileLock } from '@backlot/native'
 
 /**
- * Takes the lock of `purpose` on the file at `path`, whose folder must exist: an abstract Unix socket (unix(7)) named
- * after the folder's device and inode, which needs no file and cannot go stale. `undefined` where another holds it.
+ * Takes the lock that stands beside the file at `path`, in a file `PATH.lock` of the caller's own that goes with it. The
+ * folder must exist. `undefined` where another process holds it; throws where there can be none.
  */
-export const tryLock = (purpose: string, path: string): Lock | undefined => {
-  const { dev, ino } = lstatSync(dirname(path))
-  try {
-    const held = Bun.listen({
-      unix: `\0backlot-${purpose}:${dev}:${ino}:${basename(path)}`,
-      socket: {
-        open(socket) {
-          socket.end()
-        },
-        data() {},
-      },
-    })
-    return { release: () => held.stop(true) }
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'EADDRINUSE') return undefined
-    throw error
-  }
+export const tryLock = async (path: string): Promise<FileLock | undefined> => {
+  const { FileLock } = await import('@backlot/native')
+  return FileLock.take(`${path}.lock`) ?? undefined
 }

@@ -219,6 +219,18 @@ export declare class Desktop {
   close(): void
 }
 
+/** A lock that is held (flock(2)); the kernel lets go of it when its holder ends, however that ends. */
+export declare class FileLock {
+  /**
+   * Takes the lock on the file of this path, which is made (0600) where it is missing; null where another holds it.
+   *
+   * Fails where the file cannot be opened, is no regular file or belongs to another user, who could hold it for ever.
+   */
+  static take(path: string): FileLock | null
+  /** Removes the file and lets go of the lock; releasing twice is fine. */
+  release(): void
+}
+
 /** Watches for one key combination of the person's, whichever window has the focus. */
 export declare class StopKey {
   /**

@@ -36,6 +36,7 @@ export const {
   AxCancel,
   Capturer,
   Desktop,
+  FileLock,
   StopKey,
   axRoundTrips,
   checkCombination,
@@ -51,5 +52,6 @@ export type Agent = Binding.Agent
 export type AxSnapshot = Binding.AxSnapshot
 export type Capturer = Binding.Capturer
 export type Desktop = Binding.Desktop
+export type FileLock = Binding.FileLock
 export type StopKey = Binding.StopKey
 export type { App, AxElement, AxOption, Clip, Delivery, Launched, Picture, Rect, Window } from './binding.d.ts'

@@ -6,6 +6,10 @@ mod clipboard;
 mod desktop;
 mod failure;
 mod input;
+mod lock;
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
+mod platform;
 mod process;
 mod stop_key;
 

@@ -2,6 +2,8 @@
 
 use napi_derive::napi;
 
+use crate::platform;
+
 /// Has the kernel send SIGUSR2 to this process when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
 ///
 /// Gives whether the kernel does so; other systems than Linux do not. A thread can end while its process lives on, and
@@ -9,20 +11,4 @@ use napi_derive::napi;
 #[napi(catch_unwind)]
 pub fn signal_when_parent_ends() -> bool {
     platform::signal_when_parent_ends()
-}
-
-#[cfg(target_os = "linux")]
-mod platform {
-    use rustix::process::{Signal, set_parent_process_death_signal};
-
-    pub fn signal_when_parent_ends() -> bool {
-        set_parent_process_death_signal(Some(Signal::USR2)).is_ok()
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod platform {
-    pub fn signal_when_parent_ends() -> bool {
-        false
-    }
 }

@@ -34,7 +34,7 @@ const lastWordsMs = 2_000
  */
 export const serveDaemon = async (options: DaemonOptions, onListening: () => void): Promise<void> => {
   makeSocketFolder(options.socket, options.isDefaultSocket)
-  const lock = lockSocket(options.socket)
+  const lock = await lockSocket(options.socket)
   try {
     await removeStale(options.socket)
     await new Daemon(options).run(onListening)

@@ -1,10 +1,19 @@
 /** One daemon a socket. */
 import { Failure } from '@backlot/contract/failure'
-import { type Lock, tryLock } from '../lock.ts'
+import type { FileLock } from '@backlot/native'
+import { tryLock } from '../lock.ts'
 
-/** Takes the lock of the socket at `path`. Throws `already_running` where another process holds it. */
-export const lockSocket = (path: string): Lock => {
-  const lock = tryLock('driver', path)
+/** Takes the lock of the socket at `path`. Throws `already_running` where another process holds it, and `socket_refused`. */
+export const lockSocket = async (path: string): Promise<FileLock> => {
+  const lock = await tryLock(path).catch((error: unknown) => {
+    const failure = Failure.from(error)
+    if (failure.code !== 'internal') throw failure
+    throw new Failure(
+      'socket_refused',
+      `"${path}.lock" cannot be locked: ${failure.message}; name a socket in a folder of your own with \`--socket\`.`,
+      { path: `${path}.lock` },
+    )
+  })
   if (lock === undefined) throw alreadyRunning(path)
   return lock
 }

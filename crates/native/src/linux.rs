@@ -1,0 +1,34 @@
+//! Linux: what a process and its files are to the kernel.
+
+use std::fs::{File, OpenOptions, symlink_metadata};
+use std::io::Error;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::process::{Signal, geteuid, set_parent_process_death_signal};
+
+/// Has the kernel send SIGUSR2 when the parent ends; whether it will.
+pub fn signal_when_parent_ends() -> bool {
+    set_parent_process_death_signal(Some(Signal::USR2)).is_ok()
+}
+
+/// Makes for its owner alone, and opens through no symbolic link and without waiting.
+pub fn owners(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.mode(0o600).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+}
+
+/// Fails unless it is a regular file of this user.
+pub fn check(file: &File) -> Result<(), Error> {
+    let known = file.metadata()?;
+    if known.is_file() && known.uid() == geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(Error::other("it is no file of this user"))
+}
+
+/// True when this file is the one at the path.
+pub fn is_at(file: &File, path: &Path) -> Result<bool, Error> {
+    let (held, there) = (file.metadata()?, symlink_metadata(path)?);
+    Ok((held.dev(), held.ino()) == (there.dev(), there.ino()))
+}
