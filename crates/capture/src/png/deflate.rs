@@ -1,7 +1,8 @@
 //! A band of rows as DEFLATE blocks (RFC 1951) that end at a byte, so that bands can be put one behind another.
 
+use super::bits::Bits;
 use super::huffman::{self, MOST};
-use super::tokens::{LONGEST, Step, Token};
+use super::tokens::{LONGEST, Step, Token, steps};
 
 /// End of block; the symbols of lengths follow it.
 const END: usize = 256;
@@ -12,6 +13,12 @@ const CODE_LENGTH_ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4,
 const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
 /// Bytes that one stored block holds.
 const STORED: usize = 65_535;
+/// Bytes that the header of the codes takes at most, with what ends a band.
+const HEAD: usize = 1024;
+/// Of pixels told in a row one in so many is counted: their codes are as good, and counting takes as long as telling.
+const COUNTED: usize = 4;
+/// Bytes that a pixel told in a row takes at most: three codes of 15 bits.
+const MOST_OF_PIXEL: usize = 6;
 
 /// Symbol and number of extra bits of each length from 3 on.
 const LENGTHS: [(u16, u8); 256] = lengths_table();
@@ -52,12 +59,14 @@ fn parts(len: u32) -> (u32, [u32; 2]) {
 /// Writes blocks; its memory is used again for the next band.
 #[derive(Default)]
 pub(crate) struct Deflater {
-    bytes: Vec<u8>,
+    out: Bits,
 }
 
 struct Frequencies {
     literals: [u32; MOST],
     distances: [u32; DISTANCES],
+    /// Pixels told in a row.
+    in_rows: usize,
 }
 
 struct Codes {
@@ -69,59 +78,68 @@ struct Codes {
 
 impl Deflater {
     /// The blocks of a band's tokens; `pixels` are its filtered rows of `width`, for when they do not compress.
-    pub(crate) fn band(&mut self, filter: u8, tokens: &[Token], pixels: &[u32], width: usize) -> &[u8] {
-        let frequencies = count(filter, tokens);
+    pub(crate) fn band(&mut self, filter: u8, tokens: &[Token], pixels: &[u32], width: usize) -> Vec<u8> {
+        let frequencies = count(filter, tokens, pixels);
         let codes = Codes::of(&frequencies);
         let raw = pixels.len() * 3 + pixels.len() / width;
         let bits = codes.cost(&frequencies);
         if bits / 8 >= raw {
-            self.store(filter, pixels, width, raw);
-            return &self.bytes;
+            return stored(filter, pixels, width, raw);
         }
-        // Room for the header of the codes, for the bits, and for the last store, which writes eight bytes.
-        let mut out = Bits { bytes: std::mem::take(&mut self.bytes), at: 0, held: 0, count: 0 };
-        out.bytes.resize(bits / 8 + 1024, 0);
+        let out = &mut self.out;
+        out.begin(HEAD + bits / 8 + MOST_OF_PIXEL * frequencies.in_rows);
         out.put(0b100, 3);
-        codes.send(&mut out);
-        codes.send_tokens(filter, tokens, &mut out);
+        codes.send(out);
+        codes.send_tokens(filter, tokens, pixels, out);
         // An empty stored block: three bits, then the rest of the byte.
         out.put(0, 3);
         out.align();
-        self.bytes = out.finish();
-        self.bytes.extend_from_slice(&EMPTY);
-        &self.bytes
-    }
-
-    fn store(&mut self, filter: u8, pixels: &[u32], width: usize, raw: usize) {
-        let mut rows = Vec::with_capacity(raw);
-        for row in pixels.chunks(width) {
-            rows.push(filter);
-            for pixel in row {
-                rows.extend_from_slice(&pixel.to_be_bytes()[1..]);
-            }
-        }
-        self.bytes.clear();
-        for part in rows.chunks(STORED) {
-            // At most 16 bits.
-            let len = part.len() as u16;
-            self.bytes.push(0);
-            self.bytes.extend_from_slice(&len.to_le_bytes());
-            self.bytes.extend_from_slice(&(!len).to_le_bytes());
-            self.bytes.extend_from_slice(part);
+        // Codes that were guessed from a part may not fit the rest.
+        if out.bytes().len() >= raw {
+            stored(filter, pixels, width, raw)
+        } else {
+            [out.bytes(), &EMPTY].concat()
         }
     }
 }
 
-fn count(filter: u8, tokens: &[Token]) -> Frequencies {
+fn stored(filter: u8, pixels: &[u32], width: usize, raw: usize) -> Vec<u8> {
+    let mut rows = Vec::with_capacity(raw);
+    for row in pixels.chunks(width) {
+        rows.push(filter);
+        for pixel in row {
+            rows.extend_from_slice(&pixel.to_be_bytes()[1..]);
+        }
+    }
+    let mut blocks = Vec::with_capacity(raw + raw / 64);
+    for part in rows.chunks(STORED) {
+        // At most 16 bits.
+        let len = part.len() as u16;
+        blocks.push(0);
+        blocks.extend_from_slice(&len.to_le_bytes());
+        blocks.extend_from_slice(&(!len).to_le_bytes());
+        blocks.extend_from_slice(part);
+    }
+    blocks
+}
+
+fn count(filter: u8, tokens: &[Token], pixels: &[u32]) -> Frequencies {
     let (mut red, mut green, mut blue) = ([0u32; 256], [0u32; 256], [0u32; 256]);
-    let mut found = Frequencies { literals: [0; MOST], distances: [0; DISTANCES] };
-    for token in tokens {
-        match token.step() {
+    let mut found = Frequencies { literals: [0; MOST], distances: [0; DISTANCES], in_rows: 0 };
+    let add = |[red, green, blue]: [&mut [u32; 256]; 3], pixel: u32, times: u32| {
+        red[(pixel >> 16 & 255) as usize] += times;
+        green[(pixel >> 8 & 255) as usize] += times;
+        blue[(pixel & 255) as usize] += times;
+    };
+    for step in steps(tokens) {
+        match step {
             Step::Filter => red[usize::from(filter)] += 1,
-            Step::Pixel(pixel) => {
-                red[(pixel >> 16 & 255) as usize] += 1;
-                green[(pixel >> 8 & 255) as usize] += 1;
-                blue[(pixel & 255) as usize] += 1;
+            Step::Pixel(pixel) => add([&mut red, &mut green, &mut blue], pixel, 1),
+            Step::Pixels { from, count } => {
+                for pixel in pixels[from..from + count].iter().step_by(COUNTED) {
+                    add([&mut red, &mut green, &mut blue], *pixel, COUNTED as u32);
+                }
+                found.in_rows += count;
             }
             Step::Copy { len, distance } => {
                 let (whole, others) = parts(len);
@@ -136,7 +154,8 @@ fn count(filter: u8, tokens: &[Token]) -> Frequencies {
         }
     }
     for (value, total) in found.literals.iter_mut().take(END).enumerate() {
-        *total = red[value] + green[value] + blue[value];
+        // What was not counted needs a code too.
+        *total = red[value] + green[value] + blue[value] + u32::from(found.in_rows > 0);
     }
     found.literals[END] = 1;
     found
@@ -205,26 +224,31 @@ impl Codes {
         }
     }
 
-    fn send_tokens(&self, filter: u8, tokens: &[Token], out: &mut Bits) {
+    fn send_tokens(&self, filter: u8, tokens: &[Token], pixels: &[u32], out: &mut Bits) {
         // A literal's code and its length beside each other: one look for each byte.
         let mut table = [(0u16, 0u16); 256];
         for (value, entry) in table.iter_mut().enumerate() {
             *entry = (self.literals[value], self.literal_lengths[value].into());
         }
-        for token in tokens {
-            match token.step() {
+        let tell = |pixel: u32, out: &mut Bits| {
+            let (red, red_bits) = table[(pixel >> 16 & 255) as usize];
+            let (green, green_bits) = table[(pixel >> 8 & 255) as usize];
+            let (blue, blue_bits) = table[(pixel & 255) as usize];
+            let code =
+                u64::from(red) | u64::from(green) << red_bits | u64::from(blue) << (red_bits + green_bits);
+            out.put(code, u32::from(red_bits + green_bits + blue_bits));
+        };
+        for step in steps(tokens) {
+            match step {
                 Step::Filter => {
                     let (code, bits) = table[usize::from(filter)];
                     out.put(code.into(), bits.into());
                 }
-                Step::Pixel(pixel) => {
-                    let (red, red_bits) = table[(pixel >> 16 & 255) as usize];
-                    let (green, green_bits) = table[(pixel >> 8 & 255) as usize];
-                    let (blue, blue_bits) = table[(pixel & 255) as usize];
-                    let code = u64::from(red)
-                        | u64::from(green) << red_bits
-                        | u64::from(blue) << (red_bits + green_bits);
-                    out.put(code, u32::from(red_bits + green_bits + blue_bits));
+                Step::Pixel(pixel) => tell(pixel, out),
+                Step::Pixels { from, count } => {
+                    for pixel in &pixels[from..from + count] {
+                        tell(*pixel, out);
+                    }
                 }
                 Step::Copy { len, distance } => {
                     let back = self.distance(distance);
@@ -297,41 +321,6 @@ fn shortened<'r>(lengths: &[u8], runs: &'r mut [(u8, u8, u8)]) -> &'r [(u8, u8, 
         at += step;
     }
     &runs[..count]
-}
-
-/// Bits into bytes, the first bit lowest; what is put together must not exceed the room that was made.
-struct Bits {
-    bytes: Vec<u8>,
-    at: usize,
-    held: u64,
-    count: u32,
-}
-
-impl Bits {
-    /// At most 56 bits.
-    #[inline]
-    fn put(&mut self, bits: u64, count: u32) {
-        self.held |= bits << self.count;
-        self.count += count;
-        if let Some(place) = self.bytes.get_mut(self.at..self.at + 8) {
-            place.copy_from_slice(&self.held.to_le_bytes());
-        }
-        let whole = self.count >> 3;
-        self.at += whole as usize;
-        self.held >>= whole * 8;
-        self.count &= 7;
-    }
-
-    fn align(&mut self) {
-        if self.count > 0 {
-            self.put(0, 8 - self.count);
-        }
-    }
-
-    fn finish(mut self) -> Vec<u8> {
-        self.bytes.truncate(self.at);
-        self.bytes
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@
 //! used again.
 
 mod adler;
+mod bits;
 mod deflate;
 mod huffman;
+mod skim;
 mod tokens;
 
 use std::hash::Hasher;
@@ -49,6 +51,7 @@ impl Band {
 #[derive(Default)]
 pub(crate) struct Press {
     pixels: Vec<u32>,
+    differences: Vec<u32>,
     finder: Finder,
     deflater: Deflater,
 }
@@ -69,16 +72,21 @@ impl Press {
         hash.finish()
     }
 
-    /// Compresses what was loaded last, rows of `width` pixels; the pixels must be loaded again for another band.
+    /// Compresses what was loaded last, rows of `width` pixels.
     pub(crate) fn band(&mut self, width: u32) -> Band {
         let width = width as usize;
-        let filter = if is_smooth(&self.pixels, width) { SUB } else { NONE };
-        if filter == SUB {
-            self.pixels.chunks_mut(width).for_each(differences);
-        }
+        let (filter, pixels) = if is_smooth(&self.pixels, width) {
+            self.differences.resize(self.pixels.len(), 0);
+            for (row, told) in self.pixels.chunks(width).zip(self.differences.chunks_mut(width)) {
+                differences(row, told);
+            }
+            (SUB, &self.differences)
+        } else {
+            (NONE, &self.pixels)
+        };
         let mut sums = Sums::default();
         let mut above: Option<(&[u32], Sums)> = None;
-        for row in self.pixels.chunks(width) {
+        for row in pixels.chunks(width) {
             let of_row = match above {
                 Some((same, of_same)) if same == row => of_same,
                 _ => Sums::of_row(filter, row),
@@ -86,8 +94,10 @@ impl Press {
             sums = sums.then(of_row);
             above = Some((row, of_row));
         }
-        let tokens = self.finder.find(&self.pixels, width);
-        Band { blocks: self.deflater.band(filter, tokens, &self.pixels, width).to_vec(), sums }
+        let finder = &mut self.finder;
+        let is_gentle = filter == SUB && is_gentle(pixels, width);
+        let tokens = if is_gentle { finder.skim(pixels, width) } else { finder.find(pixels, width) };
+        Band { blocks: self.deflater.band(filter, tokens, pixels, width), sums }
     }
 }
 
@@ -103,16 +113,26 @@ fn is_smooth(pixels: &[u32], width: usize) -> bool {
     new * 5 > seen * 2
 }
 
-/// Replaces each pixel of a row but the first by how its channels differ from those of its left neighbour, modulo 256.
-fn differences(row: &mut [u32]) {
-    let mut left = 0;
-    for pixel in row {
-        let now = *pixel;
+/// True for differences that are nearly all small, so that a few values of their channels come again and again.
+fn is_gentle(differences: &[u32], width: usize) -> bool {
+    let (mut small, mut seen) = (0, 0);
+    for row in differences.chunks(width).step_by(4) {
+        // Sixteen more makes each channel from -16 to 15 less than 32; the upper bits are added apart, without carrying.
+        let moved = |pixel: &u32| ((pixel & 0x007f_7f7f) + 0x0010_1010) ^ (pixel & 0x0080_8080);
+        small += row.iter().filter(|pixel| moved(pixel) & 0x00e0_e0e0 == 0).count();
+        seen += width;
+    }
+    small * 4 > seen * 3
+}
+
+/// Tells each pixel of a row but the first as how its channels differ from those of its left neighbour, modulo 256.
+fn differences(row: &[u32], told: &mut [u32]) {
+    told[0] = row[0];
+    for ((told, pixel), left) in told[1..].iter_mut().zip(&row[1..]).zip(row) {
         // The channels stand apart, so that none borrows from the next.
-        let even = (now & 0x00ff_00ff | 0x0100_0100).wrapping_sub(left & 0x00ff_00ff) & 0x00ff_00ff;
-        let odd = (now & 0x0000_ff00 | 0x0001_0000).wrapping_sub(left & 0x0000_ff00) & 0x0000_ff00;
-        *pixel = even | odd;
-        left = now;
+        let even = (pixel & 0x00ff_00ff | 0x0100_0100).wrapping_sub(left & 0x00ff_00ff) & 0x00ff_00ff;
+        let odd = (pixel & 0x0000_ff00 | 0x0001_0000).wrapping_sub(left & 0x0000_ff00) & 0x0000_ff00;
+        *told = even | odd;
     }
 }
 

@@ -8,7 +8,7 @@ use std::iter::repeat_n;
 pub(crate) const LONGEST: u32 = 258;
 
 /// Bytes that a copy may reach back.
-const WINDOW: usize = 32_768;
+pub(super) const WINDOW: usize = 32_768;
 
 /// Bytes that one token can copy.
 const MOST_BYTES: usize = 65_535;
@@ -28,15 +28,18 @@ pub(crate) enum Step {
     Filter,
     /// One pixel, `0x00RRGGBB`.
     Pixel(u32),
+    /// So many pixels of the band, from this one on.
+    Pixels { from: usize, count: usize },
     /// So many bytes, from so many bytes back.
     Copy { len: u32, distance: u32 },
 }
 
-/// A step in 32 bits.
+/// A step in 32 bits, or half of one that needs more.
 #[derive(Clone, Copy)]
 pub(crate) struct Token(u32);
 
 const COPY: u32 = 1 << 31;
+const PIXELS: u32 = 1 << 30;
 const FILTER: u32 = 1 << 24;
 
 impl Token {
@@ -44,16 +47,23 @@ impl Token {
         // At most 16 and 15 bits.
         Self(COPY | (len as u32) << 15 | (distance as u32 - 1))
     }
+}
 
-    pub(crate) fn step(self) -> Step {
-        if self.0 & COPY != 0 {
-            Step::Copy { len: self.0 >> 15 & 0xffff, distance: (self.0 & 0x7fff) + 1 }
-        } else if self.0 == FILTER {
+/// The steps that tokens stand for, in order.
+pub(crate) fn steps(tokens: &[Token]) -> impl Iterator<Item = Step> {
+    let mut tokens = tokens.iter().map(|token| token.0);
+    std::iter::from_fn(move || {
+        let token = tokens.next()?;
+        Some(if token & COPY != 0 {
+            Step::Copy { len: token >> 15 & 0xffff, distance: (token & 0x7fff) + 1 }
+        } else if token & PIXELS != 0 {
+            Step::Pixels { from: tokens.next()? as usize, count: (token & !PIXELS) as usize }
+        } else if token == FILTER {
             Step::Filter
         } else {
-            Step::Pixel(self.0)
-        }
-    }
+            Step::Pixel(token)
+        })
+    })
 }
 
 /// Finds the tokens of a band; its memory is used again for the next.
@@ -70,6 +80,27 @@ impl Default for Finder {
 }
 
 impl Finder {
+    /// No tokens yet, for another band.
+    pub(super) fn clear(&mut self) {
+        self.tokens.clear();
+    }
+
+    /// The tokens found so far.
+    pub(super) fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    /// The filter byte that begins a row.
+    pub(super) fn push_filter(&mut self) {
+        self.tokens.push(Token(FILTER));
+    }
+
+    /// Pixels of the band that are told one by one.
+    pub(super) fn push_pixels(&mut self, from: usize, count: usize) {
+        // A band has at most 32 rows of 16 bits each.
+        self.tokens.extend([Token(PIXELS | count as u32), Token(from as u32)]);
+    }
+
     /// The tokens of whole rows of `width` pixels.
     pub(crate) fn find(&mut self, pixels: &[u32], width: usize) -> &[Token] {
         self.tokens.clear();
@@ -89,7 +120,7 @@ impl Finder {
                     (at, column) = (at + above, above % width);
                     continue;
                 }
-                self.tokens.push(Token(FILTER));
+                self.push_filter();
                 self.note(pixels, at, width);
                 self.tokens.push(Token(pixels[at]));
                 (at, column) = (at + 1, 1 % width);
@@ -124,7 +155,8 @@ impl Finder {
         &self.tokens
     }
 
-    fn push_copy(&mut self, len: usize, distance: usize) {
+    /// So many bytes, three at least, from so many bytes back.
+    pub(super) fn push_copy(&mut self, len: usize, distance: usize) {
         // What is left over must be long enough for a copy of its own.
         let whole = if len > MOST_BYTES { (len - 3) / (MOST_BYTES - 3) } else { 0 };
         self.tokens.extend(repeat_n(Token::copy(MOST_BYTES - 3, distance), whole));
@@ -196,13 +228,18 @@ fn shared_run(pixels: &[u32], at: usize, before: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The bytes that the tokens stand for.
-    fn bytes(tokens: &[Token]) -> Vec<u8> {
+    /// The bytes that the tokens of a band stand for.
+    fn bytes(tokens: &[Token], pixels: &[u32]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for token in tokens {
-            match token.step() {
+        for step in steps(tokens) {
+            match step {
                 Step::Filter => bytes.push(0),
                 Step::Pixel(pixel) => bytes.extend(&pixel.to_be_bytes()[1..]),
+                Step::Pixels { from, count } => {
+                    bytes.extend(
+                        pixels[from..from + count].iter().flat_map(|p| p.to_be_bytes()[1..].to_vec()),
+                    );
+                }
                 Step::Copy { len, distance } => {
                     assert!(len >= 3 && distance as usize <= WINDOW);
                     for _ in 0..len {
@@ -237,8 +274,15 @@ mod tests {
                     if height > 4 {
                         pixels.copy_within(width..3 * width, 4 * width);
                     }
-                    let found = bytes(finder.find(&pixels, width));
-                    assert!(found == rows(&pixels, width), "{width}x{height} in {colours} colours");
+                    for is_thorough in [true, false] {
+                        let found = if is_thorough {
+                            finder.find(&pixels, width)
+                        } else {
+                            finder.skim(&pixels, width)
+                        };
+                        let found = bytes(found, &pixels);
+                        assert!(found == rows(&pixels, width), "{width}x{height} in {colours} colours");
+                    }
                 }
             }
         }
@@ -252,6 +296,6 @@ mod tests {
         let striped: Vec<u32> = (0..100 * 1000).map(|at| (at % 100) as u32).collect();
         let tokens = finder.find(&striped, 100);
         assert!(tokens.len() < 120);
-        assert_eq!(bytes(tokens), rows(&striped, 100));
+        assert_eq!(bytes(tokens, &striped), rows(&striped, 100));
     }
 }
