@@ -1,7 +1,13 @@
 /** The MCP edge: the one file that speaks the protocol (revisions up to 2025-11-25) through its SDK. */
 import { version } from '@backlot/contract/version'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { CallToolRequestSchema, ListToolsRequestSchema, type ServerResult } from '@modelcontextprotocol/sdk/types.js'
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+  type ServerResult,
+} from '@modelcontextprotocol/sdk/types.js'
 import type { Caller } from './caller.ts'
 import type { StdioTransport } from './stdio.ts'
 
@@ -21,10 +27,15 @@ export const serveMcp = async (caller: Caller, transport: StdioTransport): Promi
     const [{ listHere }, access] = await Promise.all([registry(), caller.access()])
     return { tools: await listHere(access) } as unknown as ServerResult
   })
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
-    const result = await caller.call(params.name, params.arguments ?? {}, signal)
-    return result as unknown as ServerResult
-  })
+  // The SDK's own way for tools checks every result, which decodes each picture once more; ours come from one place.
+  server.fallbackRequestHandler = async (request, { signal }) => {
+    if (request.method !== 'tools/call') throw new McpError(ErrorCode.MethodNotFound, 'Method not found')
+    const asked = CallToolRequestSchema.safeParse(request)
+    if (!asked.success)
+      throw new McpError(ErrorCode.InvalidParams, `Invalid tools/call request: ${asked.error.message}`)
+    const { name, arguments: args } = asked.data.params
+    return (await caller.call(name, args ?? {}, signal)) as unknown as ServerResult
+  }
   // Nearly every client lists the tools next.
   server.oninitialized = () => void registry()
   await server.connect(transport)
