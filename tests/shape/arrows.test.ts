@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { dirname, join } from 'node:path'
 import { externalOf, imports, packageOf } from './imports.ts'
 import { read, root } from './sources.ts'
 
@@ -37,6 +38,23 @@ test('a package is reached through its exports and never by a path', () => {
     return each.specifier.startsWith('.') && target !== undefined && target !== each.from
   })
   expect(across).toEqual([])
+})
+
+test('no file imports itself by way of others', () => {
+  const targets = new Map<string, string[]>()
+  for (const { file, specifier } of imports.filter((each) => each.specifier.startsWith('.'))) {
+    targets.set(file, [...(targets.get(file) ?? []), join(dirname(file), specifier)])
+  }
+  const done = new Set<string>()
+  const circles: string[] = []
+  const follow = (file: string, way: readonly string[]): void => {
+    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' -> '))
+    if (done.has(file) || way.includes(file)) return
+    for (const target of targets.get(file) ?? []) follow(target, [...way, file])
+    done.add(file)
+  }
+  for (const file of targets.keys()) follow(file, [])
+  expect(circles).toEqual([])
 })
 
 test('a package declares the npm packages that it imports, and no others', () => {

@@ -1,6 +1,6 @@
 /** The agents of a desktop: each session has a pointer and a keyboard of its own, made at its first gesture. */
 import type { Agent } from '@backlot/native'
-import { reasonOf } from './context.ts'
+import { reasonOf } from './ending.ts'
 import { type Shared, shared } from './shared.ts'
 
 interface Seat {

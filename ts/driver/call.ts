@@ -1,19 +1,15 @@
 /** The one path of every call, whatever edge it came through: find, fill defaults, check, session, run, envelope. */
 import { Failure } from '@backlot/contract/failure'
 import { callsPerCollection } from '@backlot/contract/limits'
-import type { Static, TObject } from '@sinclair/typebox'
-import { checkArguments, nearest } from './check.ts'
-import { type Call, type CallContext, reasonOf } from './context.ts'
+import { checkArguments } from './check.ts'
+import type { Call, CallContext } from './context.ts'
 import type { Driver } from './driver.ts'
 import { hiddenArguments, isOffered, offersExtensions } from './extensions.ts'
-import { withResolved } from './lookalike.ts'
-import { observed } from './observe.ts'
-import { findTool, tools } from './registry.ts'
+import { findTool, unknownTool } from './registry.ts'
 import { failed, succeeded, type ToolResult } from './result.ts'
+import { runTool } from './run-tool.ts'
 import { sessionOf } from './session-name.ts'
 import type { Session } from './sessions.ts'
-import { withIndex } from './tokens.ts'
-import type { Outcome, Tool } from './tool.ts'
 
 export type { ToolResult }
 
@@ -56,18 +52,6 @@ const callOf = (driver: Driver, context: CallContext, owner: Session): Call => (
   gesture: (work) => driver.agents.gesture(owner.key, context.signal, work),
 })
 
-/**
- * Runs a tool on checked arguments: finds the element of a token, and adds what was asked for beside the tool's answer.
- * Aborting the call ends it at once; a tool that holds calls says itself which of them were done.
- */
-export const runTool = async (call: Call, tool: Tool, checked: Static<TObject>): Promise<Outcome> => {
-  const run = async (): Promise<Outcome> => {
-    const args = tool.findsElement ? checked : await withIndex(call, checked)
-    return observed(call, args, withResolved(call, await tool.run(call, args)))
-  }
-  return tool.nested === undefined ? untilAborted(run, call.signal) : run()
-}
-
 let calls = 0
 
 /** The trees and pictures of past calls lie in memory long before the engine finds them worth a collection. */
@@ -75,27 +59,4 @@ const collectNowAndThen = (): void => {
   calls += 1
   // Not before the answer has left.
   if (calls % callsPerCollection === 0) setImmediate(() => Bun.gc(true))
-}
-
-/** The failure `unknown_tool`, with the nearest name. */
-export const unknownTool = (name: string, extensions = true): Failure => {
-  const names = tools.filter((tool) => isOffered(tool, extensions)).map((tool) => tool.name)
-  const near = nearest(name, names)
-  return new Failure(
-    'unknown_tool',
-    `There is no tool "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`} Tools: ${names.join(', ')}.`,
-    { nearest: near ?? null },
-  )
-}
-
-const untilAborted = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-  if (signal.aborted) throw reasonOf(signal)
-  const { promise, reject } = Promise.withResolvers<never>()
-  const stop = () => reject(reasonOf(signal))
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await Promise.race([work(), promise])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
 }

@@ -1,5 +1,4 @@
 /** What a call carries through every step: its caller, its end, and the driver it acts through. */
-import { Failure } from '@backlot/contract/failure'
 import type { Agent } from '@backlot/native'
 import type { Config } from './config.ts'
 import type { Driver } from './driver.ts'
@@ -30,11 +29,3 @@ export interface Call extends CallContext {
    */
   gesture<T>(work: (agent: Agent) => Promise<T>): Promise<T>
 }
-
-/** The failure of a call that its caller gave up. */
-export const cancelled = (): Failure =>
-  new Failure('cancelled', 'The caller cancelled the call. What was sent before stays done.')
-
-/** What a call fails with once its signal is aborted. */
-export const reasonOf = (signal: AbortSignal): Failure =>
-  signal.reason instanceof Failure ? signal.reason : cancelled()

@@ -1,4 +1,7 @@
 /** All tools, in the specification's order; a new tool is one line here. */
+import { Failure } from '@backlot/contract/failure'
+import { nearest } from './check.ts'
+import { isOffered } from './extensions.ts'
 import type { Tool } from './tool.ts'
 import { killApp, launchApp, listApps } from './tools/apps.ts'
 import { click } from './tools/click.ts'
@@ -16,7 +19,7 @@ import { getCursorPosition, getScreenSize } from './tools/screen.ts'
 import { scroll } from './tools/scroll.ts'
 import { endSession, startSession } from './tools/sessions.ts'
 import { getWindowState } from './tools/state.ts'
-import { runSteps } from './tools/steps.ts'
+import { runStepsOf } from './tools/steps.ts'
 import { typeText } from './tools/text.ts'
 import { checkForUpdate } from './tools/update.ts'
 import { setValue } from './tools/values.ts'
@@ -52,7 +55,7 @@ export const tools: readonly Tool[] = [
   endSession,
   checkPermissions,
   checkForUpdate,
-  runSteps,
+  runStepsOf((name) => findTool(name) ?? raise(unknownTool(name))),
   waitFor,
   invokeMenu,
   setWindowFrame,
@@ -65,3 +68,18 @@ const byName = new Map(tools.map((tool) => [tool.name, tool]))
 
 /** The tool of that name. */
 export const findTool = (name: string): Tool | undefined => byName.get(name)
+
+/** The failure `unknown_tool`, with the nearest name. */
+export const unknownTool = (name: string, extensions = true): Failure => {
+  const names = tools.filter((tool) => isOffered(tool, extensions)).map((tool) => tool.name)
+  const near = nearest(name, names)
+  return new Failure(
+    'unknown_tool',
+    `There is no tool "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`} Tools: ${names.join(', ')}.`,
+    { nearest: near ?? null },
+  )
+}
+
+const raise = (failure: Failure): never => {
+  throw failure
+}

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { zoomsKept } from '@backlot/contract/limits'
-import { fromZoom, type Zoom, ZoomedWindows } from './zoomed.ts'
+import { fromZoom } from './zoom-points.ts'
+import { type Zoom, ZoomedWindows } from './zoomed.ts'
 
 const zoom: Zoom = { window_id: 7, region: { x: 100, y: 40, width: 1000, height: 300 }, width: 500, height: 150 }
 const window = { width: 1200, height: 400 }

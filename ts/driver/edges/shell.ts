@@ -68,8 +68,8 @@ const daemonFor = async (name: string, reach: Reach): Promise<Connection> => {
     return await reachRunning(reach)
   } catch (error) {
     if (Failure.from(error).code === 'not_running') {
-      const { findTool } = await import('../registry.ts')
-      if (findTool(name) === undefined) throw (await import('../call.ts')).unknownTool(name)
+      const { findTool, unknownTool } = await import('../registry.ts')
+      if (findTool(name) === undefined) throw unknownTool(name)
     }
   }
   return reachDaemon(reach)

@@ -1,7 +1,8 @@
 /** Running a caller's script in a page. */
 import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
-import { type Call, reasonOf } from '../context.ts'
+import type { Call } from '../context.ts'
+import { reasonOf } from '../ending.ts'
 import type { Outcome } from '../tool.ts'
 import type { ReachedPage } from './reach.ts'
 import type { Ran, WebPage } from './web-page.ts'

@@ -9,7 +9,7 @@ import { absolutePath, writePicture } from '../paths.ts'
 import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../pointing.ts'
 import { elementOf, type Point, refuseDisabled } from '../target.ts'
 import { acts, tool } from '../tool.ts'
-import { lastZoom } from '../zoomed.ts'
+import { lastZoom } from '../zoom-points.ts'
 
 /** The actions of elements, and how many clicks on its middle stand for one that the element lacks. */
 const clicksFor = { press: 1, show_menu: 0, pick: 1, confirm: 0, cancel: 0, open: 2 } as const

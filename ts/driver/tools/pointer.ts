@@ -8,7 +8,7 @@ import { acted, afterGesture, watch } from '../evidence.ts'
 import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../pointing.ts'
 import { around, elementOf, refuseDisabled, refuseInvisible } from '../target.ts'
 import { acts, tool } from '../tool.ts'
-import { lastZoom } from '../zoomed.ts'
+import { lastZoom } from '../zoom-points.ts'
 
 interface Aim {
   readonly element_index?: number

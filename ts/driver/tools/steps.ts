@@ -3,11 +3,11 @@ import { Failure } from '@backlot/contract/failure'
 import { mostSteps } from '@backlot/contract/limits'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { pid, windowId } from '../arguments.ts'
-import { runTool, unknownTool } from '../call.ts'
 import { checkArguments } from '../check.ts'
-import { type Call, reasonOf } from '../context.ts'
+import type { Call } from '../context.ts'
+import { reasonOf } from '../ending.ts'
 import { observed } from '../observe.ts'
-import { findTool } from '../registry.ts'
+import { runTool } from '../run-tool.ts'
 import { acts, type Outcome, type Tool, tool } from '../tool.ts'
 
 const step = Type.Object({
@@ -24,31 +24,33 @@ const stepsArguments = Type.Object({
 
 type Arguments = Static<typeof stepsArguments>
 
-export const runSteps = tool({
-  name: 'run_steps',
-  title: 'Run several steps',
-  description: `Runs up to ${mostSteps} calls in one turn: checks all of them first, stops at the first that fails, and reports each. Name elements by element_token. With observe it ends with what changed.`,
-  arguments: stepsArguments,
-  attributes: { ...acts(), extension: true, recorded: false },
-  nested: (args) => {
-    const { steps } = args as Partial<Arguments>
-    return Array.isArray(steps) ? steps.map((each) => ({ name: each?.tool, args: each?.arguments })) : []
-  },
-  async run(call, args) {
-    const plan = args.steps.map((each, index) => planned(each, index, args))
-    const reports: Report[] = []
-    for (const [index, { tool: next, checked, keep }] of plan.entries()) {
-      try {
-        if (call.signal.aborted) throw reasonOf(call.signal)
-        // What is noted of a call, as a lookalike that stood in, is noted of its step.
-        reports.push(reportOf(next, await runTool({ ...call }, next, checked), keep))
-      } catch (error) {
-        throw await stoppedAt(call, args, index, plan, reports, Failure.from(error))
+/** The tool, whose steps are tools that `find` gives; it throws `unknown_tool`. */
+export const runStepsOf = (find: (name: string) => Tool) =>
+  tool({
+    name: 'run_steps',
+    title: 'Run several steps',
+    description: `Runs up to ${mostSteps} calls in one turn: checks all of them first, stops at the first that fails, and reports each. Name elements by element_token. With observe it ends with what changed.`,
+    arguments: stepsArguments,
+    attributes: { ...acts(), extension: true, recorded: false },
+    nested: (args) => {
+      const { steps } = args as Partial<Arguments>
+      return Array.isArray(steps) ? steps.map((each) => ({ name: each?.tool, args: each?.arguments })) : []
+    },
+    async run(call, args) {
+      const plan = args.steps.map((each, index) => planned(find, each, index, args))
+      const reports: Report[] = []
+      for (const [index, { tool: next, checked, keep }] of plan.entries()) {
+        try {
+          if (call.signal.aborted) throw reasonOf(call.signal)
+          // What is noted of a call, as a lookalike that stood in, is noted of its step.
+          reports.push(reportOf(next, await runTool({ ...call }, next, checked), keep))
+        } catch (error) {
+          throw await stoppedAt(call, args, index, plan, reports, Failure.from(error))
+        }
       }
-    }
-    return summary(`✅ ${count(reports.length)} done${confirmed(reports)}`, plan.length, reports)
-  },
-})
+      return summary(`✅ ${count(reports.length)} done${confirmed(reports)}`, plan.length, reports)
+    },
+  })
 
 interface Planned {
   readonly tool: Tool
@@ -67,10 +69,14 @@ interface Report {
 }
 
 /** A step whose tool and arguments are right, or the failure that says which is not; nothing has been done then. */
-const planned = (given: Static<typeof step>, index: number, shared: Arguments): Planned => {
+const planned = (
+  find: (name: string) => Tool,
+  given: Static<typeof step>,
+  index: number,
+  shared: Arguments,
+): Planned => {
   try {
-    const found = findTool(given.tool)
-    if (found === undefined) throw unknownTool(given.tool)
+    const found = find(given.tool)
     if (found.nested !== undefined) {
       throw new Failure('invalid_argument', `"${given.tool}" cannot be a step. Put its own steps here.`, {
         argument: 'steps',

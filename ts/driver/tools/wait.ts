@@ -5,7 +5,7 @@ import { waiting as limits, longestTimeoutMs } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
 import { elementIndex, pid, windowId } from '../arguments.ts'
 import { conditions, type Sight } from '../conditions.ts'
-import { reasonOf } from '../context.ts'
+import { reasonOf } from '../ending.ts'
 import { reads, tool } from '../tool.ts'
 
 const names = Object.keys(conditions) as (keyof typeof conditions)[]
