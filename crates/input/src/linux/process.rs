@@ -9,6 +9,13 @@ pub fn process_state(pid: u32) -> Option<char> {
     fields(pid)?.chars().next()
 }
 
+/// How often a process has left the processor; none when it is gone.
+pub fn turns(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let counts = status.lines().filter(|line| line.contains("voluntary_ctxt_switches:"));
+    Some(counts.filter_map(|line| line.rsplit('\t').next()?.parse::<u64>().ok()).sum())
+}
+
 /// The start time of a process in clock ticks after boot; none when it is gone or only waits to be reaped.
 pub fn start_time(pid: u32) -> Option<u64> {
     let fields = fields(pid)?;
@@ -38,6 +45,7 @@ mod tests {
         let pid = std::process::id();
         assert!(start_time(pid).is_some());
         assert!(process_state(pid).is_some());
+        assert!(turns(pid).is_some_and(|turns| turns > 0));
         assert_eq!((start_time(u32::MAX), process_state(u32::MAX)), (None, None));
     }
 }

@@ -12,13 +12,13 @@ use x11rb::protocol::xproto::{
 };
 
 use super::link::Link;
-use super::process::{SLEEPING, process_state};
+use super::process::{SLEEPING, process_state, turns};
 use crate::InputError;
 
 /// Time that an application of another machine without `_NET_WM_PING` gets for what it has in its queue.
 const UNSEEN: Duration = Duration::from_millis(500);
-/// How often in a row a process must be found asleep until it counts as waiting for events.
-const ASLEEP: u32 = 10;
+/// How often in a row a process must be found in the same sleep until it counts as waiting for events.
+const ASLEEP: u32 = 12;
 const DOZE: Duration = Duration::from_millis(1);
 const GLANCE: Duration = Duration::from_micros(100);
 
@@ -55,15 +55,17 @@ pub fn twice(link: &Link, window: Window, patience: Duration) -> Result<(), Inpu
     application(link, window, deadline.saturating_duration_since(Instant::now()), false)
 }
 
-/// A process that has events to read runs, or waits for a processor; one that sleeps again and again while
-/// the server answers us has none.
+/// A process that has events to read runs, or waits for a processor; one that stays in one sleep while the server
+/// answers us again and again has none. One that asks the server while it reads sleeps too, again and again.
 fn asleep(link: &Link, pid: u32, patience: Duration) -> Result<(), InputError> {
     let deadline = Instant::now() + patience;
-    let mut found = 0;
+    let (mut found, mut sleep) = (0, None);
     while found < ASLEEP && Instant::now() < deadline {
         link.sync()?;
         std::thread::sleep(DOZE);
-        found = if process_state(pid) == Some(SLEEPING) { found + 1 } else { 0 };
+        let now = process_state(pid).filter(|state| *state == SLEEPING).and_then(|_| turns(pid));
+        found = if now.is_some() && now == sleep { found + 1 } else { 0 };
+        sleep = now;
     }
     Ok(())
 }
