@@ -120,6 +120,17 @@ fn a_covered_window_has_the_picture_of_the_uncovered_one() {
     rest(&capturer, &window, Some(still));
     let covered = capturer.window(window.window_id, 0).unwrap();
     assert!(!covered.stale);
+    if equals_the_screen(&mut stage, &desktop, &capturer, (&window, &covered), &over, still) {
+        return;
+    }
+    // A busy machine may begin the animation of the lost focus after any rest. Then the window looks different now.
+    let now = capturer.window(window.window_id, 0).unwrap();
+    assert!(cut(&now, still) != cut(&covered, still), "what was covered is not what the screen shows");
+    stage.run("xdotool", &["windowmove", &over.window_id.to_string(), "0", "0"]).unwrap();
+    let is_back = || desktop.window(over.window_id).unwrap()?.frame.intersection(&window.bounds).map(drop);
+    wait_for(is_back).unwrap();
+    rest(&capturer, &window, Some(still));
+    let covered = capturer.window(window.window_id, 0).unwrap();
     assert!(equals_the_screen(&mut stage, &desktop, &capturer, (&window, &covered), &over, still));
 }
 

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 /// How long a condition may take on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long after each question the next is asked.
+const GLANCE: Duration = Duration::from_millis(2);
 
 /// A running display; everything on it ends when it is dropped.
 pub struct Stage {
@@ -109,6 +111,7 @@ pub fn wait_for<T>(mut question: impl FnMut() -> Option<T>) -> Option<T> {
         if Instant::now() > deadline {
             return None;
         }
-        std::thread::yield_now();
+        // The processor is for what is awaited.
+        std::thread::sleep(GLANCE);
     }
 }
