@@ -1,20 +1,21 @@
 import { expect, test } from 'bun:test'
 import { privateDesktop } from '../support/desktop.ts'
-import { gestureKinds, killedDriver, openScene } from '../support/killed-driver.ts'
+import { everyKind, killedDuring, openWideScene } from '../support/killed-kinds.ts'
 import { killedParent } from '../support/killed-parent.ts'
 import { killedTyping, openTypingScene } from '../support/killed-typing.ts'
 
 const on = privateDesktop()
 
 test('nothing is left of a driver that was killed in the middle of each kind of action, 100 times in all', async () => {
-  const scene = await openScene(on())
+  const scene = await openWideScene(on())
   for (let round = 0; round < 100; round += 1) {
-    const kind = gestureKinds[round % gestureKinds.length] ?? 'click'
-    const left = await killedDriver(on(), scene, 1 + (round % 13), [kind])
+    const kind = everyKind[round % everyKind.length] ?? ''
+    // Five or six rounds a kind, each at another part of it.
+    const left = await killedDuring(scene, kind, (Math.floor(round / everyKind.length) + 0.5) / 6)
     expect({ round, kind, left }).toEqual({ round, kind, left: [] })
   }
   await scene.client[Symbol.asyncDispose]()
-}, 900_000)
+}, 1_500_000)
 
 test('nothing is left of a desktop whose parent was killed, 50 times', async () => {
   for (let round = 1; round <= 50; round += 1) expect(await killedParent()).toEqual([])

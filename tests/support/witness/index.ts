@@ -6,6 +6,8 @@ import type { TestDesktop } from '../desktop.ts'
 /** How things stand on the display, seen by a second X client. */
 export interface DisplayState {
   readonly pointer: { readonly x: number; readonly y: number; readonly buttons: number }
+  /** Keycodes that are down. */
+  readonly keys: readonly number[]
   readonly focus: number
   readonly active_window: number | null
   readonly stacking: readonly number[]

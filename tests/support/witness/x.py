@@ -10,7 +10,7 @@ master devices. `x.py move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `mini
 import ctypes
 import json
 import sys
-from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_long, c_short, c_uint, c_ulong, c_ushort, c_void_p
+from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int, c_long, c_short, c_uint, c_ulong, c_ushort, c_void_p
 
 x11 = ctypes.CDLL("libX11.so.6")
 xext = ctypes.CDLL("libXext.so.6")
@@ -73,6 +73,14 @@ def pointer():
     return {"x": x.value, "y": y.value, "buttons": mask.value >> 8 & 31}
 
 
+def keys():
+    """Keycodes of the person's keyboard that are down."""
+    bits = (c_char * 32)()
+    x11.XQueryKeymap(display, bits)
+    down = b"".join(bits)
+    return [code for code in range(256) if down[code // 8] >> code % 8 & 1]
+
+
 def focus():
     window, revert = c_ulong(), c_int()
     x11.XGetInputFocus(display, byref(window), byref(revert))
@@ -103,6 +111,7 @@ def state():
     active = windows_in("_NET_ACTIVE_WINDOW")
     return {
         "pointer": pointer(),
+        "keys": keys(),
         "focus": focus(),
         "active_window": active[0] if active and active[0] else None,
         "stacking": windows_in("_NET_CLIENT_LIST_STACKING"),
