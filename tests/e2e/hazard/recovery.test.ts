@@ -181,6 +181,53 @@ test('a lost session bus and accessibility bus are said, and new ones are used b
   })
 }, 90_000)
 
+/** Pids of the accessibility bus of a session bus: of its daemon, and of the registry on it. */
+const accessibilityBus = async (session: string): Promise<number[]> => {
+  const { stdout } = await on().run(['pgrep', '-f', 'at-spi2-registryd|--config-file=.*accessibility.conf'])
+  const at = `DBUS_SESSION_BUS_ADDRESS=${session}`
+  const pids = stdout.split('\n').filter(Boolean).map(Number)
+  return pids.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1')
+        .split('\0')
+        .some((each) => each === at || each.startsWith(`${at},`))
+    } catch {
+      return false
+    }
+  })
+}
+
+test('a lost accessibility bus is said, pixels go on, and the next bus is used by the same driver', async () => {
+  await using bare = await bareDisplay()
+  const first = await startGtk3(bare.desktop, 'controls')
+  await using client = await connect(bare.desktop)
+  const into = { pid: first.pid, window_id: first.windowId }
+  const button = await middleOf(client, into, 'Press me')
+  const session = bare.desktop.env.DBUS_SESSION_BUS_ADDRESS ?? ''
+  const bus = await accessibilityBus(session)
+  expect(bus.length).toBeGreaterThanOrEqual(2)
+  for (const pid of bus) process.kill(pid, 'SIGKILL')
+  await until('the bus to be gone', () => bus.every((pid) => !existsSync(`/proc/${pid}/exe`)))
+
+  // What is done by pixels needs no bus; the application does not join the next one by itself.
+  await clicked(client, into, button, first)
+  await client.ask('get_window_state', { ...into, capture_mode: 'vision' })
+  const look = await until('the failure', async () => {
+    const answer = await client.call('get_window_state', { ...into, capture_mode: 'ax', timeout_ms: 2_000 })
+    return answer.isError && answer
+  })
+  expect(look.structured.code).toBe('not_accessible')
+  expect(look.text).toContain('use the screenshot and pixel coordinates')
+  await clicked(client, into, button, first)
+
+  const second = await startGtk3(bare.desktop, 'controls', { title: 'Backlot again' })
+  const anew = { pid: second.pid, window_id: second.windowId }
+  await until('the tree of an application on the next bus', async () => {
+    const { isError, text } = await client.call('get_window_state', { ...anew, capture_mode: 'ax' })
+    return !isError && text.includes('Press me')
+  })
+}, 90_000)
+
 test('nothing of the drivers is left on the display afterwards', async () => {
   await on().run(driverCommand('stop'))
   expect(await drivers(on())).toEqual([])
