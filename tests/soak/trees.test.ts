@@ -42,6 +42,8 @@ const keypad = async () => {
   return { pid: on().start(['speedcrunch']).pid, title: '' }
 }
 
+const rows = Array.from({ length: 24 }, (_, at) => `Row ${at}`)
+
 /** Each with how many named elements it has at least. */
 const applications: readonly (readonly [
   string,
@@ -53,6 +55,8 @@ const applications: readonly (readonly [
   ['galculator (GTK 3)', 25, program('galculator')],
   ['LibreOffice Writer', 40, writer],
   ['mousepad (GTK 3)', 5, program('mousepad', '--disable-server')],
+  ['mate-calc (GTK 3)', 20, program('mate-calc')],
+  ['a list of zenity (GTK 3)', 20, program('zenity', '--list', '--height=900', '--column=Name', ...rows)],
   ['gedit (GTK 3)', 5, program('gedit', '--standalone')],
   ['LibreOffice Calc', 40, () => startCalc(on())],
   ['featherpad (Qt 5)', 10, program('featherpad', '--standalone')],
