@@ -160,6 +160,8 @@ export declare class Capturer {
   window(windowId: number, maxDimension: number): Promise<Picture>
   /** The same picture with a red crosshair around a point of the window, which is given in window pixels. */
   marked(windowId: number, point: Point, maxDimension: number): Promise<Picture>
+  /** The pixels of a window's client area now, to make pictures of later. */
+  shot(windowId: number): Promise<Shot>
   /** A JPEG of a region in window pixels and of a fifth of its size around it, as far as the window goes. */
   zoom(windowId: number, region: Rect): Promise<Zoomed>
   /** The picture of the whole screen, all monitors. */
@@ -229,6 +231,18 @@ export declare class FileLock {
   static take(path: string): FileLock | null
   /** Removes the file and lets go of the lock; releasing twice is fine. */
   release(): void
+}
+
+/** The pixels of a window at one instant. */
+export declare class Shot {
+  /** Width in pixels. */
+  get width(): number
+  /** Height in pixels. */
+  get height(): number
+  /** True when these were not the pixels of that instant. */
+  get stale(): boolean
+  /** A PNG of 8-bit RGB, with a red dot on `point` (pixels from the top-left corner) where one is given. */
+  png(point?: Point | undefined | null): Promise<Buffer>
 }
 
 /** Watches for one key combination of the person's, whichever window has the focus. */

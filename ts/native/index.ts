@@ -53,5 +53,6 @@ export type AxSnapshot = Binding.AxSnapshot
 export type Capturer = Binding.Capturer
 export type Desktop = Binding.Desktop
 export type FileLock = Binding.FileLock
+export type Shot = Binding.Shot
 export type StopKey = Binding.StopKey
 export type { App, AxElement, AxOption, Clip, Delivery, Launched, Picture, Rect, Window } from './binding.d.ts'

@@ -5,6 +5,7 @@ mod film;
 mod mark;
 mod picture;
 mod png;
+mod shot;
 mod zoom;
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
@@ -14,4 +15,5 @@ mod platform;
 pub use error::CaptureError;
 pub use picture::Picture;
 pub use platform::Capturer;
+pub use shot::Shot;
 pub use zoom::Zoomed;

@@ -101,6 +101,13 @@ impl Capturer {
         promise(env, move || capturer.marked(window_id, point.into(), max_dimension).map(Picture::from))
     }
 
+    /// The pixels of a window's client area now, to make pictures of later.
+    #[napi(catch_unwind)]
+    pub fn shot<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, Shot>> {
+        let capturer = Arc::clone(&self.capturer);
+        promise(env, move || capturer.shot(window_id).map(|shot| Shot { shot: Arc::new(shot) }))
+    }
+
     /// A JPEG of a region in window pixels and of a fifth of its size around it, as far as the window goes.
     #[napi(catch_unwind)]
     pub fn zoom<'env>(
@@ -149,5 +156,43 @@ impl Capturer {
     #[napi(catch_unwind)]
     pub fn close(&self) {
         self.capturer.close();
+    }
+}
+
+/// The pixels of a window at one instant.
+#[napi]
+pub struct Shot {
+    shot: Arc<capture::Shot>,
+}
+
+#[napi]
+impl Shot {
+    /// Width in pixels.
+    #[napi(getter, catch_unwind)]
+    pub fn width(&self) -> u32 {
+        self.shot.width
+    }
+
+    /// Height in pixels.
+    #[napi(getter, catch_unwind)]
+    pub fn height(&self) -> u32 {
+        self.shot.height
+    }
+
+    /// True when these were not the pixels of that instant.
+    #[napi(getter, catch_unwind)]
+    pub fn stale(&self) -> bool {
+        self.shot.stale
+    }
+
+    /// A PNG of 8-bit RGB, with a red dot on `point` (pixels from the top-left corner) where one is given.
+    #[napi(catch_unwind)]
+    pub fn png<'env>(&self, env: &'env Env, point: Option<Point>) -> napi::Result<PromiseRaw<'env, Buffer>> {
+        let shot = Arc::clone(&self.shot);
+        promise(env, move || {
+            let at =
+                point.map(|Point { x, y }| (u32::try_from(x).unwrap_or(0), u32::try_from(y).unwrap_or(0)));
+            Ok::<Buffer, capture::CaptureError>(shot.png(at).into())
+        })
     }
 }

@@ -13,7 +13,7 @@ use desktop::{Desktop, DesktopError, Point, Rect, Window};
 use x11rb::errors::ReplyOrIdError;
 
 use crate::zoom::padded;
-use crate::{CaptureError, Picture, Zoomed};
+use crate::{CaptureError, Picture, Shot, Zoomed};
 use repaint::hidden_parts;
 use session::{Session, Trouble};
 use studio::{Snag, Source, Studio};
@@ -60,6 +60,15 @@ impl Capturer {
             let pixels = session.read(source.drawable, source.part)?;
             let picture = darkroom.mark(pixels, at, max_dimension)?;
             Ok(Picture { stale: source.stale, ..picture })
+        })
+    }
+
+    /// The pixels of a window's client area now, to make pictures of later.
+    pub fn shot(&self, window_id: u32) -> Result<Shot, CaptureError> {
+        self.with(window_id, |studio, source| {
+            let pixels = studio.session.read(source.drawable, source.part)?;
+            let (width, height) = (pixels.width, pixels.height);
+            Ok(Shot { bgrx: pixels.bytes.to_vec(), width, height, stale: source.stale })
         })
     }
 
