@@ -47,10 +47,10 @@ export const installApplication = (on: TestDesktop, id: string, ...lines: string
 /** `WxH+X+Y`. */
 export type Geometry = `${number}x${number}+${number}+${number}`
 
-/** Starts the GTK 3 application: `controls` has one of each common control, `person` one focused text field. */
+/** Starts the GTK 3 application: `controls` has one of each common control, `login` a password field, `person` one focused text field. */
 export const startGtk3 = (
   on: TestDesktop,
-  kind: 'controls' | 'person',
+  kind: 'controls' | 'login' | 'person',
   options: { readonly title?: string; readonly geometry?: Geometry; readonly blinking?: boolean } = {},
 ): Promise<Application> => {
   const title = options.title ?? `Backlot ${kind}`

@@ -27,6 +27,13 @@ export const failures = kind({
     exit: 1,
   },
   invalid_environment: { when: 'An environment variable holds a value that cannot be used.', exit: 1 },
+  recording_not_started: {
+    when: 'The folder of a recording cannot be made, or another recording writes there.',
+    exit: 1,
+  },
+  recording_not_found: { when: 'The folder holds no turns of a recording, or cannot be read.', exit: 1 },
+  replay_failed: { when: 'A turn of a recording failed when it was played again.', exit: 1 },
+  secret_not_recorded: { when: 'The turn typed a secret, which a recording does not hold.', exit: 1 },
   session_ended: { when: 'The call names a session that has ended.', exit: 1 },
   cancelled: { when: 'The caller cancelled the call.', exit: 1 },
   paused_by_person: { when: 'The person has paused all actions; looking works.', exit: 1 },

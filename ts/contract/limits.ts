@@ -25,6 +25,10 @@ export const environment = {
   noRelaunch: 'DRIVER_MCP_NO_RELAUNCH',
   /** Seconds without a call after which a session ends. */
   sessionIdle: 'DRIVER_SESSION_IDLE_TTL_SECS',
+  /** Seconds without a call of any tool after which recordings end. */
+  recordingIdle: 'DRIVER_RECORDING_IDLE_SECS',
+  /** The ffmpeg that makes films where the native encoder cannot. */
+  ffmpeg: 'FFMPEG_BIN',
   /** Address of the package registry that check_for_update asks; empty: none is asked. */
   updateRegistry: 'BACKLOT_UPDATE_REGISTRY',
   /** Name of the private desktop that a process belongs to; set by Backlot, not by the person. */
@@ -113,6 +117,33 @@ export const sessions = {
   longestName: 200,
   /** Ended sessions that are remembered, so that their late calls are known as such. */
   endedKept: 1_000,
+} as const
+
+/** Recordings of what agents do. */
+export const recording = {
+  /** Seconds without a call of any tool after which all end, unless the environment says otherwise. */
+  idleSeconds: 300,
+  /** Milliseconds that a recorded call waits at most for the picture of its moment. */
+  longestHoldMs: 4,
+  /** Windows of the target whose trees are kept. */
+  windows: 8,
+  /** Turns that wait for the disk, from which on later ones have no picture and no tree. */
+  mostWaiting: 32,
+  /** Frames of a film in each second. */
+  framesPerSecond: 30,
+  /** Milliseconds that a film may take to end. */
+  filmEndsMs: 5_000,
+} as const
+
+/** Playing a recording again. */
+export const replay = {
+  /** Milliseconds between two turns when the call does not say, and at most. */
+  delayMs: 500,
+  longestDelayMs: 60_000,
+  /** Milliseconds that a window or an element may take to appear when it is looked for. */
+  appearsMs: 5_000,
+  /** Milliseconds between two looks. */
+  lookEveryMs: 100,
 } as const
 
 /** Calls after which a driver collects its garbage. */

@@ -5,6 +5,7 @@ import { checkArguments } from './check.ts'
 import type { Call, CallContext } from './context.ts'
 import type { Driver } from './driver.ts'
 import { hiddenArguments, isOffered, offersExtensions } from './extensions.ts'
+import { recordingsOf } from './recording/recordings.ts'
 import { findTool, unknownTool } from './registry.ts'
 import { failed, succeeded, type ToolResult } from './result.ts'
 import { runTool } from './run-tool.ts'
@@ -26,6 +27,7 @@ export const callTool = async (
     if (tool === undefined || !isOffered(tool, extensions)) throw unknownTool(name, extensions)
     // What cannot be meant is refused before the person's brake is looked at.
     const checked = checkArguments(tool, args, hiddenArguments(tool, extensions))
+    recordingsOf(driver).touch()
     const { session: fromEdge, ...edge } = context
     const caller = { ...edge, ...sessionOf(tool, args, fromEdge) }
     const isHeld = tool.attributes.pausable && tool.looks?.(checked) !== true

@@ -76,7 +76,8 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     async () => (await config.read()).stop_key,
     async (combination) => (await native()).StopKey.watch(await desktop.get(), combination),
   )
-  const sessions = new Sessions({ ended: (session) => agents.release(session.key) })
+  const sessions = new Sessions()
+  sessions.follow({ ended: (session) => agents.release(session.key) })
   const onDisplay = [stopKey, agents, capturer, desktop]
   const seen = new SeenWindows()
   const zoomed = new ZoomedWindows()

@@ -7,6 +7,7 @@ import type { Call } from './context.ts'
 import type { SeenElement } from './elements.ts'
 import { reasonOf } from './ending.ts'
 import type { Outcome } from './tool.ts'
+import { noteScene } from './traces.ts'
 import { compareLooks, type Evidence, isConfirming, type Look, type Scene } from './witnesses.ts'
 
 /** Runs an action between two looks at its scene; what the action itself found out stands first in the evidence. */
@@ -84,6 +85,7 @@ const openEyes = async (call: Call, scene: Scene) => {
   const map = seen.snapshot(pid, window_id)
   // What a click meets is known by where it goes.
   const target = scene.target ?? (point && elementAt(map, point))
+  noteScene(call, { window, target, point })
   const isAccessible = accessibility !== undefined && (map !== undefined || accessibility.generation(pid) > 0)
   const digest = (region: Rect | null) => capturer?.digest(window_id, region).catch(() => undefined)
   const region = place && clip(place, window)

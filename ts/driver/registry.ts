@@ -15,6 +15,8 @@ import { invokeMenu } from './tools/menu.ts'
 import { page } from './tools/page.ts'
 import { checkPermissions } from './tools/permissions.ts'
 import { doubleClick, drag, rightClick } from './tools/pointer.ts'
+import { getRecordingState, startRecording, stopRecording } from './tools/recording.ts'
+import { replayOf } from './tools/replay.ts'
 import { getCursorPosition, getScreenSize } from './tools/screen.ts'
 import { scroll } from './tools/scroll.ts'
 import { endSession, startSession } from './tools/sessions.ts'
@@ -27,6 +29,13 @@ import { waitFor } from './tools/wait.ts'
 import { getAccessibilityTree, listWindows } from './tools/windows.ts'
 import { zoom } from './tools/zoom.ts'
 
+/** For tools that hold calls, which are made before all are known. */
+function found(name: string): Tool {
+  const tool = findTool(name)
+  if (tool === undefined) throw unknownTool(name)
+  return tool
+}
+
 /** Every tool that can be called. */
 export const tools: readonly Tool[] = [
   listApps,
@@ -36,6 +45,7 @@ export const tools: readonly Tool[] = [
   getScreenSize,
   getCursorPosition,
   getConfig,
+  getRecordingState,
   launchApp,
   killApp,
   bringToFront,
@@ -50,12 +60,15 @@ export const tools: readonly Tool[] = [
   scroll,
   zoom,
   page,
+  startRecording,
+  stopRecording,
+  replayOf(found),
   setConfig,
   startSession,
   endSession,
   checkPermissions,
   checkForUpdate,
-  runStepsOf((name) => findTool(name) ?? raise(unknownTool(name))),
+  runStepsOf(found),
   waitFor,
   invokeMenu,
   setWindowFrame,
@@ -78,8 +91,4 @@ export const unknownTool = (name: string, extensions = true): Failure => {
     `There is no tool "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`} Tools: ${names.join(', ')}.`,
     { nearest: near ?? null },
   )
-}
-
-const raise = (failure: Failure): never => {
-  throw failure
 }

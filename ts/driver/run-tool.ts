@@ -4,6 +4,7 @@ import type { Call } from './context.ts'
 import { reasonOf } from './ending.ts'
 import { withResolved } from './lookalike.ts'
 import { observed } from './observe.ts'
+import { recordingsOf } from './recording/recordings.ts'
 import { withIndex } from './tokens.ts'
 import type { Outcome, Tool } from './tool.ts'
 
@@ -16,7 +17,9 @@ export const runTool = async (call: Call, tool: Tool, checked: Static<TObject>):
     const args = tool.findsElement ? checked : await withIndex(call, checked)
     return observed(call, args, withResolved(call, await tool.run(call, args)))
   }
-  return tool.nested === undefined ? untilAborted(run, call.signal) : run()
+  return recordingsOf(call.driver).during(call, tool, checked, () =>
+    tool.nested === undefined ? untilAborted(run, call.signal) : run(),
+  )
 }
 
 const untilAborted = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {

@@ -8,15 +8,15 @@ import { startSession } from './tools/sessions.ts'
 const over: string[] = []
 afterEach(() => void over.splice(0))
 
-const opened = (env: Record<string, string> = {}) =>
-  new Sessions(
-    {
-      async ended({ key }) {
-        over.push(key)
-      },
+const opened = (env: Record<string, string> = {}) => {
+  const sessions = new Sessions(env)
+  sessions.follow({
+    async ended({ key }) {
+      over.push(key)
     },
-    env,
-  )
+  })
+  return sessions
+}
 
 const never = new AbortController().signal
 

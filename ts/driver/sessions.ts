@@ -40,12 +40,12 @@ interface Held extends Session {
   idle?: ReturnType<typeof setTimeout>
 }
 
-/** What becomes of a session that ends. */
+/** What begins and ends with sessions. */
 export interface SessionEvents {
   /** A named session begins. */
   begun?(name: string): void
-  /** It is over: gives back its agent, its recording and its cursor. */
-  ended(session: Session): Promise<void>
+  /** It is over, and how that came: gives back what it had. */
+  ended(session: Session, how: string): Promise<void>
 }
 
 /** All sessions of a driver. */
@@ -54,10 +54,14 @@ export class Sessions {
   /** How each of the latest that are over ended. */
   readonly #ended = new Map<string, string>()
 
-  constructor(
-    private readonly events: SessionEvents,
-    private readonly env: Readonly<Record<string, string | undefined>> = process.env,
-  ) {}
+  readonly #followers: SessionEvents[] = []
+
+  constructor(private readonly env: Readonly<Record<string, string | undefined>> = process.env) {}
+
+  /** Tells of beginnings and ends from now on. */
+  follow(events: SessionEvents): void {
+    this.#followers.push(events)
+  }
 
   /** Names of the sessions that are active, in the order of their beginning. */
   get active(): readonly string[] {
@@ -136,7 +140,7 @@ export class Sessions {
     const idleMs = name === null ? 0 : idleSeconds(this.env) * 1_000
     const session: Held = { key, name, overrides: {}, signal, end, holder, isDeclared: false, running: 0, idleMs }
     this.#held.set(key, session)
-    if (name !== null) this.events.begun?.(name)
+    if (name !== null) for (const follower of this.#followers) follower.begun?.(name)
     return session
   }
 
@@ -148,7 +152,7 @@ export class Sessions {
     // What nobody declared and only a connection named is forgotten with the connection.
     if (name !== null && (isDeclared || how !== closed)) this.#remember(name, how)
     end.abort(sessionEnded(name ?? key, how, 'What was sent before stays done'))
-    await this.events.ended(session)
+    await Promise.all(this.#followers.map((follower) => follower.ended(session, how)))
   }
 
   #remember(name: string, how: string): void {

@@ -4,6 +4,7 @@ import type { Rect, Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import { type SeenElement, staleElement } from './elements.ts'
 import { elementNow } from './lookalike.ts'
+import { noteScene } from './traces.ts'
 
 /** A position in window pixels, from the window's top-left corner. */
 export interface Point {
@@ -43,8 +44,7 @@ export const windowOf = async (call: Call, pid: number, window_id: number): Prom
 export const windowOrFrontmost = async (call: Call, pid: number, window_id: number | undefined): Promise<Window> => {
   if (window_id !== undefined) return windowOf(call, pid, window_id)
   const windows = (await (await call.driver.desktop()).windows()).filter((window) => window.pid === pid)
-  const rank = (window: Window) => [window.is_on_screen ? 1 : 0, window.kind === 'popup' ? 0 : 1, window.z_index]
-  const [frontmost] = windows.sort((a, b) => compare(rank(b), rank(a)))
+  const [frontmost] = frontmostOf(windows)
   if (frontmost === undefined) {
     throw new Failure(
       'process_has_no_window',
@@ -53,6 +53,12 @@ export const windowOrFrontmost = async (call: Call, pid: number, window_id: numb
     )
   }
   return frontmost
+}
+
+/** Windows with the frontmost first: what is on the screen before what is not, popups last among them. */
+export const frontmostOf = (windows: readonly Window[]): readonly Window[] => {
+  const rank = (window: Window) => [window.is_on_screen ? 1 : 0, window.kind === 'popup' ? 0 : 1, window.z_index]
+  return windows.toSorted((a, b) => compare(rank(b), rank(a)))
 }
 
 const compare = (a: readonly number[], b: readonly number[]): number =>
@@ -65,7 +71,10 @@ export const elementOf = async (
 ): Promise<{ window: Window; target: SeenElement } | undefined> => {
   if (element_index === undefined) return undefined
   const window = await windowOf(call, pid, windowFor(window_id, 'element_index'))
-  return { window, target: await elementNow(call, window, element_index) }
+  noteScene(call, { window })
+  const target = await elementNow(call, window, element_index)
+  noteScene(call, { target })
+  return { window, target }
 }
 
 /** What was asked of an element; a failure that says it is gone becomes the one that names its index. */

@@ -30,6 +30,10 @@ export interface Attributes {
   readonly pausable: boolean
   /** A recording keeps its calls. */
   readonly recorded: boolean
+  /** Presses where a picture of its turn shows a dot. */
+  readonly clicks?: true
+  /** Arguments that hold what is typed, and are masked where that is a secret. */
+  readonly types?: readonly string[]
   /** Ours, beyond the specification. */
   readonly extension: boolean
   /** Changes what the person sees or where the person's keys go; every other tool leaves both alone. */

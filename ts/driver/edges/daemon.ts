@@ -5,6 +5,7 @@ import type { Socket } from 'bun'
 import type { CallContext } from '../context.ts'
 import { openDriver } from '../driver.ts'
 import { offersExtensions } from '../extensions.ts'
+import { recordingsOf } from '../recording/recordings.ts'
 import type { Access } from './access.ts'
 import { connect } from './connection.ts'
 import { checkSocket, makeSocketFolder } from './folder.ts'
@@ -227,7 +228,8 @@ class Daemon implements Service {
     this.#idle = setTimeout(async () => {
       const driver = await this.#driver
       // Who ends takes the clipboard's content along.
-      const isNeeded = driver.sessions.active.length > 0 || (await driver.holdsClipboard())
+      const isNeeded =
+        driver.sessions.active.length > 0 || recordingsOf(driver).active.length > 0 || (await driver.holdsClipboard())
       if (isNeeded) this.#watchIdle()
       else this.#end.resolve(`no connection for ${idleTimeoutSeconds} s`)
     }, idleTimeoutSeconds * 1000)

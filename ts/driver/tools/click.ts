@@ -40,7 +40,7 @@ export const click = tool({
   description:
     'Left-clicks in the background. Prefer element_index with window_id, which works on hidden windows too; else x and y.',
   arguments: clickArguments,
-  attributes: { ...acts('accessibility'), writes: ['debug_image_out'] },
+  attributes: { ...acts('accessibility'), clicks: true, writes: ['debug_image_out'] },
   async run(call, args) {
     refuseMixture(args)
     const debugImage = args.debug_image_out && absolutePath('debug_image_out', args.debug_image_out)

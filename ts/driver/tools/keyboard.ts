@@ -20,7 +20,7 @@ export const pressKey = tool({
     element_index: Type.Optional(elementIndex),
     window_id: Type.Optional(windowId),
   }),
-  attributes: acts(),
+  attributes: { ...acts(), types: ['key'] },
   async run(call, args) {
     const held = args.modifiers ?? []
     const { checkKey, checkModifiers } = await call.driver.native()
@@ -43,7 +43,7 @@ export const hotkey = tool({
     pid,
     window_id: Type.Optional(windowId),
   }),
-  attributes: acts(),
+  attributes: { ...acts(), types: ['keys'] },
   async run(call, args) {
     const { checkCombination } = await call.driver.native()
     return pressedIn(call, args, checkCombination([...args.keys]))

@@ -46,7 +46,7 @@ export const doubleClick = tool({
     x: Type.Optional(coordinate('X')),
     y: Type.Optional(coordinate('Y')),
   }),
-  attributes: acts('accessibility'),
+  attributes: { ...acts('accessibility'), clicks: true },
   async run(call, args) {
     refuseMixture('double_click', args)
     const twice = { button: 'left', count: 2, held: [] } as const
@@ -73,7 +73,7 @@ export const rightClick = tool({
     y: Type.Optional(coordinate('Y')),
     modifier: Type.Optional(modifiers),
   }),
-  attributes: acts('accessibility'),
+  attributes: { ...acts('accessibility'), clicks: true },
   async run(call, args) {
     refuseMixture('right_click', args)
     const held = args.modifier ?? []

@@ -22,6 +22,9 @@ export const typeText = tool({
     text: Type.String({ minLength: 1, maxLength: longestText }),
     element_index: Type.Optional(elementIndex),
     window_id: Type.Optional(windowId),
+    secret: Type.Optional(
+      Type.Boolean({ description: 'Keep the text out of recordings, as that of password fields is.', extension: true }),
+    ),
     delay_ms: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -31,7 +34,7 @@ export const typeText = tool({
       }),
     ),
   }),
-  attributes: acts('accessibility'),
+  attributes: { ...acts('accessibility'), types: ['text'] },
   async run(call, args) {
     const delay_ms = args.delay_ms ?? typingDelayMs
     const found = await elementOf(call, args)

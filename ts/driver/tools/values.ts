@@ -20,7 +20,7 @@ export const setValue = tool({
     element_index: elementIndex,
     value: Type.String({ maxLength: longestText }),
   }),
-  attributes: { ...acts('accessibility'), idempotent: true },
+  attributes: { ...acts('accessibility'), idempotent: true, types: ['value'] },
   async run(call, args) {
     const found = await elementOf(call, args)
     if (found === undefined) throw new Error('element_index is required')

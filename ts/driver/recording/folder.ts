@@ -1,0 +1,91 @@
+/** The files of a recording, each written whole or not at all. */
+import { appendFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Names in the folder of a recording. */
+export const names = {
+  session: 'session.json',
+  cursor: 'cursor.jsonl',
+  film: 'recording.mp4',
+  action: 'action.json',
+  state: 'app_state.json',
+  screenshot: 'screenshot.png',
+  click: 'click.png',
+} as const
+
+/** The folder of a turn: `turn-00001`. */
+export const turnName = (turn: number): string => `turn-${String(turn).padStart(5, '0')}`
+
+/** True of the names of turns. */
+export const isTurn = (name: string): boolean => /^turn-\d{5,}$/.test(name)
+
+/** What a file of a recording holds. */
+export type Content = Uint8Array | string
+
+/** Values of JSON as they stand in a file. */
+export const asJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+const writeWhole = async (path: string, content: Content): Promise<void> => {
+  await using file = await open(path, 'wx', 0o600)
+  await file.writeFile(content)
+  await file.sync()
+}
+
+/** Makes what was done under a name last. */
+const syncFolder = async (path: string): Promise<void> => {
+  await using folder = await open(path, 'r')
+  await folder.sync()
+}
+
+/**
+ * Makes the folder, and puts what an earlier recording left there into a folder of its own, `earlier-…`, so that turns
+ * of two recordings never stand side by side.
+ */
+export const prepareFolder = async (folder: string, at: Date): Promise<void> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const own: ReadonlySet<string> = new Set([names.session, names.cursor, names.film])
+  const left = (await readdir(folder)).filter((name) => isTurn(name) || own.has(name) || name.startsWith('.turn-'))
+  if (left.length === 0) return
+  const earlier = join(folder, `earlier-${at.toISOString().replace(/[-:.]/g, '')}`)
+  await mkdir(earlier, { mode: 0o700 })
+  for (const name of left) await rename(join(folder, name), join(earlier, name))
+}
+
+/** Writes a turn: its folder gets its name when all files in it are on the disk. */
+export const writeTurn = async (
+  folder: string,
+  turn: number,
+  files: Readonly<Record<string, Content>>,
+): Promise<void> => {
+  const [temporary, final] = [join(folder, `.${turnName(turn)}.tmp`), join(folder, turnName(turn))]
+  try {
+    await mkdir(temporary, { mode: 0o700 })
+    for (const [name, content] of Object.entries(files)) await writeWhole(join(temporary, name), content)
+    await syncFolder(temporary)
+    await rename(temporary, final)
+    await syncFolder(folder)
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Writes or replaces a file beside the turns. */
+export const writeBeside = async (folder: string, name: string, content: Content): Promise<void> => {
+  const temporary = join(folder, `.${name}.${process.pid}.tmp`)
+  try {
+    await rm(temporary, { force: true })
+    await writeWhole(temporary, content)
+    await rename(temporary, join(folder, name))
+    await syncFolder(folder)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Adds lines to a file beside the turns, in a folder that is still there. */
+export const appendBeside = async (folder: string, name: string, lines: string): Promise<void> => {
+  await lstat(folder)
+  await appendFile(join(folder, name), lines, { mode: 0o600 })
+}

@@ -1,0 +1,227 @@
+/** One turn of a recording: what was called, what it acted on, what came of it, and how that looked. */
+import { Failure } from '@backlot/contract/failure'
+import type { Window } from '@backlot/native'
+import { centreOf } from '../target.ts'
+import type { Outcome, Tool } from '../tool.ts'
+import type { Trace } from '../traces.ts'
+import { asJson, type Content, names } from './folder.ts'
+import { type Locator, locatorOf } from './locator.ts'
+import type { Look, SeenTree } from './look.ts'
+import { isTyping, mask, typedTexts, without, withoutTyped } from './secrets.ts'
+
+/** A recorded call that is over. */
+export interface Done {
+  readonly tool: Tool
+  /** As they were checked, defaults included. */
+  readonly args: Readonly<Record<string, unknown>>
+  readonly session: string | null
+  readonly started_at: Date
+  readonly duration_ms: number
+  readonly outcome: Outcome | Failure
+  readonly trace: Trace
+  /** Picture pixels per window pixel, in which its coordinates are given. */
+  readonly scale: number
+}
+
+/** A point that was pressed: in pixels of the window, and of the screen. */
+export interface ClickPoint {
+  readonly x: number
+  readonly y: number
+  readonly window_id: number
+  readonly screen_x: number
+  readonly screen_y: number
+}
+
+/** Where the pointer pressed, or the middle of the element that was pressed through its toolkit. */
+export const clickPointOf = ({ tool, trace: { window, target, point } }: Done): ClickPoint | undefined => {
+  if (tool.attributes.clicks !== true || window === undefined) return undefined
+  const at = point ?? (target && centreOf(target))
+  if (at === undefined) return undefined
+  const { window_id } = window
+  return { ...at, window_id, screen_x: window.x + at.x, screen_y: window.y + at.y }
+}
+
+/** The process of an action, `undefined` where it has none. */
+export const pidOf = ({ args, outcome, trace }: Done): number | undefined => {
+  const said = outcome instanceof Failure ? undefined : outcome.structured.pid
+  const pid = [args.pid, trace.window?.pid, said].find((each) => typeof each === 'number' && each > 0)
+  return pid as number | undefined
+}
+
+/** What a turn holds but for its number. */
+export interface Turn {
+  readonly action: Readonly<Record<string, unknown>>
+  readonly state: object
+  readonly look: Look
+  readonly click: ClickPoint | undefined
+  readonly isSecret: boolean
+}
+
+/** Puts a turn together; adds to `secrets` what was typed into password fields, or is called a secret. */
+export const turnOf = async (done: Done, look: Look, secrets: Set<string>): Promise<Turn> => {
+  const { tool, args, outcome, trace } = done
+  const trees = await look.trees
+  const isSecret = typesSecret(done, trees)
+  if (isSecret) for (const text of typedTexts(tool, args)) if (!isTyping(text)) secrets.add(text)
+  const known = without(secrets, args)
+  // A secret that is typed once more, whatever it is typed into.
+  const isAgain = JSON.stringify(known) !== JSON.stringify(without(new Set(), args))
+  const hidden = isSecret
+    ? withoutTyped(tool, args)
+    : { args: known, names: isAgain ? [...(tool.attributes.types ?? [])] : [] }
+  const isKept = hidden.names.length > 0
+  const click = clickPointOf(done)
+  const action = {
+    tool: tool.name,
+    arguments: hidden.args,
+    ...(isKept && { secret_arguments: hidden.names }),
+    ...resultOf(outcome, isKept, secrets),
+    pid: pidOf(done) ?? null,
+    click_point: click ?? null,
+    timestamp: done.started_at.toISOString(),
+    duration_ms: Math.round(done.duration_ms),
+    session: done.session,
+    scale: done.scale,
+    window: trace.window ? windowFacts(trace.window) : null,
+    locator: without(secrets, locatorIn(trace) ?? null),
+  }
+  return { action, state: without(secrets, stateOf(done, look, trees)) as object, look, click, isSecret: isKept }
+}
+
+/** Whether the call typed what no file may hold. */
+const typesSecret = ({ tool, args, outcome, trace }: Done, trees: readonly SeenTree[]): boolean => {
+  const { types = [] } = tool.attributes
+  if (types.length === 0) return false
+  if (args.secret === true) return true
+  if (!typesText(args)) return false
+  const { target } = trace
+  if (target !== undefined) return isPassword(target.element)
+  // A key that names no element goes to what has the focus, which a character does not move.
+  const focused = trees.map(({ snapshot }) => {
+    const index = snapshot?.focused() ?? undefined
+    return index === undefined ? undefined : snapshot?.element(index)
+  })
+  if (focused.some((element) => element && isPassword(element))) return true
+  // What failed before it was known where it would go may have been meant for a password field.
+  return outcome instanceof Failure
+}
+
+const isPassword = ({ role, states }: { readonly role: string; readonly states: readonly string[] }): boolean =>
+  role === 'password text' || states.includes('password')
+
+/** False for keys that type nothing, as return and ctrl+s. */
+const typesText = ({ key, keys, modifiers = [] }: Readonly<Record<string, unknown>>): boolean => {
+  const pressed = Array.isArray(keys)
+    ? keys.map(String)
+    : [...(modifiers as readonly unknown[]).map(String), ...(key === undefined ? [] : [String(key)])]
+  const last = pressed.at(-1)
+  if (last === undefined) return true
+  return isTyping(last) && pressed.slice(0, -1).every((held) => held.toLowerCase() === 'shift')
+}
+
+const resultOf = (outcome: Outcome | Failure, isSecret: boolean, secrets: ReadonlySet<string>) => {
+  if (outcome instanceof Failure) {
+    const { code, message } = outcome
+    const error = { code, message: isSecret ? mask : without(secrets, message) }
+    return { ok: false, result_summary: error.message, effect: null, result: null, error }
+  }
+  const { effect, route, pid, window_id, element_index } = outcome.structured
+  const facts = isSecret ? { effect, route, pid, window_id, element_index } : outcome.structured
+  return {
+    ok: true,
+    result_summary: isSecret ? `✅ ${mask}` : without(secrets, outcome.text.split('\n', 1)[0] ?? ''),
+    effect: effect ?? null,
+    result: without(secrets, facts),
+  }
+}
+
+/** What says which window it was, also when its number has been given to another. */
+export const windowFacts = ({ window_id, pid, app_name, title, kind, bounds, is_on_screen }: Window) => ({
+  window_id,
+  pid,
+  app_name,
+  title,
+  kind,
+  bounds,
+  is_on_screen,
+})
+
+const locatorIn = ({ target }: Trace): Locator | undefined =>
+  target && locatorOf(target.snapshot.markdown(null, false), target.index)
+
+const stateOf = (done: Done, { taken_at, windows, missing }: Look, trees: readonly SeenTree[]): object => {
+  const described = trees.map(({ window, snapshot, reason }) => ({
+    ...windowFacts(window),
+    ...(snapshot === undefined
+      ? { reason }
+      : {
+          element_count: snapshot.element_count,
+          partial: snapshot.partial,
+          tree_markdown: snapshot.markdown(null, false),
+          elements: JSON.parse(snapshot.elements(null)),
+        }),
+  }))
+  const [front] = described
+  return {
+    pid: pidOf(done) ?? null,
+    taken_at: taken_at.toISOString(),
+    ...(front === undefined ? { tree_markdown: null, elements: [], reason: missing ?? null } : front),
+    windows: described.slice(1),
+    windows_left_out: windows.length - described.length,
+  }
+}
+
+/** The files of a turn. */
+export const filesOf = async (
+  { action, state, look, click, isSecret }: Turn,
+  facts: Readonly<Record<string, unknown>>,
+): Promise<Record<string, Content>> => {
+  const pictures = isSecret ? { missing: 'a secret was typed' } : await picturesOf(look, click)
+  const { screenshot, dotted, missing } = pictures
+  return {
+    ...(screenshot && { [names.screenshot]: screenshot.png }),
+    ...(dotted && { [names.click]: dotted.png }),
+    [names.state]: asJson(state),
+    // Last, so that a turn without it is one that was not finished.
+    [names.action]: asJson({
+      ...facts,
+      ...action,
+      screenshot: screenshot
+        ? { file: names.screenshot, window_id: screenshot.window_id, stale: screenshot.stale }
+        : null,
+      click_picture: dotted ? { file: names.click, window_id: dotted.window_id } : null,
+      ...(missing !== undefined && { screenshot_missing: missing }),
+    }),
+  }
+}
+
+interface Taken {
+  readonly png: Uint8Array
+  readonly window_id: number
+  readonly stale: boolean
+}
+
+const picturesOf = async (
+  { shot, clicked, missing }: Look,
+  click: ClickPoint | undefined,
+): Promise<{ readonly screenshot?: Taken; readonly dotted?: Taken; readonly missing?: string | undefined }> => {
+  if (shot === undefined) return { missing }
+  const take = async (
+    { window, pixels }: NonNullable<Look['shot']>,
+    point?: { x: number; y: number },
+  ): Promise<Taken> => ({
+    png: await pixels.png(point),
+    window_id: window.window_id,
+    stale: pixels.stale,
+  })
+  // The point may lie in a window behind the one in front, or in one that the click has closed.
+  const dots = click === undefined ? [] : [shot, ...(clicked === undefined ? [] : [clicked])]
+  const under = dots
+    .map((seen) => ({
+      seen,
+      at: { x: (click?.screen_x ?? 0) - seen.window.x, y: (click?.screen_y ?? 0) - seen.window.y },
+    }))
+    .find(({ seen: { pixels }, at }) => at.x >= 0 && at.y >= 0 && at.x < pixels.width && at.y < pixels.height)
+  const [screenshot, dotted] = await Promise.all([take(shot), under && take(under.seen, under.at)])
+  return { screenshot, ...(dotted && { dotted }) }
+}

@@ -1,0 +1,30 @@
+/** What a call turned out to act on, noted as it is found. */
+import type { Window } from '@backlot/native'
+import type { Call } from './context.ts'
+import type { SeenElement } from './elements.ts'
+
+/** The scene of an action, as far as it is known. */
+export interface Trace {
+  readonly window?: Window
+  readonly target?: SeenElement
+  /** Where the pointer pressed, in window pixels. */
+  readonly point?: { readonly x: number; readonly y: number }
+}
+
+const traces = new WeakMap<Call, Trace>()
+
+/** Notes what is known now; what is not given stays as it was. */
+export const noteScene = (
+  call: Call,
+  { window, target, point }: { readonly [Key in keyof Trace]?: Trace[Key] | undefined },
+): void => {
+  traces.set(call, {
+    ...traces.get(call),
+    ...(window && { window }),
+    ...(target && { target }),
+    ...(point && { point }),
+  })
+}
+
+/** What was noted. */
+export const traceOf = (call: Call): Trace => traces.get(call) ?? {}
