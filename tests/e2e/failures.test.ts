@@ -231,6 +231,7 @@ const places: Record<FailureCode, string> = {
   invalid_environment: 'headless',
   recording_not_started: 'recording',
   recording_not_found: 'replay',
+  film_not_exported: '../../ts/cli/recording/export',
   replay_failed: 'replay',
   secret_not_recorded: 'replay',
   session_ended: 'sessions',

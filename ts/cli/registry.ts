@@ -10,6 +10,7 @@ const shared: Readonly<Record<string, Load>> = {
   'list-tools': () => import('./commands/list-tools.ts'),
   describe: () => import('./commands/describe.ts'),
   doctor: () => import('./commands/doctor.ts'),
+  recording: () => import('./commands/recording.ts'),
   'mcp-config': () => import('./commands/mcp-config.ts'),
 }
 

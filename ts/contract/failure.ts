@@ -32,6 +32,7 @@ export const failures = kind({
     exit: 1,
   },
   recording_not_found: { when: 'The folder holds no turns of a recording, or cannot be read.', exit: 1 },
+  film_not_exported: { when: 'ffmpeg made no film of a recording, or the file cannot be written.', exit: 1 },
   replay_failed: { when: 'A turn of a recording failed when it was played again.', exit: 1 },
   secret_not_recorded: { when: 'The turn typed a secret, which a recording does not hold.', exit: 1 },
   session_ended: { when: 'The call names a session that has ended.', exit: 1 },

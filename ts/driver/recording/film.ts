@@ -1,9 +1,9 @@
 /** The film of a recording: the native encoder's, else one of ffmpeg. */
-import { existsSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { statSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
-import { environment, recording as limits } from '@backlot/contract/limits'
+import { recording as limits } from '@backlot/contract/limits'
 import type { Driver } from '../driver.ts'
+import { findFfmpeg } from './ffmpeg.ts'
 
 /** How a film stands. */
 export interface FilmState {
@@ -13,6 +13,8 @@ export interface FilmState {
 
 /** A film that is being made. */
 export interface Film {
+  /** When its first picture was taken, as well as that is known. */
+  readonly startedAt: Date
   state(): FilmState
   /** Finishes the file; stopping twice is fine. */
   stop(): Promise<FilmState>
@@ -31,30 +33,28 @@ export const startFilm = async (driver: Driver, path: string): Promise<Film> => 
   throw new Failure('missing_program', `There is no film: ${reasons.join(' ')} The turns are recorded all the same.`)
 }
 
-/** The native encoder, as far as the core has one. */
+/** The native encoder, which a platform may lack. */
 interface Encoder {
-  readonly Film?: { start(desktop: unknown, path: string): Promise<Film> }
+  readonly Film?: {
+    start(desktop: unknown, path: string): Promise<{ state(): NativeState; stop(): Promise<NativeState> }>
+  }
+}
+
+interface NativeState {
+  /** Milliseconds since 1970. */
+  readonly started_at: number
+  readonly error: { readonly message: string } | null
 }
 
 const startNative = async (driver: Driver, path: string): Promise<Film> => {
   const { Film: encoder } = (await driver.native()) as Encoder
   if (encoder === undefined) throw new Failure('unsupported_platform', 'The native core has no encoder here.')
-  return encoder.start(await driver.desktop(), path)
-}
-
-/** The ffmpeg that the environment names, that of the package `ffmpeg-static` where its file is there, or the one on PATH. */
-export const findFfmpeg = (env: Readonly<Record<string, string | undefined>>): string | undefined => {
-  const named = env[environment.ffmpeg]
-  if (named !== undefined && named !== '') return existsSync(named) ? named : undefined
-  return packaged() ?? Bun.which('ffmpeg', { PATH: env.PATH ?? '' }) ?? undefined
-}
-
-const packaged = (): string | undefined => {
-  try {
-    const file = join(dirname(Bun.resolveSync('ffmpeg-static/package.json', process.cwd())), 'ffmpeg')
-    return existsSync(file) ? file : undefined
-  } catch {
-    return undefined
+  const film = await encoder.start(await driver.desktop(), path)
+  const stateOf = ({ error }: NativeState): FilmState => ({ error: error?.message ?? null })
+  return {
+    startedAt: new Date(film.state().started_at),
+    state: () => stateOf(film.state()),
+    stop: async () => stateOf(await film.stop()),
   }
 }
 
@@ -71,14 +71,6 @@ exit $status`
 
 const startFfmpeg = async (driver: Driver, path: string): Promise<Film> => {
   const program = findFfmpeg(process.env)
-  if (program === undefined) {
-    const named = process.env[environment.ffmpeg]
-    const where = named ? `"${named}" of ${environment.ffmpeg} does not exist` : 'ffmpeg is not on PATH'
-    throw new Failure(
-      'missing_program',
-      `No film by ffmpeg: ${where}; install it, or name it with ${environment.ffmpeg}.`,
-    )
-  }
   const desktop = await driver.desktop()
   const { width, height } = await desktop.screen()
   const input = ['-f', 'x11grab', '-framerate', String(limits.framesPerSecond), '-video_size', `${width}x${height}`]
@@ -126,6 +118,7 @@ const startFfmpeg = async (driver: Driver, path: string): Promise<Film> => {
     }
   })
   return {
+    startedAt: new Date(),
     state: () => state,
     async stop() {
       isStopping = true

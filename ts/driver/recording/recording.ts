@@ -33,7 +33,7 @@ export interface RecordingState {
 /** A recording that is going on, or is over. */
 export class Recording {
   readonly #startedAt = new Date()
-  #film: { readonly film: Film; readonly startedAt: Date } | undefined
+  #film: Film | undefined
   #filmPath: string | null = null
   #next = 1
   #waiting = 0
@@ -75,7 +75,7 @@ export class Recording {
   }
 
   get state(): RecordingState {
-    const filmError = this.#film?.film.state().error ?? null
+    const filmError = this.#film?.state().error ?? null
     return {
       output_dir: this.wish.output_dir,
       owner: this.owner,
@@ -123,7 +123,7 @@ export class Recording {
   }
 
   async #finish(because: string): Promise<RecordingState> {
-    const film = this.#film?.film
+    const film = this.#film
     const ended = await film?.stop().catch((thrown: unknown) => ({ error: Failure.from(thrown).message }))
     if (ended?.error) this.#error = ended.error
     const path = join(this.wish.output_dir, names.film)
@@ -135,7 +135,7 @@ export class Recording {
 
   async #startFilm(path: string): Promise<void> {
     try {
-      this.#film = { film: await startFilm(this.driver, path), startedAt: new Date() }
+      this.#film = await startFilm(this.driver, path)
       await this.#writeSession(null)
     } catch (error) {
       this.#error = Failure.from(error).message
