@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Application, startGtk3 } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
@@ -324,20 +324,96 @@ test('a call that fails is a turn too, and one that is refused for its arguments
   expect(turnsIn(folder)).toHaveLength(2)
 }, 60_000)
 
-test('where no film can be made the turns are recorded, and last_error says why', async () => {
-  const bare = on().path('no programs')
-  mkdirSync(bare)
+/** Calls through a daemon of their own, whose native core makes no films. */
+const withoutEncoder = async (
+  env: Record<string, string>,
+  work: (call: (name: string, args?: Facts) => Promise<Facts>) => Promise<void>,
+) => {
   const socket = on().path('bare.sock')
-  const poor = on().with({ FFMPEG_BIN: join(bare, 'ffmpeg') })
-  const call = async (name: string, args: Facts = {}) =>
-    JSON.parse((await poor.backlot([name, JSON.stringify(args), '--socket', socket])).stdout)
-  const folder = on().path('no film')
-  const state = await call('start_recording', { output_dir: folder, record_video: true })
-  expect(state).toMatchObject({ enabled: true })
-  if (state.video_active) expect(existsSync(join(folder, 'recording.mp4'))).toBe(true)
-  else expect(state.last_error).toContain('FFMPEG_BIN')
-  await call('press_key', { ...target, key: 'f8' })
-  await call('stop_recording')
-  expect(turnsIn(folder)).toEqual(['turn-00001'])
+  const poor = on().with({
+    BACKLOT_NATIVE_PATH: join(import.meta.dir, '../support/fixtures/core-without-film.cjs'),
+    ...env,
+  })
+  await work(async (name, args = {}) =>
+    JSON.parse((await poor.backlot([name, JSON.stringify(args), '--socket', socket])).stdout),
+  )
   await on().run(driverCommand('stop', '--socket', socket))
+}
+
+test(
+  'where no film can be made the turns are recorded, and last_error says why',
+  proving(['driver.start-recording.without-ffmpeg'], async () => {
+    const program = on().path('no such ffmpeg')
+    await withoutEncoder({ FFMPEG_BIN: program }, async (call) => {
+      const folder = on().path('no film')
+      expect(await call('start_recording', { output_dir: folder, record_video: true })).toMatchObject({
+        enabled: true,
+        video_active: false,
+        last_error: expect.stringContaining(program),
+      })
+      await call('press_key', { ...target, key: 'f8' })
+      expect(await call('stop_recording')).toMatchObject({
+        last_video_path: null,
+        last_error: expect.stringContaining(program),
+      })
+      expect(turnsIn(folder)).toEqual(['turn-00001'])
+    })
+  }),
+  60_000,
+)
+
+test('where the native encoder is missing ffmpeg makes the film, and ends with it', async () => {
+  await withoutEncoder({}, async (call) => {
+    const folder = on().path('by ffmpeg')
+    const film = join(folder, 'recording.mp4')
+    expect(await call('start_recording', { output_dir: folder, record_video: true })).toMatchObject({
+      video_active: true,
+    })
+    await until('the film to begin', () => existsSync(film) && statSync(film).size > 1_000)
+    expect(await call('stop_recording')).toMatchObject({ last_video_path: film, last_error: null })
+    const probe = [
+      'ffprobe',
+      '-v',
+      'error',
+      '-show_entries',
+      'stream=codec_name,r_frame_rate',
+      '-of',
+      'csv=p=0',
+      film,
+    ] as const
+    expect(await on().run([...probe])).toMatchObject({ stdout: 'h264,30/1\n', stderr: '' })
+  })
 }, 60_000)
+
+test(
+  'with record_video the display is filmed, H.264 at 30 pictures a second',
+  proving(
+    [
+      'driver.turn.video',
+      'driver.recording.stops',
+      'driver.stop-recording.video-path',
+      'driver.start-recording.record-video',
+    ],
+    async () => {
+      const folder = on().path('film')
+      const film = join(folder, 'recording.mp4')
+      expect(await client.ask<Facts>('start_recording', { output_dir: folder })).toMatchObject({ video_active: false })
+      const state = await client.ask<Facts>('start_recording', { output_dir: folder, record_video: true })
+      expect(state).toMatchObject({ video_active: true, last_error: null, last_video_path: null })
+      const { x, y } = await middleOf(client, target, 'Press me')
+      await client.ask('click', { ...target, x, y })
+      await until(
+        'a second of film',
+        async () => existsSync(film) && (await client.ask<Facts>('get_recording_state')).next_turn === 2,
+      )
+      const stopped = await client.ask<Facts>('stop_recording')
+      expect(stopped).toMatchObject({ enabled: false, last_video_path: film, last_error: null })
+      const entries = 'stream=codec_name,r_frame_rate,width,height'
+      const probe = await on().run(['ffprobe', '-v', 'error', '-show_entries', entries, '-of', 'csv=p=0', film])
+      expect(probe).toMatchObject({ stdout: 'h264,1280,800,30/1\n', stderr: '' })
+      expect((await turnIn(folder, 1)).action).toMatchObject({ video_ms: expect.any(Number) })
+      expect(sessionIn(folder)).toMatchObject({ video: { file: 'recording.mp4' }, last_video_path: film })
+    },
+  ),
+  60_000,
+)

@@ -39,7 +39,10 @@ export const driverBrowserRecording = {
     text: 'macOS uses its native capture, without another prompt, from 15.0.',
     deferred: needsMac,
   },
-  'driver.start-recording.ffmpeg': 'On Windows and Linux video needs ffmpeg on PATH.',
+  'driver.start-recording.ffmpeg': {
+    text: 'On Windows and Linux video needs ffmpeg on PATH.',
+    deferred: 'films are made by an encoder of our own, and by ffmpeg only where that cannot (docs/decisions/0008)',
+  },
   'driver.start-recording.without-ffmpeg': 'Without it turns are still captured; last_error carries the diagnostic.',
   'driver.start-recording.owner': 'The result carries `owner`: the owning session, or null.',
 

@@ -79,12 +79,14 @@ const startFfmpeg = async (driver: Driver, path: string): Promise<Film> => {
     'libx264',
     '-preset',
     'ultrafast',
+    '-tune',
+    'zerolatency',
     '-pix_fmt',
     'yuv420p',
     '-g',
     String(limits.framesPerSecond),
   ]
-  const fragments = ['-movflags', '+frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4']
+  const fragments = ['-movflags', '+frag_keyframe+empty_moov+default_base_moof', '-flush_packets', '1', '-f', 'mp4']
   const even = ['-vf', 'crop=trunc(iw/2)*2:trunc(ih/2)*2']
   const quiet = ['-hide_banner', '-loglevel', 'error', '-nostdin', '-y']
   const child = Bun.spawn({

@@ -108,7 +108,7 @@ export class Recording {
         const { taken, files: content } = await files
         await writeTurn(this.wish.output_dir, turn, content)
         const { missing, isDefect } = taken.look
-        if (isDefect && !taken.isSecret) this.#error = `Turn ${turn} has no screenshot: ${missing}.`
+        if (isDefect) this.#error = `Turn ${turn} has no screenshot: ${missing}.`
         await this.#noteCursor(turn, taken, startedAt)
       } finally {
         this.#waiting -= 1
