@@ -29,7 +29,7 @@ const chosen = (scene: Scene, since: number): string | undefined => {
 const boxOf = async (target: Target): Promise<{ x: number; y: number }> => {
   const [window] = (await windowsOf(client, target.pid)).filter(({ window_id }) => window_id === target.window_id)
   const boxes = (await elementsOf(client, target)).filter(({ role }) => role === 'combo box')
-  const frame = boxes.find(({ label }) => label === 'Fruit')?.frame
+  const frame = boxes.find(({ label, value }) => label === 'Fruit' || value === 'Apple')?.frame
   if (window === undefined || frame === undefined) throw new Error('there is no box')
   return {
     x: frame.x + Math.floor(frame.w / 2) - window.bounds.x,
@@ -37,7 +37,7 @@ const boxOf = async (target: Target): Promise<{ x: number; y: number }> => {
   }
 }
 
-for (const toolkit of ['GTK 3']) {
+for (const toolkit of ['GTK 3', 'GTK 4', 'Qt 5', 'Qt 6']) {
   test(`a list that a click opened in a covered window of ${toolkit} takes the next click`, async () => {
     await using scene = await (toolkits[toolkit] as (typeof toolkits)[string])(on(), client)
     const { target } = scene

@@ -127,6 +127,14 @@ export const startQt = (
   return started(title, Journal.inFile(file))
 }
 
+/** Starts the application whose buttons and keys open dialogs. */
+export const startDialogs = (on: TestDesktop, toolkit: 'gtk3' | 'qt5' | 'qt6'): Promise<Application> => {
+  const title = `Backlot dialogs of ${toolkit}`
+  const file = on.path(`dialogs-${toolkit}.jsonl`)
+  on.start([python, join(fixtures, 'dialogs.py'), toolkit, file, title])
+  return started(title, Journal.inFile(file))
+}
+
 /** Starts LibreOffice Calc on an empty sheet; its journal has the keys and presses of the sheet and changed cells. */
 export const startCalc = (on: TestDesktop): Promise<Application> => {
   const file = on.path('calc.jsonl')

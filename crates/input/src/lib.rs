@@ -122,6 +122,20 @@ pub enum Gesture {
     Text(Text),
 }
 
+impl Gesture {
+    /// The client window that it is made in.
+    pub fn window_id(&self) -> u32 {
+        match self {
+            Self::Click(click) => click.window_id,
+            Self::Drag(drag) => drag.window_id,
+            Self::Wheel(wheel) => wheel.window_id,
+            Self::Hover(hover) => hover.window_id,
+            Self::Key(press) => press.window_id,
+            Self::Text(text) => text.window_id,
+        }
+    }
+}
+
 /// When a call was made, for an agent that is told to cancel what was under way: see [`Agent::now`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment(pub(crate) u64);

@@ -1,10 +1,12 @@
 //! The agent's own pointer and keyboard.
 
 use std::cell::{Cell, RefCell};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use desktop::Point;
+use x11rb::CURRENT_TIME;
+use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::MOTION_NOTIFY_EVENT;
 
 use super::hands::{Done, Hands, Pauses, fake, park};
@@ -12,6 +14,7 @@ use super::holes::Holes;
 use super::keyboard::{self, Loan, Plan};
 use super::link::{Link, on_display};
 use super::master::{self, Pair};
+use super::porter::Porter;
 use super::stops::Stops;
 use super::target::Target;
 use super::typist::Typist;
@@ -23,20 +26,28 @@ use crate::{
     Click, Delivery, Drag, Gesture, Hover, InputError, KeyPress, Modifier, Moment, Text, Wheel, path,
 };
 
+/// The focus of a keyboard whose keys go to the window that the pointer is in, X Input protocol.
+const POINTER_ROOT: u32 = 1;
+/// How long a pointer that hovers keeps what covers the window open.
+const HOVER: Duration = Duration::from_secs(10);
+
 /// A second master pointer and keyboard on a display: one agent's hands, for as long as it lives.
 pub struct Agent {
     name: String,
     display: String,
     stops: Stops,
-    body: Mutex<Option<Body>>,
+    body: Arc<Mutex<Option<Body>>>,
 }
 
 struct Body {
     link: Link,
     own: Pair,
     person: Pair,
+    porter: RefCell<Porter>,
     /// What is open for a pointer that stayed where it was moved to.
     holes: RefCell<Holes>,
+    /// When that is closed, and somebody waits for it.
+    leaves: Cell<Option<Instant>>,
     /// The window that was told that it has the focus, and not otherwise yet.
     feigned: Cell<Option<u32>>,
 }
@@ -48,7 +59,7 @@ impl Agent {
     pub fn open(display: &str, name: &str) -> Result<Self, InputError> {
         let body = on_display(display, Body::open(Some(display)))?;
         let (name, display) = (name.to_owned(), display.to_owned());
-        Ok(Self { name, display, stops: Stops::default(), body: Mutex::new(Some(body)) })
+        Ok(Self { name, display, stops: Stops::default(), body: Arc::new(Mutex::new(Some(body))) })
     }
 
     /// Does what a caller asked for at that moment: cancelled too by what came in between.
@@ -59,6 +70,7 @@ impl Agent {
     pub fn perform(&self, gesture: &Gesture, asked: Moment) -> Result<Delivery, InputError> {
         self.with(|body| {
             let pauses = |pause| self.stops.wait(asked, pause);
+            body.porter.borrow().watch(gesture.window_id())?;
             let performed = match gesture {
                 Gesture::Click(click) => body.click(click, &pauses),
                 Gesture::Drag(drag) => body.drag(drag, &pauses),
@@ -68,6 +80,11 @@ impl Agent {
                 Gesture::Text(text) => body.type_text(text, &pauses),
             };
             body.unfeign()?;
+            if !body.holes.borrow().is_empty() && body.leaves.replace(Some(Instant::now() + HOVER)).is_none()
+            {
+                let body = Arc::downgrade(&self.body);
+                std::thread::spawn(move || leave_in_time(&body));
+            }
             performed
         })
     }
@@ -113,7 +130,9 @@ impl Agent {
         self.cancel();
         match self.lock().take() {
             Some(body) => {
-                let removed = body.leave().and_then(|()| master::remove(&body.link, body.own.pointer));
+                body.porter.borrow_mut().close();
+                let left = body.unfeign().and_then(|()| body.leave());
+                let removed = left.and_then(|()| master::remove(&body.link, body.own.pointer));
                 on_display(&self.display, removed.map(drop))
             }
             None => Ok(()),
@@ -128,6 +147,29 @@ impl Agent {
         let body = self.lock();
         let body = body.as_ref().ok_or_else(|| InputError::AgentClosed { name: self.name.clone() })?;
         on_display(&self.display, work(body))
+    }
+}
+
+/// Takes a pointer off that has hovered long enough.
+fn leave_in_time(body: &Weak<Mutex<Option<Body>>>) {
+    let mut pause = HOVER;
+    loop {
+        std::thread::sleep(pause);
+        let Some(body) = body.upgrade() else { return };
+        let body = body.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(body) = body.as_ref() else { return };
+        let is_open = !body.holes.borrow().is_empty();
+        let Some(leaves) = body.leaves.get().filter(|_| is_open) else {
+            body.leaves.set(None);
+            return;
+        };
+        pause = leaves.saturating_duration_since(Instant::now());
+        if pause.is_zero() {
+            body.leaves.set(None);
+            // Where the display is lost nothing is open.
+            let _ = body.leave();
+            return;
+        }
     }
 }
 
@@ -151,7 +193,16 @@ impl Body {
         master::sweep(&link)?;
         let person = master::person(&link)?;
         let own = master::create(&link)?;
-        Ok(Self { link, own, person, holes: RefCell::default(), feigned: Cell::default() })
+        let porter = RefCell::new(Porter::open(display, own, person)?);
+        Ok(Self {
+            link,
+            own,
+            person,
+            porter,
+            holes: RefCell::default(),
+            leaves: Cell::default(),
+            feigned: Cell::default(),
+        })
     }
 
     fn click(&self, click: &Click, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
@@ -291,6 +342,11 @@ impl Body {
     }
 
     fn hands<'a>(&'a self, target: &'a Target, hides_keys: bool) -> Result<Hands<'a>, InputError> {
+        // What the application took with the agent's devices would keep keys from where the pointer is.
+        let (conn, keyboard) = (&self.link.conn, self.own.keyboard);
+        if xinput::xi_get_focus(conn, keyboard)?.reply()?.focus != POINTER_ROOT {
+            xinput::xi_set_focus(conn, POINTER_ROOT, CURRENT_TIME, keyboard)?.ignore_error();
+        }
         Hands::on(&self.link, (self.own, self.person), target, hides_keys, self.holes.take())
     }
 
@@ -335,7 +391,6 @@ impl Body {
 
     /// Takes the pointer off where it stayed.
     fn leave(&self) -> Result<(), InputError> {
-        self.unfeign()?;
         let mut holes = self.holes.take();
         self.link.alone(|| {
             park(&self.link)?;

@@ -16,9 +16,9 @@ use x11rb::protocol::xtest;
 use super::holes::{Holes, Opened};
 use super::link::Link;
 use super::master::Pair;
-use super::messages;
 use super::still::Still;
 use super::target::Target;
+use super::{messages, person};
 use crate::InputError;
 use crate::plan::Step;
 
@@ -45,6 +45,8 @@ pub struct Hands<'a> {
     holes: Holes,
     still: Option<Still<'a>>,
     has_grabs: bool,
+    /// Something was pressed.
+    is_pressing: bool,
     is_over: bool,
 }
 
@@ -87,6 +89,7 @@ impl<'a> Hands<'a> {
             holes,
             still,
             has_grabs,
+            is_pressing: false,
             is_over,
         };
         for window in &target.chain {
@@ -162,6 +165,7 @@ impl<'a> Hands<'a> {
 
     fn batch(&mut self, steps: &[Step]) -> Result<(), InputError> {
         let presses = steps.iter().any(|step| matches!(step, Step::Button(..) | Step::Key(..)));
+        self.is_pressing |= presses;
         if presses && self.still.is_none() {
             self.still = Some(Still::hold(self.link, self.person)?);
         }
@@ -259,7 +263,9 @@ impl<'a> Hands<'a> {
             self.fake(KEY_RELEASE_EVENT, key, Point::default())?;
         }
         park(self.link)?;
-        self.holes.close(self.link, self.own)
+        self.holes.close(self.link, self.own)?;
+        // Before the application hears of it: what it opens then is older than what the person did.
+        if self.is_pressing { person::is_later(self.link, self.target.window) } else { Ok(()) }
     }
 
     fn ungrab(&mut self) -> Result<(), InputError> {

@@ -10,13 +10,18 @@ use x11rb::protocol::xproto::{
 use super::hands::park;
 use super::link::Link;
 use super::master::{self, Pair};
+use super::region::{area, difference, uncovered};
 use crate::InputError;
 
-/// Words of the note that stand for one hole: window, x, y, and 1 for a window that had no shape of its own.
-const WORDS: usize = 4;
+/// Words of the note that stand for one hole: window, x, y, 1 for a window that had no shape of its own, and how many
+/// pixels took input then.
+const WORDS: usize = 5;
+/// By how many pixels the input shape may differ from what was left of it, because of the holes of other agents; by more
+/// it has been changed by its owner.
+const HOLES_OF_OTHERS: u64 = 16;
 
 /// A pixel that was taken out of a window's input shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Hole {
     window: Window,
     /// From the window's origin, which lies inside its border.
@@ -24,8 +29,18 @@ struct Hole {
     y: i16,
     /// The window took input everywhere, so it had no shape.
     was_whole: bool,
+    /// What was left of the input shape.
+    left: Left,
     /// The point of the screen.
     at: Point,
+}
+
+/// What a window took input with when the hole was in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Left {
+    Parts(Vec<Rect>),
+    /// Of the hole of a dead agent only the number of pixels is known.
+    Area(u64),
 }
 
 /// The holes that are open at one time, in the order in which they were opened. They are noted on the agent's
@@ -58,6 +73,11 @@ struct Taking {
 }
 
 impl Holes {
+    /// True when nothing is open.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Opens what of the windows above `frame` lies over the point of the screen.
     pub fn open(
         &mut self,
@@ -80,7 +100,10 @@ impl Holes {
                 let window = taking.window;
                 let had_none = self.open.iter().any(|hole| hole.window == window && hole.was_whole);
                 let was_whole = had_none || taking.input == [taking.whole];
-                new.push(Hole { window, x, y, was_whole, at });
+                let pixel = Rect { x: x.into(), y: y.into(), width: 1, height: 1 };
+                let left =
+                    Left::Parts(taking.input.iter().flat_map(|part| uncovered(*part, &[pixel])).collect());
+                new.push(Hole { window, x, y, was_whole, left, at });
             }
         }
         if new.is_empty() {
@@ -117,7 +140,9 @@ impl Holes {
 
     fn note(&self, link: &Link, own: Pair) -> Result<(), InputError> {
         let words = self.open.iter().flat_map(|hole| {
-            [hole.window, u32::from(hole.x as u16), u32::from(hole.y as u16), u32::from(hole.was_whole)]
+            let (x, y) = (u32::from(hole.x as u16), u32::from(hole.y as u16));
+            let area = u32::try_from(hole.left.area()).unwrap_or(u32::MAX);
+            [hole.window, x, y, u32::from(hole.was_whole), area]
         });
         let words: Vec<u32> = words.collect();
         let (name, kind) = (link.atoms._BACKLOT_HOLES, AtomEnum::CARDINAL.into());
@@ -138,42 +163,64 @@ pub fn close_of(link: &Link, pointer: u16) -> Result<(), InputError> {
     let (holes, _) = words.as_chunks::<WORDS>();
     let holes: Vec<Hole> = holes
         .iter()
-        .map(|[window, x, y, was_whole]| Hole {
+        .map(|[window, x, y, was_whole, area]| Hole {
             window: *window,
             x: *x as i16,
             y: *y as i16,
             was_whole: *was_whole == 1,
+            left: Left::Area((*area).into()),
             at: Point::default(),
         })
         .collect();
     link.alone(|| close(link, &holes))
 }
 
+/// Closes holes with the server grabbed; not those in windows whose owner gave them another shape meanwhile.
 fn close(link: &Link, holes: &[Hole]) -> Result<(), InputError> {
     let conn = &link.conn;
     let mut asked = Vec::new();
     for hole in holes {
-        let before = shape::get_rectangles(conn, hole.window, SK::INPUT)?;
-        hole.change(link, SO::UNION)?;
-        let after = shape::get_rectangles(conn, hole.window, SK::INPUT)?;
-        asked.push((hole, before, after, conn.get_geometry(hole.window)?));
+        asked.push((hole, shape::get_rectangles(conn, hole.window, SK::INPUT)?));
     }
-    for (hole, before, after, geometry) in asked {
+    let mut closed = Vec::new();
+    for (hole, before) in asked {
         // A window that went away meanwhile took its shape with it.
-        let (Ok(before), Ok(after), Ok(geometry)) = (before.reply(), after.reply(), geometry.reply()) else {
-            continue;
-        };
-        let (before, after) = (parts(&before.rectangles), parts(&after.rectangles));
-        if holds(&before, hole.x, hole.y) {
+        let Ok(before) = before.reply() else { continue };
+        let before = parts(&before.rectangles);
+        if holds(&before, hole.x, hole.y) || !hole.left.is(&before) {
             continue;
         }
-        let is_alone = after.len() == 1;
+        hole.change(link, SO::UNION)?;
+        let after = shape::get_rectangles(conn, hole.window, SK::INPUT)?;
+        closed.push((hole, after, conn.get_geometry(hole.window)?));
+    }
+    for (hole, after, geometry) in closed {
+        let (Ok(after), Ok(geometry)) = (after.reply(), geometry.reply()) else { continue };
+        let after = parts(&after.rectangles);
         // Without a shape of its own a window takes input everywhere also when its size changes.
-        if is_alone && hole.was_whole || after == [whole_of(&geometry)] {
+        if after.len() == 1 && hole.was_whole || after == [whole_of(&geometry)] {
             shape::mask(conn, SO::SET, SK::INPUT, hole.window, 0, 0, x11rb::NONE)?.ignore_error();
         }
     }
     Ok(())
+}
+
+impl Left {
+    fn area(&self) -> u64 {
+        match self {
+            Self::Parts(parts) => area(parts),
+            Self::Area(area) => *area,
+        }
+    }
+
+    /// True when this is the shape still, but for holes.
+    fn is(&self, now: &[Rect]) -> bool {
+        let differing = match self {
+            Self::Parts(parts) => difference(parts, now),
+            Self::Area(before) => before.abs_diff(area(now)),
+        };
+        differing <= HOLES_OF_OTHERS
+    }
 }
 
 impl Hole {

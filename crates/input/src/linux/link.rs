@@ -33,6 +33,8 @@ x11rb::atom_manager! {
         _NET_WM_DESKTOP,
         _NET_WM_NAME,
         _NET_WM_PING,
+        _NET_WM_USER_TIME,
+        _NET_WM_USER_TIME_WINDOW,
     }
 }
 

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use desktop::Point;
 use x11rb::NONE;
+use x11rb::connection::RequestConnection;
 use x11rb::errors::ReplyError;
 use x11rb::protocol::ErrorKind;
+use x11rb::protocol::res;
 use x11rb::protocol::xinput::{
     self, ChangeMode, DeviceType, HierarchyChange, HierarchyChangeData, HierarchyChangeDataAddMaster,
     HierarchyChangeDataRemoveMaster, XIDeviceInfo,
@@ -17,6 +19,7 @@ use x11rb::protocol::xproto::{
 
 use super::hands::{fake, park};
 use super::link::Link;
+use super::person::same_client;
 use super::process::start_time;
 use super::settle;
 use crate::InputError;
@@ -182,7 +185,28 @@ fn sweep_away(link: &Link, device: &XIDeviceInfo) -> Result<bool, InputError> {
         return Ok(false);
     }
     super::holes::close_of(link, device.deviceid)?;
+    lead_back(link, device.deviceid)?;
     Ok(settle::everyone(link, PATIENCE)? && if_there(delete)?)
+}
+
+/// Gives the applications that a pointer was led to the person's devices again.
+fn lead_back(link: &Link, pointer: u16) -> Result<(), InputError> {
+    if link.conn.extension_information(res::X11_EXTENSION_NAME)?.is_none() {
+        return Ok(());
+    }
+    let person = person(link)?;
+    let mut asked = Vec::new();
+    for client in res::query_clients(&link.conn)?.reply()?.clients {
+        asked.push((client.resource_base, xinput::xi_get_client_pointer(&link.conn, client.resource_base)?));
+    }
+    for (client, led) in asked {
+        let is_led = led.reply().is_ok_and(|led| led.deviceid == pointer);
+        // Our own connection has the pointer in its hand.
+        if is_led && !same_client(link, client, link.own) {
+            xinput::xi_set_client_pointer(&link.conn, client, person.pointer)?.ignore_error();
+        }
+    }
+    Ok(())
 }
 
 fn masters(link: &Link) -> Result<Vec<XIDeviceInfo>, InputError> {

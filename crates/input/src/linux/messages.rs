@@ -13,13 +13,13 @@ use x11rb::connection::Connection;
 use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::{
     ConnectionExt as _, EventMask, FOCUS_IN_EVENT, FOCUS_OUT_EVENT, FocusInEvent, KEY_PRESS_EVENT,
-    KEY_RELEASE_EVENT, KeyButMask, KeyPressEvent, MapState, NotifyDetail, NotifyMode, Timestamp, Window,
+    KEY_RELEASE_EVENT, KeyButMask, KeyPressEvent, NotifyDetail, NotifyMode, Timestamp, Window,
 };
 
 use super::link::Link;
 use super::master::Pair;
-use super::person::same_client;
-use super::{process, settle};
+use super::person::{self, same_client};
+use super::{porter, process, settle};
 use crate::InputError;
 use crate::plan::Step;
 
@@ -76,14 +76,8 @@ pub fn feign_focus(link: &Link, person: Pair, window: Window) -> Result<bool, In
 /// Tells a window again that it has not the focus, unless its application shows a menu, which would close, or has the
 /// person's focus by now; true when there is nothing more to tell.
 pub fn unfeign_focus(link: &Link, person: Pair, window: Window) -> Result<bool, InputError> {
-    for child in link.conn.query_tree(link.root)?.reply()?.children {
-        if !same_client(link, child, window) {
-            continue;
-        }
-        let attributes = link.conn.get_window_attributes(child)?.reply();
-        if attributes.is_ok_and(|known| known.override_redirect && known.map_state == MapState::VIEWABLE) {
-            return Ok(false);
-        }
+    if !porter::menus(link, window)?.is_empty() {
+        return Ok(false);
     }
     take_focus(link, person, window)?;
     Ok(true)
@@ -149,6 +143,7 @@ impl<'a> Messages<'a> {
             return Err(InputError::ApplicationInUse { window_id: window });
         }
         let time = link.time()?;
+        person::is_later(link, window)?;
         let focus = if active && !is_persons { Some(Believed::begin(link, person, window)?) } else { None };
         Ok(Self { link, window, time, modifiers, down: vec![], focus, events: 0 })
     }
@@ -219,7 +214,8 @@ impl Drop for Messages<'_> {
     }
 }
 
-fn is_inside(link: &Link, inner: Window, outer: Window) -> Result<bool, InputError> {
+/// True when one window is, or lies inside, the other.
+pub fn is_inside(link: &Link, inner: Window, outer: Window) -> Result<bool, InputError> {
     let mut window = inner;
     while window > 1 && window != link.root {
         if window == outer {

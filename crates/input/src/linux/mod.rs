@@ -1,5 +1,6 @@
 //! Delivery through a second master pointer of the X Input protocol.
 mod agent;
+mod guests;
 mod hands;
 mod holes;
 mod keyboard;
@@ -7,6 +8,7 @@ mod link;
 mod master;
 mod messages;
 mod person;
+mod porter;
 mod process;
 mod reading;
 mod region;

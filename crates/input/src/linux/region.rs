@@ -11,9 +11,21 @@ pub fn uncovered(whole: Rect, covers: &[Rect]) -> Vec<Rect> {
     parts
 }
 
+/// The number of pixels in parts that do not overlap.
+pub fn area(parts: &[Rect]) -> u64 {
+    parts.iter().map(|part| u64::from(part.width) * u64::from(part.height)).sum()
+}
+
+/// The number of pixels that are in one of two regions and not in the other.
+pub fn difference(one: &[Rect], other: &[Rect]) -> u64 {
+    let both: Vec<Rect> =
+        one.iter().flat_map(|part| other.iter().filter_map(|each| part.intersection(each))).collect();
+    area(one) + area(other) - 2 * area(&both)
+}
+
 /// The middle of the largest part.
 pub fn middle_of_largest(parts: &[Rect]) -> Option<Point> {
-    let largest = parts.iter().max_by_key(|part| u64::from(part.width) * u64::from(part.height))?;
+    let largest = parts.iter().max_by_key(|part| area(&[**part]))?;
     Some(Point { x: largest.x + (largest.width / 2) as i32, y: largest.y + (largest.height / 2) as i32 })
 }
 
@@ -70,6 +82,14 @@ mod tests {
     fn what_is_covered_whole_has_no_part() {
         assert!(uncovered(rect(2, 2, 5, 5), &[rect(0, 0, 4, 20), rect(4, 0, 20, 20)]).is_empty());
         assert_eq!(middle_of_largest(&[]), None);
+    }
+
+    #[test]
+    fn the_difference_counts_what_is_in_one_alone() {
+        let whole = [rect(0, 0, 10, 10)];
+        assert_eq!(difference(&whole, &uncovered(whole[0], &[rect(4, 4, 1, 1)])), 1);
+        assert_eq!(difference(&whole, &[rect(0, 0, 10, 4), rect(0, 4, 5, 6)]), 30);
+        assert_eq!(difference(&whole, &[rect(5, 0, 10, 10)]), 100);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use x11rb::connection::Connection;
 use x11rb::protocol::xinput::{self, GrabOwner};
-use x11rb::protocol::xproto::{GrabMode, GrabStatus};
+use x11rb::protocol::xproto::{GrabMode, GrabStatus, Window};
 use x11rb::{CURRENT_TIME, NONE};
 
 use super::link::Link;
@@ -30,14 +30,12 @@ impl<'a> Still<'a> {
     /// Holds the devices, unless another client has the person's pointer, with which nobody can grab it then.
     /// To be called with the server grabbed.
     pub fn hold(link: &'a Link, person: Pair) -> Result<Self, InputError> {
-        let mut under = link.root;
-        loop {
-            let child = xinput::xi_query_pointer(&link.conn, under, person.pointer)?.reply()?.child;
-            if child == NONE {
-                break;
-            }
-            under = child;
-        }
+        let under = under(link, person)?;
+        Self::hold_over(link, person, under)
+    }
+
+    /// Holds the devices at once, with the window that the person's pointer is known to be in.
+    pub fn hold_over(link: &'a Link, person: Pair, under: Window) -> Result<Self, InputError> {
         let (freeze, nobody) = (GrabMode::SYNC, GrabOwner::NO_OWNER);
         let grabbed = xinput::xi_grab_device(
             &link.conn,
@@ -52,6 +50,18 @@ impl<'a> Still<'a> {
         )?;
         let is_held = grabbed.reply()?.status == GrabStatus::SUCCESS;
         Ok(Self { link, person, is_held, since: Instant::now() })
+    }
+}
+
+/// The innermost window that the person's pointer is in.
+pub fn under(link: &Link, person: Pair) -> Result<Window, InputError> {
+    let mut under = link.root;
+    loop {
+        let child = xinput::xi_query_pointer(&link.conn, under, person.pointer)?.reply()?.child;
+        if child == NONE {
+            return Ok(under);
+        }
+        under = child;
     }
 }
 

@@ -41,6 +41,11 @@ impl Witness {
         })
     }
 
+    /// True when what was there lies in the order in which it lay.
+    pub fn has_order(&self, after: &Self) -> bool {
+        same_order(&self.stack, &after.stack)
+    }
+
     /// What of this is as it was.
     pub fn compare(&self, after: &Self, events: u32) -> Delivery {
         Delivery {

@@ -1,0 +1,252 @@
+//! Windows that an application opens because of a gesture, kept from the person's focus; and the application led to
+//! the agent's devices meanwhile.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::setpriority_process;
+use rustix::thread::gettid;
+use x11rb::connection::Connection;
+use x11rb::protocol::xinput::{self, EventMask as DeviceEventMask, XIEventMask};
+use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt as _, EventMask, MapState, Window};
+
+use super::guests::Guests;
+use super::link::Link;
+use super::master::Pair;
+use super::messages;
+use super::person::same_client;
+use crate::InputError;
+
+/// How long after a gesture its application is watched: a dialog of an office takes seconds.
+const WATCH: Duration = Duration::from_secs(5);
+/// How often it is looked whether a watch is over.
+const ROUND: Duration = Duration::from_millis(200);
+
+/// The niceness of the thread that watches.
+const URGENT: i32 = -15;
+
+/// One watch of an application.
+#[derive(Clone, Copy, Debug)]
+struct Lease {
+    /// The window of the last gesture.
+    window: Window,
+    until: Instant,
+}
+
+#[derive(Default)]
+struct Book {
+    leases: Vec<Lease>,
+    is_closed: bool,
+}
+
+struct Post {
+    /// Hears what happens.
+    eyes: Link,
+    /// Does what is done about it: questions of this connection throw its events away.
+    hands: Link,
+    own: Pair,
+    person: Pair,
+    book: Mutex<Book>,
+    news: Condvar,
+}
+
+/// Watches the applications in which an agent has made gestures a while ago.
+///
+/// For so long the core requests of such an application go to the agent's devices (`XISetClientPointer`): grabs for
+/// menus, and the focus that it takes. A window that it opens is not focused by the window manager, and where it is
+/// all the same, the person has the focus back before the next key arrives.
+pub struct Porter {
+    post: Arc<Post>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Porter {
+    /// Begins with nothing to watch.
+    pub fn open(display: Option<&str>, own: Pair, person: Pair) -> Result<Self, InputError> {
+        let (eyes, hands) = (Link::open(display)?, Link::open(display)?);
+        let post = Arc::new(Post { eyes, hands, own, person, book: Mutex::default(), news: Condvar::new() });
+        let thread = std::thread::Builder::new().name("porter".to_owned()).spawn({
+            let post = Arc::clone(&post);
+            move || post.follow()
+        });
+        // Without a thread nothing is watched, and what is measured after gestures still holds.
+        Ok(Self { post, thread: thread.ok() })
+    }
+
+    /// Watches the application of the window from now on; not where the person works in another window of it.
+    pub fn watch(&self, window: Window) -> Result<(), InputError> {
+        self.post.watch(window)
+    }
+
+    /// Ends all watches; what was led is led back when this returns.
+    pub fn close(&mut self) {
+        self.post.lock().is_closed = true;
+        self.post.news.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has nothing left to say.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Porter {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Post {
+    fn watch(&self, window: Window) -> Result<(), InputError> {
+        let (hands, now) = (&self.hands, Instant::now());
+        let focus = xinput::xi_get_focus(&hands.conn, self.person.keyboard)?.reply()?.focus;
+        if focus > 1 && same_client(hands, focus, window) {
+            return Ok(());
+        }
+        let mut book = self.lock();
+        if book.is_closed {
+            return Ok(());
+        }
+        let was_idle = book.leases.is_empty();
+        let lease = Lease { window, until: now + WATCH };
+        match book.leases.iter_mut().find(|known| same_client(hands, known.window, window)) {
+            Some(known) => *known = lease,
+            None => {
+                book.leases.push(lease);
+                // Qt grabs every pointer that there is; led, it only confuses the window manager about the focus.
+                if !messages::are_read(hands, window)? {
+                    xinput::xi_set_client_pointer(&hands.conn, window, self.own.pointer)?.ignore_error();
+                    hands.sync()?;
+                }
+            }
+        }
+        if was_idle {
+            self.listen(true)?;
+            self.news.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Hears of new windows, of the active window and of what the person presses.
+    fn listen(&self, listens: bool) -> Result<(), InputError> {
+        let (conn, root) = (&self.eyes.conn, self.eyes.root);
+        let events = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
+        let events = if listens { events } else { EventMask::NO_EVENT };
+        conn.change_window_attributes(root, &ChangeWindowAttributesAux::new().event_mask(events))?;
+        let raw = |mask: XIEventMask| if listens { mask } else { XIEventMask::from(0u32) };
+        let buttons = raw(XIEventMask::RAW_BUTTON_PRESS | XIEventMask::RAW_BUTTON_RELEASE);
+        let keys = raw(XIEventMask::RAW_KEY_PRESS | XIEventMask::RAW_KEY_RELEASE);
+        let masks = [
+            DeviceEventMask { deviceid: self.person.pointer, mask: vec![buttons] },
+            DeviceEventMask { deviceid: self.person.keyboard, mask: vec![keys] },
+        ];
+        xinput::xi_select_events(conn, root, &masks)?;
+        self.eyes.sync()
+    }
+
+    fn follow(&self) {
+        // Where it is permitted: whoever hears first that a window wants the focus has the say.
+        let _ = setpriority_process(Some(gettid()), URGENT);
+        loop {
+            let mut book = self.lock();
+            while book.leases.is_empty() && !book.is_closed {
+                book = self.news.wait(book).unwrap_or_else(PoisonError::into_inner);
+            }
+            if book.is_closed {
+                for lease in std::mem::take(&mut book.leases) {
+                    // Where the connection is lost, the server has nobody to lead.
+                    let _ = self.lead_back(lease.window);
+                }
+                return;
+            }
+            drop(book);
+            if self.attend().is_err() {
+                // The agent's own connection says that the display is lost.
+                self.lock().is_closed = true;
+            }
+        }
+    }
+
+    /// Watches until nothing is left to be watched.
+    fn attend(&self) -> Result<(), InputError> {
+        let mut guests = Guests::new(&self.hands, self.person)?;
+        loop {
+            let (is_closed, leases) = {
+                let book = self.lock();
+                (book.is_closed, book.leases.iter().map(|lease| lease.window).collect::<Vec<_>>())
+            };
+            if is_closed {
+                return Ok(());
+            }
+            while let Some(event) = self.eyes.conn.poll_for_event()? {
+                if let Some(left) = guests.hear(&self.eyes, &event, &leases)? {
+                    self.end(|lease| same_client(&self.hands, lease.window, left))?;
+                }
+            }
+            guests.rest()?;
+            let now = Instant::now();
+            self.end(|lease| lease.until <= now && !self.shows_menu(lease.window).unwrap_or(false))?;
+            let book = self.lock();
+            if book.leases.is_empty() {
+                self.listen(false)?;
+                while self.eyes.conn.poll_for_event()?.is_some() {}
+                return Ok(());
+            }
+            drop(book);
+            self.doze(guests.patience().unwrap_or(ROUND).min(ROUND))?;
+        }
+    }
+
+    /// Ends the watches that are over.
+    fn end(&self, is_over: impl Fn(&Lease) -> bool) -> Result<(), InputError> {
+        let mut book = self.lock();
+        let (over, kept) = book.leases.drain(..).partition::<Vec<_>, _>(is_over);
+        book.leases = kept;
+        over.into_iter().try_for_each(|lease| self.lead_back(lease.window))
+    }
+
+    /// Gives the application the person's devices again, where it still has ours.
+    fn lead_back(&self, window: Window) -> Result<(), InputError> {
+        let conn = &self.hands.conn;
+        let led = xinput::xi_get_client_pointer(conn, window)?.reply();
+        if led.is_ok_and(|led| led.deviceid == self.own.pointer) {
+            xinput::xi_set_client_pointer(conn, window, self.person.pointer)?.ignore_error();
+            self.hands.sync()?;
+        }
+        Ok(())
+    }
+
+    fn shows_menu(&self, window: Window) -> Result<bool, InputError> {
+        menus(&self.hands, window).map(|menus| !menus.is_empty())
+    }
+
+    /// Waits for an event.
+    fn doze(&self, time: Duration) -> Result<(), InputError> {
+        self.eyes.conn.flush()?;
+        let mut fds = [PollFd::new(self.eyes.conn.stream(), PollFlags::IN)];
+        let time = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
+        // A signal only makes the next look come earlier.
+        let _ = poll(&mut fds, Some(&time));
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The menus and lists that the application of a window shows: what no window manager manages.
+pub fn menus(link: &Link, window: Window) -> Result<Vec<Window>, InputError> {
+    let mut asked = Vec::new();
+    for child in link.conn.query_tree(link.root)?.reply()?.children {
+        if same_client(link, child, window) {
+            asked.push((child, link.conn.get_window_attributes(child)?));
+        }
+    }
+    let shown = asked.into_iter().filter_map(|(child, attributes)| {
+        let known = attributes.reply().ok()?;
+        (known.override_redirect && known.map_state == MapState::VIEWABLE).then_some(child)
+    });
+    Ok(shown.collect())
+}

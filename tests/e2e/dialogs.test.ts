@@ -1,0 +1,15 @@
+/** Dialogs that an agent opens in a covered window leave the person's keys where they were. */
+import { afterAll, beforeAll, test } from 'bun:test'
+import { privateDesktop } from '../support/desktop.ts'
+import { dialogsOf } from '../support/dialogs.ts'
+import { connect, type McpClient } from '../support/mcp-client.ts'
+
+const on = privateDesktop()
+let client: McpClient
+beforeAll(async () => {
+  client = await connect(on())
+}, 60_000)
+afterAll(() => client?.[Symbol.asyncDispose]())
+
+test('dialogs of GTK 3 are opened and answered while a person types, and take none of the keys of the person', () =>
+  dialogsOf(on(), client, 'gtk3'), 120_000)
