@@ -11,5 +11,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => client?.[Symbol.asyncDispose]())
 
-test('dialogs of GTK 3 are opened and answered while a person types, and take none of the keys of the person', () =>
-  dialogsOf(on(), client, 'gtk3'), 120_000)
+test(
+  'dialogs of GTK 3 are opened and answered while a person types, and take none of the keys of the person',
+  () => dialogsOf(on(), client, 'gtk3'),
+  120_000,
+)

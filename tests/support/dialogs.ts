@@ -29,11 +29,7 @@ const answer = async (client: McpClient, app: Application, dialog: string): Prom
 }
 
 /** Opens both dialogs of a toolkit by a key and by a click; all that the person types meanwhile arrives in her window. */
-export const dialogsOf = async (
-  on: TestDesktop,
-  client: McpClient,
-  toolkit: 'gtk3' | 'qt5' | 'qt6',
-): Promise<void> => {
+export const dialogsOf = async (on: TestDesktop, client: McpClient, toolkit: 'gtk3' | 'qt5' | 'qt6'): Promise<void> => {
   const app = await startDialogs(on, toolkit)
   const target = { pid: app.pid, window_id: app.windowId }
   try {
