@@ -193,6 +193,19 @@ test(
   60_000,
 )
 
+test('coordinates refer to the last picture that the session itself was given', async () => {
+  await using one = await connect(on())
+  await using other = await connect(on())
+  await one.ask('set_config', { max_image_dimension: 240 })
+  const button = await middleOf(one, target, 'Press me')
+  expect(await one.ask<Facts>('get_window_state', { ...target, capture_mode: 'vision' })).toMatchObject({ scale: 0.5 })
+  expect(await other.ask<Facts>('get_window_state', { ...target, capture_mode: 'vision' })).toMatchObject({ scale: 1 })
+  const pressed = presses()
+  await one.ask('click', { ...target, x: button.x / 2, y: button.y / 2 })
+  await other.ask('click', { ...target, ...button })
+  await until('both clicks', () => presses() === pressed + 2)
+}, 60_000)
+
 for (const [how, leave] of [
   ['is closed', async (client: { pid: number } & AsyncDisposable) => client[Symbol.asyncDispose]()],
   ['is killed', async (client: { pid: number }) => void process.kill(client.pid, 'SIGKILL')],

@@ -77,7 +77,12 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     async (combination) => (await native()).StopKey.watch(await desktop.get(), combination),
   )
   const sessions = new Sessions()
-  sessions.follow({ ended: (session) => agents.release(session.key) })
+  sessions.follow({
+    ended({ key }) {
+      seen.forgetScales(key)
+      return agents.release(key)
+    },
+  })
   const onDisplay = [stopKey, agents, capturer, desktop]
   const seen = new SeenWindows()
   const zoomed = new ZoomedWindows()

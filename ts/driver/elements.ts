@@ -21,8 +21,8 @@ interface Seen {
   limits?: TreeLimits
   /** The latest that were told, the newest last. */
   told: readonly Told[]
-  /** Picture pixels per window pixel. */
-  scale?: number
+  /** Picture pixels per window pixel of the last picture of each session, the latest last. */
+  readonly scales: Map<string, number>
 }
 
 /** Snapshots of a window that `since` can name. */
@@ -67,14 +67,22 @@ export class SeenWindows {
     return this.#windows.get(key(pid, window_id))?.limits
   }
 
-  /** Keeps the scale of the picture that was just returned. */
-  keepScale(pid: number, window_id: number, scale: number): void {
-    this.#of(pid, window_id).scale = scale
+  /** Keeps the scale of the picture that was just returned to a session. */
+  keepScale(pid: number, window_id: number, session: string, scale: number): void {
+    const { scales } = this.#of(pid, window_id)
+    scales.delete(session)
+    scales.set(session, scale)
   }
 
-  /** Picture pixels per window pixel of the last picture; 1 without a picture. */
-  scale(pid: number, window_id: number): number {
-    return this.#windows.get(key(pid, window_id))?.scale ?? 1
+  /** Picture pixels per window pixel of the session's last picture, else of anybody's; 1 without a picture. */
+  scale(pid: number, window_id: number, session: string): number {
+    const scales = this.#windows.get(key(pid, window_id))?.scales
+    return scales?.get(session) ?? [...(scales?.values() ?? [])].at(-1) ?? 1
+  }
+
+  /** Forgets the pictures of a session that is over. */
+  forgetScales(session: string): void {
+    for (const { scales } of this.#windows.values()) scales.delete(session)
   }
 
   /** The index map of the pair, if there is one. */
@@ -100,7 +108,7 @@ export class SeenWindows {
 
   #of(pid: number, window_id: number): Seen {
     const pair = key(pid, window_id)
-    const seen = this.#windows.get(pair) ?? { window_id, told: [] }
+    const seen = this.#windows.get(pair) ?? { window_id, told: [], scales: new Map() }
     this.#windows.set(pair, seen)
     return seen
   }

@@ -110,7 +110,7 @@ export const refuseDisabled = (target: SeenElement): void => {
 
 /** Picture pixels to window pixels; throws `point_outside_window` for what no pixel of the window shows. */
 export const pointIn = (call: Call, window: Window, x: number, y: number): Point => {
-  const scale = call.driver.seen.scale(window.pid, window.window_id)
+  const scale = call.driver.seen.scale(window.pid, window.window_id, call.owner.key)
   const point = { x: Math.floor(x / scale), y: Math.floor(y / scale) }
   if (contains(window, point)) return point
   const width = Math.round(window.width * scale)

@@ -121,7 +121,8 @@ class Recordings {
         started_at,
         duration_ms: performance.now() - from,
         trace,
-        scale: pid === undefined || window_id === undefined ? 1 : call.driver.seen.scale(pid, window_id),
+        scale:
+          pid === undefined || window_id === undefined ? 1 : call.driver.seen.scale(pid, window_id, call.owner.key),
       })
     }
     try {

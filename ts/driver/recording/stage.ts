@@ -136,7 +136,7 @@ export class Stage {
     const lengths = ['x', 'y', 'from_x', 'from_y', 'to_x', 'to_y'].filter((name) => typeof args[name] === 'number')
     if (typeof pid !== 'number' || lengths.length === 0 || from_zoom === true) return args
     const window = await windowOrFrontmost(this.call, pid, typeof window_id === 'number' ? window_id : undefined)
-    const factor = this.call.driver.seen.scale(pid, window.window_id) / scale
+    const factor = this.call.driver.seen.scale(pid, window.window_id, this.call.owner.key) / scale
     return { ...args, ...Object.fromEntries(lengths.map((name) => [name, Number(args[name]) * factor])) }
   }
 

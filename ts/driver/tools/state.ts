@@ -173,7 +173,7 @@ const describePicture = async (
   }
   const { png, width, height, scale, stale } = picture
   if (path !== undefined) await writePicture(path, png)
-  call.driver.seen.keepScale(window.pid, window.window_id, scale)
+  call.driver.seen.keepScale(window.pid, window.window_id, call.owner.key, scale)
   const file = path === undefined ? '' : ` in ${path}`
   const old = stale ? ', stale: the window is minimised or has not drawn what was covered' : ''
   return {
