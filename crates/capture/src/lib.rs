@@ -5,6 +5,7 @@ mod film;
 mod mark;
 mod picture;
 mod png;
+mod pointer;
 mod shot;
 mod zoom;
 
@@ -14,6 +15,6 @@ mod platform;
 
 pub use error::CaptureError;
 pub use picture::Picture;
-pub use platform::Capturer;
+pub use platform::{Capturer, Footage};
 pub use shot::Shot;
 pub use zoom::Zoomed;

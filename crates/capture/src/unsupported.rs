@@ -57,3 +57,30 @@ impl Capturer {
         match self.never {}
     }
 }
+
+/// A screen that cannot be watched here.
+pub struct Footage {
+    never: std::convert::Infallible,
+}
+
+impl Footage {
+    /// Always fails with `unsupported_platform`.
+    pub fn open(_display: &str) -> Result<Self, CaptureError> {
+        Err(DesktopError::UnsupportedPlatform { what: "film" }.into())
+    }
+
+    /// The whole screen.
+    pub fn screen(&self) -> Rect {
+        match self.never {}
+    }
+
+    /// What may have changed.
+    pub fn changes(&mut self) -> Result<Vec<Rect>, CaptureError> {
+        match self.never {}
+    }
+
+    /// The pixels of a rectangle.
+    pub fn read(&mut self, _area: Rect) -> Result<&[u8], CaptureError> {
+        match self.never {}
+    }
+}

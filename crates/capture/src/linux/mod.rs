@@ -1,5 +1,6 @@
 //! Linux: pixels from the X server, through Composite and MIT-SHM where it has them.
 
+mod footage;
 mod repaint;
 mod segment;
 mod session;
@@ -14,6 +15,7 @@ use x11rb::errors::ReplyOrIdError;
 
 use crate::zoom::padded;
 use crate::{CaptureError, Picture, Shot, Zoomed};
+pub use footage::Footage;
 use repaint::hidden_parts;
 use session::{Session, Trouble};
 use studio::{Snag, Source, Studio};

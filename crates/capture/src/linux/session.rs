@@ -69,6 +69,21 @@ pub(crate) struct Session {
 impl Session {
     /// Connects, and makes the server keep the pixels of covered windows unless a compositor already does.
     pub(crate) fn open(display: &str) -> Result<Self, Trouble> {
+        let mut session = Self::connect(display)?;
+        let Self { conn, root, .. } = &session;
+        if session.has_composite {
+            conn.composite_query_version(0, 4)?.reply()?;
+            let compositor = conn.intern_atom(false, b"_NET_WM_CM_S0")?.reply()?.atom;
+            if conn.get_selection_owner(compositor)?.reply()?.owner == 0 {
+                conn.composite_redirect_subwindows(*root, Redirect::AUTOMATIC)?.check()?;
+                session.has_redirected = true;
+            }
+        }
+        Ok(session)
+    }
+
+    /// Connects, and asks what the server offers.
+    pub(crate) fn connect(display: &str) -> Result<Self, Trouble> {
         let (conn, screen) = RustConnection::connect(Some(display))?;
         let root = conn.setup().roots[screen].root;
         let has = |name| Ok::<_, Trouble>(conn.extension_information(name)?.is_some());
@@ -88,20 +103,11 @@ impl Session {
         let version = if has_shm { Some(conn.shm_query_version()?.reply()?) } else { None };
         // File descriptors can be handed over from 1.2 on.
         let has_shm = version.is_some_and(|version| (version.major_version, version.minor_version) >= (1, 2));
-        let mut has_redirected = false;
-        if has_composite {
-            conn.composite_query_version(0, 4)?.reply()?;
-            let compositor = conn.intern_atom(false, b"_NET_WM_CM_S0")?.reply()?.atom;
-            if conn.get_selection_owner(compositor)?.reply()?.owner == 0 {
-                conn.composite_redirect_subwindows(root, Redirect::AUTOMATIC)?.check()?;
-                has_redirected = true;
-            }
-        }
         Ok(Self {
             conn,
             root,
             has_composite,
-            has_redirected,
+            has_redirected: false,
             has_damage,
             has_shm,
             segment: None,
