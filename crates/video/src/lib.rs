@@ -6,6 +6,7 @@ mod cells;
 mod colour;
 mod encoder;
 mod error;
+mod film;
 mod headers;
 mod inter;
 mod intra;
@@ -14,6 +15,7 @@ mod mp4;
 mod planes;
 mod residue;
 mod scroll;
+mod tiles;
 mod transform;
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
@@ -22,4 +24,5 @@ mod platform;
 
 pub use encoder::{Encoder, MOST_SIDE, Picture, Settings, Shown};
 pub use error::VideoError;
+pub use film::{Film, FilmOptions, FilmState};
 pub use mp4::Movie;

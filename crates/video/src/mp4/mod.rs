@@ -75,7 +75,8 @@ impl Movie {
         Ok(())
     }
 
-    /// Writes what was added. Fails with `film_not_written`, also when the file is no longer at its path.
+    /// Writes what was added. Fails with `film_not_written`, also when the file is no longer at its path; what was not
+    /// written then is lost.
     pub fn flush(&mut self) -> Result<(), VideoError> {
         if self.sizes.is_empty() {
             return Ok(());
@@ -85,12 +86,13 @@ impl Movie {
         let mut fragment = fragment(number, before as u64 * u64::from(TICKS), self.is_sync, &self.sizes);
         let samples = self.end + fragment.len() as u64;
         fragment.append(&mut self.data);
+        let sizes = std::mem::take(&mut self.sizes);
         self.append(&fragment)?;
         if self.is_sync {
             self.index.syncs.push(before as u32 + 1);
         }
-        self.index.chunks.push((samples, self.sizes.len() as u32));
-        self.index.sizes.append(&mut self.sizes);
+        self.index.chunks.push((samples, sizes.len() as u32));
+        self.index.sizes.extend(sizes);
         // Whoever removed the folder removed the film, and writing on would not tell.
         std::fs::metadata(&self.path).map_err(|error| failed(&self.path, &error))?;
         Ok(())
