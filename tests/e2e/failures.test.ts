@@ -203,6 +203,7 @@ describe('what a sound machine does not give', () => {
   test.each([
     'display_refused',
     'capture_failed',
+    'film_not_written',
     'clipboard_too_large',
     'accessibility_failed',
     'unknown_element',
@@ -310,6 +311,7 @@ const places: Record<FailureCode, string> = {
   launch_failed: 'failures',
   terminal_not_found: 'failures',
   capture_failed: 'failures',
+  film_not_written: 'failures',
   clipboard_timeout: 'clipboard',
   clipboard_too_large: 'failures',
   invalid_body: 'vmhost',

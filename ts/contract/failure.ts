@@ -129,6 +129,7 @@ export const failures = kind({
   launch_failed: { when: 'The program could not be started, or ended at once with an error.', exit: 1 },
   terminal_not_found: { when: 'The application wants a terminal and none is installed.', exit: 1 },
   capture_failed: { when: 'The pixels of a window or of the screen cannot be read.', exit: 1 },
+  film_not_written: { when: 'The film of a display cannot be written where it was to be.', exit: 1 },
   clipboard_timeout: { when: 'The program that owns the clipboard does not answer.', exit: 1 },
   clipboard_too_large: { when: 'The clipboard holds more than 64 MiB in one form.', exit: 1 },
   invalid_body: { when: 'The body of a request is absent, not JSON, too large, or a field of it is wrong.', exit: 1 },

@@ -233,6 +233,22 @@ export declare class FileLock {
   release(): void
 }
 
+/** A film of a whole display in the making: H.264 in an MP4 that plays whenever its making ends. */
+export declare class Film {
+  /**
+   * Begins to film a display into a file, over one that is there; needs no ffmpeg. Rejects with `display_unavailable`,
+   * `invalid_argument`, `film_not_written` and `unsupported_platform`.
+   */
+  static start(desktop: Desktop, path: string, options?: FilmOptions | undefined | null): Promise<Film>
+  /** What is known of it now. */
+  state(): FilmState
+  /**
+   * Ends it, gives the file its index, waits until the disk has it, and answers what it became; what went wrong is its
+   * `error`. Stopping twice is fine.
+   */
+  stop(): Promise<FilmState>
+}
+
 /** The pixels of a window at one instant. */
 export declare class Shot {
   /** Width in pixels. */
@@ -475,6 +491,44 @@ export interface Drag {
   steps: number
   /** Names of modifiers that are held. */
   modifiers: Array<string>
+}
+
+/** Why a film ended before it was stopped. */
+export interface FilmError {
+  /** `display_lost`, `capture_failed` or `film_not_written`. */
+  code: string
+  /** What happened, and the next step. */
+  message: string
+}
+
+/** How a film is made; what is absent is as the core has it. */
+export interface FilmOptions {
+  /** Pictures a second, from 1 to 60; 30. */
+  fps?: number
+  /** The quantiser, from 12 (large and fine) to 40 (small and coarse); 20. */
+  qp?: number
+}
+
+/** What is known of a film. */
+export interface FilmState {
+  /** Width in pixels, even. */
+  width: number
+  /** Height in pixels, even. */
+  height: number
+  /** Pictures a second. */
+  fps: number
+  /** Pictures so far. */
+  frames: number
+  /** Bytes in the file. */
+  bytes: number
+  /** How long the film is, in seconds. */
+  seconds: number
+  /** When its first picture was taken, in milliseconds since 1970. */
+  started_at: number
+  /** True while it is being made. */
+  running: boolean
+  /** Why it ended before it was stopped; what is in the file can be played. */
+  error?: FilmError | null
 }
 
 /** A place for the agent's pointer to be at. */

@@ -37,6 +37,7 @@ export const {
   Capturer,
   Desktop,
   FileLock,
+  Film,
   StopKey,
   axRoundTrips,
   checkCombination,
@@ -53,6 +54,18 @@ export type AxSnapshot = Binding.AxSnapshot
 export type Capturer = Binding.Capturer
 export type Desktop = Binding.Desktop
 export type FileLock = Binding.FileLock
+export type Film = Binding.Film
 export type Shot = Binding.Shot
 export type StopKey = Binding.StopKey
-export type { App, AxElement, AxOption, Clip, Delivery, Launched, Picture, Rect, Window } from './binding.d.ts'
+export type {
+  App,
+  AxElement,
+  AxOption,
+  Clip,
+  Delivery,
+  FilmState,
+  Launched,
+  Picture,
+  Rect,
+  Window,
+} from './binding.d.ts'

@@ -12,6 +12,7 @@ mod lock;
 mod platform;
 mod process;
 mod stop_key;
+mod video;
 
 use napi_derive::napi;
 

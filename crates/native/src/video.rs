@@ -1,0 +1,125 @@
+//! Films of a display, for JavaScript.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use napi::Env;
+use napi::bindgen_prelude::PromiseRaw;
+use napi_derive::napi;
+
+use crate::desktop::Desktop;
+use crate::failure::{Coded, promise};
+
+impl Coded for video::VideoError {
+    fn code(&self) -> &'static str {
+        self.code()
+    }
+}
+
+/// How a film is made; what is absent is as the core has it.
+#[napi(object, object_to_js = false)]
+#[derive(Default)]
+pub struct FilmOptions {
+    /// Pictures a second, from 1 to 60; 30.
+    pub fps: Option<u32>,
+    /// The quantiser, from 12 (large and fine) to 40 (small and coarse); 20.
+    pub qp: Option<u8>,
+}
+
+/// Why a film ended before it was stopped.
+#[napi(object, object_from_js = false)]
+pub struct FilmError {
+    /// `display_lost`, `capture_failed` or `film_not_written`.
+    pub code: String,
+    /// What happened, and the next step.
+    pub message: String,
+}
+
+/// What is known of a film.
+#[napi(object, object_from_js = false)]
+pub struct FilmState {
+    /// Width in pixels, even.
+    pub width: u32,
+    /// Height in pixels, even.
+    pub height: u32,
+    /// Pictures a second.
+    pub fps: u32,
+    /// Pictures so far.
+    pub frames: f64,
+    /// Bytes in the file.
+    pub bytes: f64,
+    /// How long the film is, in seconds.
+    pub seconds: f64,
+    /// When its first picture was taken, in milliseconds since 1970.
+    #[napi(js_name = "started_at")]
+    pub started_at: f64,
+    /// True while it is being made.
+    pub running: bool,
+    /// Why it ended before it was stopped; what is in the file can be played.
+    #[napi(ts_type = "FilmError | null")]
+    pub error: Option<FilmError>,
+}
+
+impl From<video::FilmState> for FilmState {
+    fn from(state: video::FilmState) -> Self {
+        let started = state.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        // Numbers of JavaScript hold all that a film can have.
+        let frames = state.pictures as f64;
+        Self {
+            width: state.width,
+            height: state.height,
+            fps: state.fps,
+            frames,
+            bytes: state.bytes as f64,
+            seconds: frames / f64::from(state.fps),
+            started_at: started.as_secs_f64() * 1000.0,
+            running: state.is_running,
+            error: state
+                .error
+                .map(|error| FilmError { code: error.code().to_owned(), message: error.to_string() }),
+        }
+    }
+}
+
+/// A film of a whole display in the making: H.264 in an MP4 that plays whenever its making ends.
+#[napi]
+pub struct Film {
+    film: Arc<video::Film>,
+}
+
+#[napi]
+impl Film {
+    /// Begins to film a display into a file, over one that is there; needs no ffmpeg. Rejects with `display_unavailable`,
+    /// `invalid_argument`, `film_not_written` and `unsupported_platform`.
+    #[napi(catch_unwind)]
+    pub fn start<'env>(
+        env: &'env Env,
+        desktop: &Desktop,
+        path: String,
+        options: Option<FilmOptions>,
+    ) -> napi::Result<PromiseRaw<'env, Film>> {
+        let display = desktop.desktop.display_name().to_owned();
+        let FilmOptions { fps, qp } = options.unwrap_or_default();
+        let usual = video::FilmOptions::default();
+        let options = video::FilmOptions { fps: fps.unwrap_or(usual.fps), qp: qp.unwrap_or(usual.qp) };
+        promise(env, move || {
+            let film = video::Film::start(&display, &PathBuf::from(path), options)?;
+            Ok::<_, video::VideoError>(Film { film: Arc::new(film) })
+        })
+    }
+
+    /// What is known of it now.
+    #[napi(catch_unwind)]
+    pub fn state(&self) -> FilmState {
+        self.film.state().into()
+    }
+
+    /// Ends it, gives the file its index, waits until the disk has it, and answers what it became; what went wrong is its
+    /// `error`. Stopping twice is fine.
+    #[napi(catch_unwind)]
+    pub fn stop<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, FilmState>> {
+        let film = Arc::clone(&self.film);
+        promise(env, move || Ok::<_, video::VideoError>(FilmState::from(film.stop())))
+    }
+}
