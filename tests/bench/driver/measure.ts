@@ -11,7 +11,7 @@ export interface Spread {
 /** One line of the table. */
 export interface Row {
   readonly what: string
-  readonly unit: 'ms' | 'MB' | 'KB' | 'calls' | 'elements'
+  readonly unit: 'ms' | 'MB' | 'KB' | 'calls' | 'elements' | '% of a core' | 'KB a second' | 'levels' | 'dB'
   readonly measured: Spread
   /** What it is held against, and how that is called. */
   readonly floor?: { readonly name: string; readonly spread: Spread }
