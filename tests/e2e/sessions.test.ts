@@ -193,6 +193,20 @@ test(
   60_000,
 )
 
+test('the steps of a run belong to its session, and name no other', async () => {
+  await using client = await connect(on())
+  const key = { tool: 'press_key', arguments: { ...target, key: 'f' } }
+  const inSession = (session: string) => ({ ...key, arguments: { ...key.arguments, session } })
+  expect((await client.call('run_steps', { steps: [key, inSession('a')] })).structured).toMatchObject({
+    code: 'invalid_argument',
+    failed_index: 1,
+    completed: 0,
+  })
+  expect(await client.ask<Facts>('run_steps', { steps: [key, inSession('a')], session: 'a' })).toMatchObject({
+    completed: 2,
+  })
+}, 60_000)
+
 test('coordinates refer to the last picture that the session itself was given', async () => {
   await using one = await connect(on())
   await using other = await connect(on())

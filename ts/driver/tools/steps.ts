@@ -8,6 +8,7 @@ import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import { observed } from '../observe.ts'
 import { runTool } from '../run-tool.ts'
+import { sessionOf } from '../session-name.ts'
 import { acts, type Outcome, type Tool, tool } from '../tool.ts'
 
 const step = Type.Object({
@@ -37,7 +38,7 @@ export const runStepsOf = (find: (name: string) => Tool) =>
       return Array.isArray(steps) ? steps.map((each) => ({ name: each?.tool, args: each?.arguments })) : []
     },
     async run(call, args) {
-      const plan = args.steps.map((each, index) => planned(find, each, index, args))
+      const plan = args.steps.map((each, index) => planned(find, each, index, args, call.session))
       const reports: Report[] = []
       for (const [index, { tool: next, checked, keep }] of plan.entries()) {
         try {
@@ -74,6 +75,7 @@ const planned = (
   given: Static<typeof step>,
   index: number,
   shared: Arguments,
+  session: string | undefined,
 ): Planned => {
   try {
     const found = find(given.tool)
@@ -81,6 +83,16 @@ const planned = (
       throw new Failure('invalid_argument', `"${given.tool}" cannot be a step. Put its own steps here.`, {
         argument: 'steps',
       })
+    }
+    const own = sessionOf(found, given.arguments).session
+    if (own !== undefined && own !== session) {
+      throw new Failure(
+        'invalid_argument',
+        `it names the session "${own}". Name it once, as an argument of run_steps.`,
+        {
+          argument: 'session',
+        },
+      )
     }
     return { tool: found, checked: checkArguments(found, withShared(found, given, shared)), keep: given.keep === true }
   } catch (error) {
