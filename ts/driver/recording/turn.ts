@@ -82,7 +82,7 @@ export const turnOf = async (done: Done, look: Look, secrets: Set<string>): Prom
     duration_ms: Math.round(done.duration_ms),
     session: done.session,
     scale: done.scale,
-    window: trace.window ? windowFacts(trace.window) : null,
+    window: trace.window ? without(secrets, windowFacts(trace.window)) : null,
     locator: without(secrets, locatorIn(trace) ?? null),
   }
   return { action, state: without(secrets, stateOf(done, look, trees)) as object, look, click, isSecret: isKept }
@@ -96,14 +96,18 @@ const typesSecret = ({ tool, args, outcome, trace }: Done, trees: readonly SeenT
   if (!typesText(args)) return false
   const { target } = trace
   if (target !== undefined) return isPassword(target.element)
-  // A key that names no element goes to what has the focus, which a character does not move.
-  const focused = trees.map(({ snapshot }) => {
+  // What names no element goes to what has the focus, which a character does not move.
+  const seen = trees.filter(({ window }) => trace.window === undefined || window.window_id === trace.window.window_id)
+  const focused = seen.flatMap(({ snapshot }) => {
     const index = snapshot?.focused() ?? undefined
-    return index === undefined ? undefined : snapshot?.element(index)
+    return (index === undefined ? undefined : snapshot?.element(index)) ?? []
   })
-  if (focused.some((element) => element && isPassword(element))) return true
+  if (focused.some(isPassword)) return true
+  // In the background the focus may not be told: then it may be any password field that is there.
+  const mayBe =
+    focused.length === 0 && seen.some(({ snapshot }) => snapshot?.markdown(null, false).includes('] password text'))
   // What failed before it was known where it would go may have been meant for a password field.
-  return outcome instanceof Failure
+  return mayBe || outcome instanceof Failure
 }
 
 const isPassword = ({ role, states }: { readonly role: string; readonly states: readonly string[] }): boolean =>
