@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { recording as limits } from '@backlot/contract/limits'
+import type { Film as NativeFilm, FilmState as NativeState } from '@backlot/native'
 import type { Driver } from '../driver.ts'
 import { findFfmpeg } from './ffmpeg.ts'
 
@@ -33,21 +34,9 @@ export const startFilm = async (driver: Driver, path: string): Promise<Film> => 
   throw new Failure('missing_program', `There is no film: ${reasons.join(' ')} The turns are recorded all the same.`)
 }
 
-/** The native encoder, which a platform may lack. */
-interface Encoder {
-  readonly Film?: {
-    start(desktop: unknown, path: string): Promise<{ state(): NativeState; stop(): Promise<NativeState> }>
-  }
-}
-
-interface NativeState {
-  /** Milliseconds since 1970. */
-  readonly started_at: number
-  readonly error: { readonly message: string } | null
-}
-
 const startNative = async (driver: Driver, path: string): Promise<Film> => {
-  const { Film: encoder } = (await driver.native()) as Encoder
+  // A core that was named for this process may have none.
+  const { Film: encoder } = (await driver.native()) as { readonly Film?: typeof NativeFilm }
   if (encoder === undefined) throw new Failure('unsupported_platform', 'The native core has no encoder here.')
   const film = await encoder.start(await driver.desktop(), path)
   const stateOf = ({ error }: NativeState): FilmState => ({ error: error?.message ?? null })

@@ -97,7 +97,11 @@ export class Recording {
       const missing = `${limits.mostWaiting} turns before it were not written yet`
       const { shot: _, clicked: __, ...look } = taken.look
       const kept: Turn = isCrowded
-        ? { ...taken, state: { reason: missing }, look: { ...look, missing, isDefect: true } }
+        ? {
+            ...taken,
+            state: asJson({ tree_markdown: null, elements: [], reason: missing }),
+            look: { ...look, missing, isDefect: true },
+          }
         : taken
       return { taken: kept, files: await filesOf(kept, this.#factsOf(turn, startedAt)) }
     })

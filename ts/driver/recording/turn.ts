@@ -7,7 +7,7 @@ import type { Trace } from '../traces.ts'
 import { asJson, type Content, names } from './folder.ts'
 import { type Locator, locatorOf } from './locator.ts'
 import type { Look, SeenTree } from './look.ts'
-import { isTyping, mask, typedTexts, without, withoutTyped } from './secrets.ts'
+import { isTyping, mask, masked, typedTexts, without, withoutTyped } from './secrets.ts'
 
 /** A recorded call that is over. */
 export interface Done {
@@ -51,7 +51,8 @@ export const pidOf = ({ args, outcome, trace }: Done): number | undefined => {
 /** What a turn holds but for its number. */
 export interface Turn {
   readonly action: Readonly<Record<string, unknown>>
-  readonly state: object
+  /** app_state.json. */
+  readonly state: string
   readonly look: Look
   readonly click: ClickPoint | undefined
   readonly isSecret: boolean
@@ -61,6 +62,8 @@ export interface Turn {
 export const turnOf = async (done: Done, look: Look, secrets: Set<string>): Promise<Turn> => {
   const { tool, args, outcome, trace } = done
   const trees = await look.trees
+  // What follows may take long on a large tree: not before the answer has left.
+  await new Promise(setImmediate)
   const isSecret = typesSecret(done, trees)
   if (isSecret) for (const text of typedTexts(tool, args)) if (!isTyping(text)) secrets.add(text)
   const known = without(secrets, args)
@@ -85,7 +88,7 @@ export const turnOf = async (done: Done, look: Look, secrets: Set<string>): Prom
     window: trace.window ? without(secrets, windowFacts(trace.window)) : null,
     locator: without(secrets, locatorIn(trace) ?? null),
   }
-  return { action, state: without(secrets, stateOf(done, look, trees)) as object, look, click, isSecret: isKept }
+  return { action, state: stateOf(done, look, trees, secrets), look, click, isSecret: isKept }
 }
 
 /** Whether the call typed what no file may hold. */
@@ -153,26 +156,30 @@ export const windowFacts = ({ window_id, pid, app_name, title, kind, bounds, is_
 const locatorIn = ({ target }: Trace): Locator | undefined =>
   target && locatorOf(target.snapshot.markdown(null, false), target.index)
 
-const stateOf = (done: Done, { taken_at, windows, missing }: Look, trees: readonly SeenTree[]): object => {
-  const described = trees.map(({ window, snapshot, reason }) => ({
-    ...windowFacts(window),
-    ...(snapshot === undefined
-      ? { reason }
-      : {
-          element_count: snapshot.element_count,
-          partial: snapshot.partial,
-          tree_markdown: snapshot.markdown(null, false),
-          elements: JSON.parse(snapshot.elements(null)),
-        }),
-  }))
-  const [front] = described
-  return {
-    pid: pidOf(done) ?? null,
-    taken_at: taken_at.toISOString(),
-    ...(front === undefined ? { tree_markdown: null, elements: [], reason: missing ?? null } : front),
-    windows: described.slice(1),
-    windows_left_out: windows.length - described.length,
+/** app_state.json. Trees are long: where nothing has to be masked, their JSON is taken as the core made it. */
+const stateOf = (
+  done: Done,
+  { taken_at, windows, missing }: Look,
+  trees: readonly SeenTree[],
+  secrets: ReadonlySet<string>,
+): string => {
+  const textOf = ({ window, snapshot, reason }: SeenTree): string => {
+    const facts = JSON.stringify(without(secrets, windowFacts(window))).slice(1, -1)
+    if (snapshot === undefined) return `${facts},"reason":${JSON.stringify(reason)}`
+    const raw = snapshot.elements(null)
+    const elements = secrets.size === 0 ? raw : JSON.stringify(without(secrets, JSON.parse(raw)))
+    const markdown = JSON.stringify(masked(secrets, snapshot.markdown(null, false)))
+    const counts = `"element_count":${snapshot.element_count},"partial":${JSON.stringify(snapshot.partial)}`
+    return `${facts},${counts},"tree_markdown":${markdown},"elements":${elements}`
   }
+  const [front, ...others] = trees.map(textOf)
+  const none = `"pid":${pidOf(done) ?? null},"tree_markdown":null,"elements":[],"reason":${JSON.stringify(missing ?? null)}`
+  const facts = [
+    `"taken_at":"${taken_at.toISOString()}"`,
+    `"windows_left_out":${windows.length - trees.length}`,
+    `"windows":[${others.map((text) => `{${text}}`).join(',')}]`,
+  ]
+  return `{${facts.join(',')},${front ?? none}}\n`
 }
 
 /** The files of a turn. */
@@ -185,7 +192,7 @@ export const filesOf = async (
   return {
     ...(screenshot && { [names.screenshot]: screenshot.png }),
     ...(dotted && { [names.click]: dotted.png }),
-    [names.state]: asJson(state),
+    [names.state]: state,
     // Last, so that a turn without it is one that was not finished.
     [names.action]: asJson({
       ...facts,
