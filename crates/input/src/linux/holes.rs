@@ -277,13 +277,26 @@ fn taking(link: &Link, frame: Window, bounds: Rect) -> Result<Vec<Taking>, Input
     let mut takings = Vec::new();
     for (window, origin, whole, bounding, input) in shaped {
         let (Ok(bounding), Ok(input)) = (bounding.reply(), input.reply()) else { continue };
-        let (bounding, input) = (parts(&bounding.rectangles), parts(&input.rectangles));
+        let input = input_of(&input.rectangles, whole, -whole.x);
+        let bounding = parts(&bounding.rectangles);
         takings.push(Taking { window, origin, whole, bounding, input });
     }
     Ok(takings)
 }
 
-/// What the server answers for the input shape of a window that has none.
+/// The input shape, as it takes effect: of a window without one the server leaves out the border at the right and at
+/// the bottom, which takes input as well.
+fn input_of(rectangles: &[Rectangle], whole: Rect, border: i32) -> Vec<Rect> {
+    let input = parts(rectangles);
+    let told = Rect {
+        width: whole.width.saturating_add_signed(-border),
+        height: whole.height.saturating_add_signed(-border),
+        ..whole
+    };
+    if input == [told] { vec![whole] } else { input }
+}
+
+/// A window with its border, in its own pixels.
 fn whole_of(geometry: &GetGeometryReply) -> Rect {
     let border = geometry.border_width;
     let (x, y) = (-i32::from(border), -i32::from(border));
