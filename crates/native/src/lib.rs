@@ -3,6 +3,7 @@
 mod ax;
 mod capture;
 mod clipboard;
+mod cursor;
 mod desktop;
 mod failure;
 mod input;

@@ -1,6 +1,6 @@
 //! The event thread: it notes which windows changed, and answers barriers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -31,6 +31,8 @@ pub(crate) struct Changed {
 pub(crate) struct Changes {
     pub(crate) root: bool,
     pub(crate) windows: HashMap<u32, Changed>,
+    /// Windows of ours that are none of the desktop's.
+    pub(crate) overlooked: HashSet<u32>,
 }
 
 #[derive(Default)]
@@ -40,6 +42,8 @@ struct Notes {
     count: u64,
     barrier: u32,
     ended: Option<String>,
+    /// Windows of ours that are none of the desktop's.
+    overlooked: HashSet<u32>,
     /// Launches that go on, by number.
     hushes: Vec<(u64, Hush)>,
 }
@@ -64,7 +68,8 @@ impl Inbox {
                 return Err(lost(link, reason.clone()));
             }
             if notes.barrier.wrapping_sub(ticket) < u32::MAX / 2 {
-                return Ok(std::mem::take(&mut notes.changes));
+                let overlooked = notes.overlooked.clone();
+                return Ok(Changes { overlooked, ..std::mem::take(&mut notes.changes) });
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -104,6 +109,11 @@ impl Inbox {
             notes = self.news.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         notes.count != since
+    }
+
+    /// From now on nothing that happens to this window is noted, until it is gone.
+    pub(crate) fn overlook(&self, window: u32) {
+        lock(&self.notes).overlooked.insert(window);
     }
 
     /// From now on marks the windows of new connections; answers the number to end it with.
@@ -193,6 +203,12 @@ impl Notes {
             }
             _ => return,
         };
+        if self.overlooked.contains(&window) {
+            if changed.gone {
+                self.overlooked.remove(&window);
+            }
+            return;
+        }
         self.count += 1;
         self.changes.root |= changed.shape || window == link.root;
         let entry = self.changes.windows.entry(window).or_default();

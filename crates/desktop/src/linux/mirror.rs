@@ -60,7 +60,7 @@ impl Mirror {
     /// Reads again what the notes say has changed.
     pub(crate) fn refresh(&mut self, link: &Link, changes: &Changes) -> Result<(), ReplyError> {
         if changes.root || !self.was_read {
-            self.read_root(link)?;
+            self.read_root(link, &changes.overlooked)?;
         }
         let tracked: HashSet<Window> = self.stacking.iter().chain(&self.clients).copied().collect();
         let gone = |window: &Window| changes.windows.get(window).is_some_and(|changed| changed.gone);
@@ -93,7 +93,7 @@ impl Mirror {
         Ok(())
     }
 
-    fn read_root(&mut self, link: &Link) -> Result<(), ReplyError> {
+    fn read_root(&mut self, link: &Link, overlooked: &HashSet<Window>) -> Result<(), ReplyError> {
         let atoms = &link.atoms;
         let tree = link.conn.query_tree(link.root)?;
         let size = link.conn.get_geometry(link.root)?;
@@ -102,6 +102,7 @@ impl Mirror {
         let desktop = property_of(link, link.root, atoms._NET_CURRENT_DESKTOP)?;
         let check = property_of(link, link.root, atoms._NET_SUPPORTING_WM_CHECK)?;
         self.stacking = tree.reply()?.children;
+        self.stacking.retain(|window| !overlooked.contains(window));
         let size = size.reply()?;
         self.screen = Rect { x: 0, y: 0, width: size.width.into(), height: size.height.into() };
         let clients = numbers(clients.reply())?;

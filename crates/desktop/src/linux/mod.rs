@@ -117,6 +117,12 @@ impl Desktop {
         self.inbox.count()
     }
 
+    /// From now on a window of ours, which need not exist yet, is none of the desktop's: it is not listed, covers
+    /// nothing, and what happens to it is no change. It lasts as long as the window.
+    pub fn overlook(&self, window: u32) {
+        self.inbox.overlook(window);
+    }
+
     /// Waits until the number of changes differs from `since`, for at most `timeout`; answers the number then.
     pub fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, DesktopError> {
         self.inbox.wait(since, Instant::now() + timeout);

@@ -1,0 +1,16 @@
+//! The cursor of an agent: how it moves, what it looks like, and the window that shows it.
+
+mod error;
+mod look;
+mod motion;
+mod types;
+
+#[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
+mod platform;
+
+pub use error::CursorError;
+pub use look::{Color, Icon, Image, Sprite, Style, Surface, draw};
+pub use motion::{Glide, Motion};
+pub use platform::Cursors;
+pub use types::{Pace, State};

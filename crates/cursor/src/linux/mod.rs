@@ -1,0 +1,120 @@
+//! Linux: a small window of the X server for each cursor.
+
+mod actor;
+mod costume;
+mod link;
+mod stage;
+
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use desktop::{Desktop, DesktopError, Point};
+
+use crate::look::{Style, Surface, draw};
+use crate::{CursorError, Pace, State};
+use actor::Wardrobe;
+use link::Link;
+use stage::{Cue, Prompt, Stage};
+
+/// The cursors of a display, each under a name; they are seen by the person and met by no click.
+pub struct Cursors {
+    display: String,
+    prompt: Arc<Prompt>,
+}
+
+impl Cursors {
+    /// Opens a connection of its own. Fails with `display_unavailable` and `overlay_unavailable`.
+    pub fn open(desktop: Arc<Desktop>) -> Result<Self, CursorError> {
+        let display = desktop.display_name().to_owned();
+        let unavailable = |reason: String| {
+            CursorError::from(DesktopError::DisplayUnavailable { display: display.clone(), reason })
+        };
+        let link = Link::open(desktop)?;
+        let stage = Stage::new(link).map_err(|error| unavailable(error.to_string()))?;
+        let prompt = Arc::new(Prompt::new().map_err(|error| unavailable(error.to_string()))?);
+        let reader = Arc::clone(&prompt);
+        std::thread::Builder::new()
+            .name("cursors".to_owned())
+            .spawn(move || stage.play(&reader))
+            .map_err(|error| unavailable(error.to_string()))?;
+        Ok(Self { display, prompt })
+    }
+
+    /// Gives a cursor its looks; one that is new is there from now on, and not seen before it is somewhere.
+    pub fn dress(&self, id: &str, style: &Style) -> Result<(), CursorError> {
+        let wardrobe =
+            Wardrobe { blended: draw(style, Surface::Blended), cut: draw(style, Surface::Cut) };
+        let id = id.to_owned();
+        self.tell(|done| Cue::Dress { id, wardrobe: Box::new(wardrobe), done })
+    }
+
+    /// Says how a cursor moves and when it hides.
+    pub fn pace(&self, id: &str, pace: Pace) -> Result<(), CursorError> {
+        self.tell(|done| Cue::Pace { id: id.to_owned(), pace, done })
+    }
+
+    /// Moves a cursor to a point of the screen; answers once it has arrived.
+    ///
+    /// False when it is switched off, is removed, or is sent elsewhere on its way.
+    pub fn glide(&self, id: &str, to: Point) -> Result<bool, CursorError> {
+        let (arrival, end) = sync_channel(1);
+        self.give(Cue::Glide { id: id.to_owned(), to, arrival })?;
+        end.recv().map_err(|_| self.lost())
+    }
+
+    /// Shows a cursor at a point of the screen at once.
+    pub fn place(&self, id: &str, at: Point) -> Result<(), CursorError> {
+        self.tell(|done| Cue::Place { id: id.to_owned(), at, done })
+    }
+
+    /// Shows a click where the cursor is; it stays there for its dwell time.
+    pub fn pulse(&self, id: &str) -> Result<(), CursorError> {
+        self.tell(|done| Cue::Pulse { id: id.to_owned(), done })
+    }
+
+    /// Switches a cursor on or off.
+    pub fn enable(&self, id: &str, is_enabled: bool) -> Result<(), CursorError> {
+        self.tell(|done| Cue::Enable { id: id.to_owned(), is_enabled, done })
+    }
+
+    /// Where a cursor is and whether it is seen; none when there is no such cursor.
+    pub fn state(&self, id: &str) -> Result<Option<State>, CursorError> {
+        self.tell(|answer| Cue::State { id: id.to_owned(), answer })
+    }
+
+    /// The windows of the cursors that are seen now.
+    pub fn windows(&self) -> Result<Vec<u32>, CursorError> {
+        self.tell(|answer| Cue::Windows { answer })
+    }
+
+    /// Takes a cursor away; one that is not there is no failure.
+    pub fn remove(&self, id: &str) -> Result<(), CursorError> {
+        self.tell(|done| Cue::Remove { id: id.to_owned(), done })
+    }
+
+    /// Takes all cursors away; later calls fail with `display_lost`. Closing twice is fine.
+    pub fn close(&self) {
+        let _ = self.prompt.give(Cue::End);
+    }
+
+    fn tell<T>(&self, cue: impl FnOnce(SyncSender<T>) -> Cue) -> Result<T, CursorError> {
+        let (answer, answers) = sync_channel(1);
+        self.give(cue(answer))?;
+        answers.recv().map_err(|_| self.lost())
+    }
+
+    fn give(&self, cue: Cue) -> Result<(), CursorError> {
+        self.prompt.give(cue).map_err(|_| self.lost())
+    }
+
+    fn lost(&self) -> CursorError {
+        let reason = self.prompt.why_ended();
+        DesktopError::DisplayLost { display: self.display.clone(), reason }.into()
+    }
+}
+
+impl Drop for Cursors {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,261 @@
+//! The thread that shows all cursors of a display: it sleeps until it is told something or something is due.
+
+use std::collections::{HashMap, VecDeque};
+use std::os::fd::OwnedFd;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use desktop::Point;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use x11rb::connection::Connection;
+use x11rb::errors::ReplyOrIdError;
+use x11rb::protocol::Event;
+
+use super::actor::{Actor, Wardrobe, surface_of};
+use super::link::Link;
+use crate::{Pace, State};
+
+/// How often cursors are put on top again within a second: another program may want the same for its own window.
+const MOST_RAISES: usize = 5;
+
+/// What the thread is told.
+pub(crate) enum Cue {
+    Dress { id: String, wardrobe: Box<Wardrobe>, done: SyncSender<()> },
+    Pace { id: String, pace: Pace, done: SyncSender<()> },
+    Glide { id: String, to: Point, arrival: SyncSender<bool> },
+    Place { id: String, at: Point, done: SyncSender<()> },
+    Pulse { id: String, done: SyncSender<()> },
+    Enable { id: String, is_enabled: bool, done: SyncSender<()> },
+    Remove { id: String, done: SyncSender<()> },
+    State { id: String, answer: SyncSender<Option<State>> },
+    Windows { answer: SyncSender<Vec<u32>> },
+    End,
+}
+
+/// Where cues are left, and what wakes the thread.
+pub(crate) struct Prompt {
+    notes: Mutex<Notes>,
+    bell: OwnedFd,
+}
+
+#[derive(Default)]
+struct Notes {
+    cues: VecDeque<Cue>,
+    /// Why nobody reads cues any more.
+    ended: Option<String>,
+}
+
+impl Prompt {
+    pub(crate) fn new() -> Result<Self, std::io::Error> {
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self { notes: Mutex::default(), bell })
+    }
+
+    /// Leaves a cue; fails with the reason where nobody will read it.
+    pub(crate) fn give(&self, cue: Cue) -> Result<(), String> {
+        let mut notes = self.lock();
+        if let Some(reason) = &notes.ended {
+            return Err(reason.clone());
+        }
+        notes.cues.push_back(cue);
+        // A full counter rings all the same.
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        Ok(())
+    }
+
+    /// Why nobody reads cues any more.
+    pub(crate) fn why_ended(&self) -> String {
+        self.lock().ended.clone().unwrap_or_else(|| "it was closed".to_owned())
+    }
+
+    fn take(&self) -> VecDeque<Cue> {
+        let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]);
+        std::mem::take(&mut self.lock().cues)
+    }
+
+    fn end(&self, reason: String) {
+        let mut notes = self.lock();
+        notes.ended.get_or_insert(reason);
+        // Whoever waits for an answer is let go.
+        notes.cues.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(crate) struct Stage {
+    link: Link,
+    actors: HashMap<String, Actor>,
+    is_composited: bool,
+    follows: bool,
+    raises: VecDeque<Instant>,
+}
+
+impl Stage {
+    pub(crate) fn new(link: Link) -> Result<Self, ReplyOrIdError> {
+        let is_composited = link.is_composited()?;
+        Ok(Self { link, actors: HashMap::new(), is_composited, follows: false, raises: VecDeque::new() })
+    }
+
+    /// Plays until it is told to end or the display is lost.
+    pub(crate) fn play(mut self, prompt: &Prompt) {
+        let reason = match self.perform(prompt) {
+            Ok(()) => "it was closed".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        prompt.end(reason);
+    }
+
+    fn perform(&mut self, prompt: &Prompt) -> Result<(), ReplyOrIdError> {
+        loop {
+            for cue in prompt.take() {
+                if let Cue::End = cue {
+                    return Ok(());
+                }
+                self.follow_cue(cue)?;
+            }
+            self.read_events()?;
+            let now = Instant::now();
+            let mut next: Option<Instant> = None;
+            for actor in self.actors.values_mut() {
+                next = [next, actor.step(&self.link, now)?].into_iter().flatten().min();
+            }
+            self.follow_windows()?;
+            self.link.conn.flush()?;
+            self.wait(prompt, next)?;
+        }
+    }
+
+    fn follow_cue(&mut self, cue: Cue) -> Result<(), ReplyOrIdError> {
+        let now = Instant::now();
+        let (link, surface) = (&self.link, surface_of(self.is_composited));
+        // A cursor that is not there has nothing to do, and nobody to wait for: a dropped sender answers.
+        match cue {
+            Cue::Dress { id, wardrobe, done } => {
+                match self.actors.get_mut(&id) {
+                    Some(actor) => actor.dress(link, *wardrobe, surface)?,
+                    None => {
+                        let actor = Actor::enter(link, "Backlot agent cursor", *wardrobe, surface, now)?;
+                        self.actors.insert(id, actor);
+                    }
+                }
+                finish(link, &done)
+            }
+            Cue::Pace { id, pace, done } => {
+                if let Some(actor) = self.actors.get_mut(&id) {
+                    actor.pace = pace;
+                }
+                finish(link, &done)
+            }
+            Cue::Glide { id, to, arrival } => match self.actors.get_mut(&id) {
+                Some(actor) => actor.glide(link, to, now, arrival),
+                None => {
+                    let _ = arrival.try_send(false);
+                    Ok(())
+                }
+            },
+            Cue::Place { id, at, done } => {
+                if let Some(actor) = self.actors.get_mut(&id) {
+                    actor.place(link, at, now)?;
+                }
+                finish(link, &done)
+            }
+            Cue::Pulse { id, done } => {
+                if let Some(actor) = self.actors.get_mut(&id) {
+                    actor.pulse(link, now)?;
+                }
+                finish(link, &done)
+            }
+            Cue::Enable { id, is_enabled, done } => {
+                if let Some(actor) = self.actors.get_mut(&id) {
+                    actor.enable(link, is_enabled, now)?;
+                }
+                finish(link, &done)
+            }
+            Cue::Remove { id, done } => {
+                if let Some(actor) = self.actors.remove(&id) {
+                    actor.leave(link)?;
+                }
+                finish(link, &done)
+            }
+            Cue::State { id, answer } => {
+                let state = self.actors.get(&id).map(|actor| actor.state(self.is_composited));
+                let _ = answer.try_send(state);
+                Ok(())
+            }
+            Cue::Windows { answer } => {
+                let mapped = self.actors.values().filter(|actor| actor.is_mapped);
+                let _ = answer.try_send(mapped.map(|actor| actor.window).collect());
+                Ok(())
+            }
+            Cue::End => Ok(()),
+        }
+    }
+
+    fn read_events(&mut self) -> Result<(), ReplyOrIdError> {
+        let mut is_covered = false;
+        while let Some(event) = self.link.conn.poll_for_event()? {
+            let own = |window: u32| self.actors.values().any(|actor| actor.window == window);
+            match event {
+                Event::MapNotify(event) => is_covered |= !own(event.window),
+                Event::ConfigureNotify(event) => is_covered |= own(event.above_sibling) && !own(event.window),
+                Event::CirculateNotify(event) => is_covered |= !own(event.window),
+                Event::XfixesSelectionNotify(event) if self.link.is_compositor(event.selection) => {
+                    self.is_composited = self.link.is_composited()?;
+                    for actor in self.actors.values_mut() {
+                        actor.change(&self.link, surface_of(self.is_composited))?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if is_covered { self.raise() } else { Ok(()) }
+    }
+
+    fn raise(&mut self) -> Result<(), ReplyOrIdError> {
+        let now = Instant::now();
+        self.raises.retain(|raised| now - *raised < Duration::from_secs(1));
+        if self.raises.len() >= MOST_RAISES {
+            return Ok(());
+        }
+        self.raises.push_back(now);
+        self.actors.values().filter(|actor| actor.is_mapped).try_for_each(|actor| actor.raise(&self.link))
+    }
+
+    /// Other windows matter while a cursor is seen, and wake nobody while none is.
+    fn follow_windows(&mut self) -> Result<(), ReplyOrIdError> {
+        let is_seen = self.actors.values().any(|actor| actor.is_mapped);
+        if self.follows != is_seen {
+            self.link.follow_windows(is_seen)?;
+            self.follows = is_seen;
+        }
+        Ok(())
+    }
+
+    fn wait(&self, prompt: &Prompt, next: Option<Instant>) -> Result<(), ReplyOrIdError> {
+        let left = next.map(|next| next.saturating_duration_since(Instant::now()));
+        let limit = left.map(|left| Timespec {
+            tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: left.subsec_nanos().into(),
+        });
+        let mut sources =
+            [PollFd::new(self.link.conn.stream(), PollFlags::IN), PollFd::new(&prompt.bell, PollFlags::IN)];
+        match poll(&mut sources, limit.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => {
+                let error = std::io::Error::from(error);
+                Err(ReplyOrIdError::ConnectionError(x11rb::errors::ConnectionError::IoError(error)))
+            }
+        }
+    }
+}
+
+/// Tells that a cue was followed, once the server has done what it asks for.
+fn finish(link: &Link, done: &SyncSender<()>) -> Result<(), ReplyOrIdError> {
+    x11rb::wrapper::ConnectionExt::sync(&link.conn)?;
+    let _ = done.try_send(());
+    Ok(())
+}
