@@ -68,6 +68,8 @@ export const failures = kind({
   input_unavailable: { when: 'The X server lacks what input in the background is made of.', exit: 1 },
   too_many_agents: { when: 'The X server has no room for the pointer and keyboard of another agent.', exit: 1 },
   agent_closed: { when: "The agent's pointer was closed before the call.", exit: 1 },
+  overlay_unavailable: { when: 'The X server lacks what a cursor is shown with.', exit: 1 },
+  cursor_image_unreadable: { when: 'The image for a cursor cannot be read, is too large or shows nothing.', exit: 1 },
   target_required: { when: 'An action names neither an element nor a point.', exit: 1 },
   target_ambiguous: { when: 'An action names both an element and a point.', exit: 1 },
   stale_element: { when: 'The element index is not of the latest snapshot, or the element is gone.', exit: 1 },

@@ -3,6 +3,7 @@ import type { Failure } from '@backlot/contract/failure'
 import type { Accessibility, Capturer, Desktop } from '@backlot/native'
 import { Agents } from './agents.ts'
 import { Brake } from './brake.ts'
+import { Cursors } from './cursors.ts'
 import { ConfigFile, configFileAt } from './config.ts'
 import { pauseFileOf } from './display.ts'
 import { SeenWindows } from './elements.ts'
@@ -23,6 +24,8 @@ export interface DriverOptions {
   readonly configFile?: string
   /** The file that stands while the person has paused; otherwise the one of the display. */
   readonly pauseFile?: string
+  /** False: no cursor of an agent is ever shown. */
+  readonly overlay?: boolean
 }
 
 /** Everything the tools act through. */
@@ -46,6 +49,8 @@ export interface Driver extends AsyncDisposable {
   readonly sessions: Sessions
   /** Every session's own pointer and keyboard. */
   readonly agents: Agents
+  /** What shows where each session acts. */
+  readonly cursors: Cursors
   /** Debuggers' connections to the browsers on the desktop. */
   readonly browsers: Browsers
   /** The native core's functions that need no desktop. */
@@ -76,6 +81,11 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     async () => (await config.read()).stop_key,
     async (combination) => (await native()).StopKey.watch(await desktop.get(), combination),
   )
+  const cursors = new Cursors(
+    native,
+    async () => (await native()).Cursors.open(await desktop.get()),
+    options.overlay !== false,
+  )
   const sessions = new Sessions()
   sessions.follow({
     ended({ key }) {
@@ -83,7 +93,8 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
       return agents.release(key)
     },
   })
-  const onDisplay = [stopKey, agents, capturer, desktop]
+  sessions.follow({ ended: (session) => cursors.end(session) })
+  const onDisplay = [stopKey, agents, cursors, capturer, desktop]
   const seen = new SeenWindows()
   const zoomed = new ZoomedWindows()
   const browsers = new Browsers()
@@ -104,6 +115,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     capturer: capturer.get,
     accessibility: accessibility.get,
     agents,
+    cursors,
     sessions,
     browsers,
     heed(failure) {

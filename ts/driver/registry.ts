@@ -7,6 +7,13 @@ import { killApp, launchApp, listApps } from './tools/apps.ts'
 import { click } from './tools/click.ts'
 import { clipboardRead, clipboardWrite } from './tools/clipboard.ts'
 import { getConfig, setConfig } from './tools/config.ts'
+import {
+  getAgentCursorState,
+  moveCursor,
+  setAgentCursorEnabled,
+  setAgentCursorMotion,
+  setAgentCursorStyle,
+} from './tools/cursor.ts'
 import { getDesktopState } from './tools/desktop-state.ts'
 import { setWindowFrame } from './tools/frame.ts'
 import { bringToFront } from './tools/front.ts'
@@ -46,6 +53,7 @@ export const tools: readonly Tool[] = [
   getCursorPosition,
   getConfig,
   getRecordingState,
+  getAgentCursorState,
   launchApp,
   killApp,
   bringToFront,
@@ -58,6 +66,7 @@ export const tools: readonly Tool[] = [
   hotkey,
   setValue,
   scroll,
+  moveCursor,
   zoom,
   page,
   startRecording,
@@ -66,6 +75,9 @@ export const tools: readonly Tool[] = [
   setConfig,
   startSession,
   endSession,
+  setAgentCursorEnabled,
+  setAgentCursorMotion,
+  setAgentCursorStyle,
   checkPermissions,
   checkForUpdate,
   runStepsOf(found),

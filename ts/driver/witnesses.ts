@@ -42,6 +42,10 @@ export interface Scene {
   readonly place?: Rect
   /** Where the pointer presses: what lies there is read before and after. */
   readonly point?: { readonly x: number; readonly y: number }
+  /** Where something else than the pointer presses: the cursor glides there as well. */
+  readonly aim?: { readonly x: number; readonly y: number }
+  /** Where a gesture ends that begins at the point. */
+  readonly end?: { readonly x: number; readonly y: number }
   /** The application was just made to do something else, whose events may still come. */
   readonly isStirred?: boolean
   /** The window was told that it has the focus, and may show it anywhere. */

@@ -35,14 +35,18 @@ export const {
   Agent,
   AxCancel,
   Capturer,
+  Cursors,
   Desktop,
   FileLock,
   Film,
   StopKey,
   axRoundTrips,
   checkCombination,
+  checkCursorImage,
   checkKey,
   checkModifiers,
+  colorHex,
+  colorOf,
   signalWhenParentEnds,
   sweepAgents,
   version,
@@ -52,6 +56,7 @@ export type Accessibility = Binding.Accessibility
 export type Agent = Binding.Agent
 export type AxSnapshot = Binding.AxSnapshot
 export type Capturer = Binding.Capturer
+export type Cursors = Binding.Cursors
 export type Desktop = Binding.Desktop
 export type FileLock = Binding.FileLock
 export type Film = Binding.Film
@@ -62,10 +67,14 @@ export type {
   AxElement,
   AxOption,
   Clip,
+  CursorPace,
+  CursorState,
+  CursorStyle,
   Delivery,
   FilmState,
   Launched,
   Picture,
+  Point,
   Rect,
   Window,
 } from './binding.d.ts'

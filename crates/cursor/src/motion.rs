@@ -34,10 +34,8 @@ impl Default for Motion {
     }
 }
 
-/// What is left of the way, at most, when the duration is over and the cursor is put on its destination.
-const REMAINDER: f64 = 0.002;
-
-/// The root of `(1 + y) * exp(-y) = REMAINDER`: damping times time after which a spring is that near to rest.
+/// The root of `(1 + y) * exp(-y) = 0.002`: damping times time after which a spring has that part of its way left at
+/// most, and is put on its destination.
 const SETTLED: f64 = 8.461_879;
 
 /// One way from a point to another.
@@ -56,8 +54,11 @@ impl Glide {
         let end = (f64::from(to.x), f64::from(to.y));
         let (along_x, along_y) = (end.0 - start.0, end.1 - start.1);
         // Across the way, and as long as it.
-        let (across_x, across_y) =
-            if along_x > 0.0 || (along_x == 0.0 && along_y < 0.0) { (along_y, -along_x) } else { (-along_y, along_x) };
+        let (across_x, across_y) = if along_x > 0.0 || (along_x == 0.0 && along_y < 0.0) {
+            (along_y, -along_x)
+        } else {
+            (-along_y, along_x)
+        };
         let handle = |(x, y): (f64, f64), along: f64, arc: f64| {
             (x + along_x * along + across_x * arc, y + along_y * along + across_y * arc)
         };
@@ -71,7 +72,8 @@ impl Glide {
         if elapsed >= self.duration {
             return self.to;
         }
-        let (x, y) = self.on_curve(progress(elapsed.as_secs_f64() / self.duration.as_secs_f64(), self.spring));
+        let (x, y) =
+            self.on_curve(progress(elapsed.as_secs_f64() / self.duration.as_secs_f64(), self.spring));
         Point { x: x.round() as i32, y: y.round() as i32 }
     }
 
@@ -122,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn the_remainder_is_what_the_constant_says() {
-        assert!(((1.0 + SETTLED) * (-SETTLED).exp() - REMAINDER).abs() < 1e-5);
+    fn a_five_hundredth_of_the_way_is_left_to_the_end() {
+        assert!(((1.0 + SETTLED) * (-SETTLED).exp() - 0.002).abs() < 1e-5);
     }
 
     #[test]
@@ -159,7 +161,8 @@ mod tests {
         let middle = |arc_flow| {
             let motion = Motion { arc_flow, ..Motion::default() };
             let glide = Glide::plan(FROM, TO, &motion);
-            let points: Vec<(f64, f64)> = (0..=1000).map(|step| glide.on_curve(f64::from(step) / 1000.0)).collect();
+            let points: Vec<(f64, f64)> =
+                (0..=1000).map(|step| glide.on_curve(f64::from(step) / 1000.0)).collect();
             points.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).map_or((0.0, 0.0), |point| point)
         };
         let (x, y) = middle(0.0);

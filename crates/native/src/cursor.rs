@@ -108,6 +108,12 @@ pub fn color_of(name: String) -> String {
     cursor::Color::of_name(&name).to_string()
 }
 
+/// Reads an image for a cursor and lets go of it. Rejects with `cursor_image_unreadable`.
+#[napi(catch_unwind)]
+pub fn check_cursor_image(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, ()>> {
+    promise(env, move || cursor::Image::open(Path::new(&path)).map(drop))
+}
+
 /// The cursors of a display, each under a name.
 #[napi]
 pub struct Cursors {
@@ -185,7 +191,11 @@ impl Cursors {
 
     /// Where a cursor is and whether it is seen; null when there is none of that name.
     #[napi(catch_unwind)]
-    pub fn state<'env>(&self, env: &'env Env, id: String) -> napi::Result<PromiseRaw<'env, Option<CursorState>>> {
+    pub fn state<'env>(
+        &self,
+        env: &'env Env,
+        id: String,
+    ) -> napi::Result<PromiseRaw<'env, Option<CursorState>>> {
         let cursors = Arc::clone(&self.cursors);
         promise(env, move || {
             cursors.state(&id).map(|state| {

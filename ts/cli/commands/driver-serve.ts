@@ -17,7 +17,7 @@ export const command: Command = {
 ${accessFlags}
   --idle-timeout-s N End after N seconds without a connection; 0, which is usual, never.
                      A daemon that a client starts gets ${daemon.idleSeconds}.
-  --no-overlay       Accepted for clients that pass it: there is no overlay to leave out.`,
+  --no-overlay       Show no cursors of agents; their tools answer all the same.`,
   async run(args) {
     const { values } = readFlags('serve', {
       args: [...args],
@@ -37,6 +37,7 @@ ${accessFlags}
         identity: identityOf(process.env),
         access: accessOf(values['read-only'] === true, values.allow),
         idleTimeoutSeconds: secondsOf(values['idle-timeout-s']),
+        overlay: values['no-overlay'] !== true,
       },
       () => void say(`The daemon listens on ${socket}`),
     )

@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import type { Socket } from 'bun'
 import type { CallContext } from '../context.ts'
-import { openDriver } from '../driver.ts'
+import { type Driver, openDriver } from '../driver.ts'
 import { offersExtensions } from '../extensions.ts'
 import { recordingsOf } from '../recording/recordings.ts'
 import type { Access } from './access.ts'
@@ -24,6 +24,8 @@ export interface DaemonOptions {
   readonly access: Access
   /** Seconds without a connection after which it ends; 0 for never, as when a person started it. */
   readonly idleTimeoutSeconds: number
+  /** False: no cursor of an agent is ever shown. */
+  readonly overlay: boolean
 }
 
 /** Milliseconds that calls have to end once they are told to. */
@@ -61,7 +63,7 @@ const removeStale = async (path: string): Promise<void> => {
 type Peer = Socket<SocketEdge>
 
 class Daemon implements Service {
-  readonly #driver = openDriver()
+  readonly #driver: Promise<Driver>
   readonly #peers = new Set<Peer>()
   readonly #startedAt = new Date()
   readonly #end = Promise.withResolvers<string>()
@@ -70,7 +72,9 @@ class Daemon implements Service {
   #calls = 0
   #callsUnderWay = 0
 
-  constructor(private readonly options: DaemonOptions) {}
+  constructor(private readonly options: DaemonOptions) {
+    this.#driver = openDriver({ overlay: options.overlay })
+  }
 
   async run(onListening: () => void): Promise<void> {
     const { socket } = this.options

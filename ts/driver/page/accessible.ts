@@ -127,7 +127,7 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
   const { pid, window_id } = window
   const target =
     first.element_index === null ? undefined : call.driver.seen.element(pid, window_id, first.element_index)
-  const evidence = await watch(call, { window, target, place: around(place) }, async () => {
+  const evidence = await watch(call, { window, target, place: around(place), aim: place }, async () => {
     const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
     return [...afterGesture(await call.gesture((agent) => agent.click(click)))]
   })

@@ -29,7 +29,7 @@ export const clickElement = async (call: Call, reached: ReachedPage, selector: s
   const place = placeOf(window, asFacts(aimed.viewport), asFacts(noted.mouse), { x, y })
   if (noted.met === false) throw unclickable(selector, 'is covered', { by: 'something that appeared under the mouse' })
   const hand = await handOf(call, reached, selector, place)
-  const evidence = await watch(call, { window, ...(place && { place: around(place) }) }, async () => {
+  const evidence = await watch(call, { window, ...(place && { place: around(place), aim: place }) }, async () => {
     const delivery = await hand.press({ x, y })
     return [...(delivery === undefined ? [] : [...afterGesture(delivery)]), ...(await received(reached))]
   })

@@ -120,7 +120,7 @@ export const drag = tool({
     const { window_id } = window
     const { button = 'left', duration_ms = limits.durationMs, steps = limits.steps } = args
     const request = { window_id, from, to, button, duration_ms, steps, modifiers: [...held] }
-    const evidence = await watch(call, { window, place: spanning(from, to), point: from }, async () => [
+    const evidence = await watch(call, { window, place: spanning(from, to), point: from, end: to }, async () => [
       ...afterGesture(await call.gesture((agent) => agent.drag(request))),
     ])
     const path = `(${args.from_x}, ${args.from_y}) to (${args.to_x}, ${args.to_y})`

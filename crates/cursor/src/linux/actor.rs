@@ -77,7 +77,12 @@ impl Actor {
     }
 
     /// Wears something else from now on.
-    pub(crate) fn dress(&mut self, link: &Link, wardrobe: Wardrobe, surface: Surface) -> Result<(), ReplyOrIdError> {
+    pub(crate) fn dress(
+        &mut self,
+        link: &Link,
+        wardrobe: Wardrobe,
+        surface: Surface,
+    ) -> Result<(), ReplyOrIdError> {
         self.wardrobe = wardrobe;
         self.change(link, surface)
     }
@@ -134,7 +139,12 @@ impl Actor {
         Ok(())
     }
 
-    pub(crate) fn enable(&mut self, link: &Link, is_enabled: bool, now: Instant) -> Result<(), ReplyOrIdError> {
+    pub(crate) fn enable(
+        &mut self,
+        link: &Link,
+        is_enabled: bool,
+        now: Instant,
+    ) -> Result<(), ReplyOrIdError> {
         self.is_enabled = is_enabled;
         if !is_enabled {
             return self.vanish(link);

@@ -30,7 +30,12 @@ struct Picture {
 
 impl Costume {
     /// Sends a sprite to the server; it must fit a window.
-    pub(crate) fn make(link: &Link, window: Window, sprite: &Sprite, surface: Surface) -> Result<Self, ReplyOrIdError> {
+    pub(crate) fn make(
+        link: &Link,
+        window: Window,
+        sprite: &Sprite,
+        surface: Surface,
+    ) -> Result<Self, ReplyOrIdError> {
         let (width, height) = (sprite.width as u16, sprite.height as u16);
         let conn = &link.conn;
         let mut pictures = Vec::with_capacity(sprite.frames.len());
@@ -42,7 +47,18 @@ impl Costume {
             let rows = ((conn.maximum_request_bytes() - HEADER) / row).clamp(1, usize::from(height));
             for (index, part) in frame.chunks(row * rows).enumerate() {
                 let (top, count) = ((index * rows) as i16, (part.len() / row) as u16);
-                conn.put_image(ImageFormat::Z_PIXMAP, pixmap, context, width, count, 0, top, 0, link.depth, part)?;
+                conn.put_image(
+                    ImageFormat::Z_PIXMAP,
+                    pixmap,
+                    context,
+                    width,
+                    count,
+                    0,
+                    top,
+                    0,
+                    link.depth,
+                    part,
+                )?;
             }
             conn.free_gc(context)?;
             let cut = if surface == Surface::Cut { rows_of(frame, sprite.width) } else { Vec::new() };

@@ -32,7 +32,6 @@ x11rb::atom_manager! {
 /// One open connection.
 pub(crate) struct Link {
     pub(crate) conn: RustConnection,
-    pub(crate) display: String,
     pub(crate) root: Window,
     /// Width and height of the screen.
     pub(crate) size: (u16, u16),
@@ -67,15 +66,10 @@ impl Link {
                 return Err(CursorError::OverlayUnavailable { display, missing });
             }
         }
-        Self::prepare(conn, screen, display.clone(), desktop).map_err(|error| unavailable(error.to_string()))
+        Self::prepare(conn, screen, desktop).map_err(|error| unavailable(error.to_string()))
     }
 
-    fn prepare(
-        conn: RustConnection,
-        number: usize,
-        display: String,
-        desktop: Arc<Desktop>,
-    ) -> Result<Self, ReplyOrIdError> {
+    fn prepare(conn: RustConnection, number: usize, desktop: Arc<Desktop>) -> Result<Self, ReplyOrIdError> {
         let atoms = Atoms::new(&conn)?.reply()?;
         let compositor = conn.intern_atom(false, format!("_NET_WM_CM_S{number}").as_bytes())?.reply()?.atom;
         conn.xfixes_query_version(2, 0)?.reply()?;
@@ -92,7 +86,7 @@ impl Link {
             | SelectionEventMask::SELECTION_WINDOW_DESTROY
             | SelectionEventMask::SELECTION_CLIENT_CLOSE;
         conn.xfixes_select_selection_input(root, compositor, events)?;
-        Ok(Self { conn, display, root, size, depth, has_alpha, atoms, visual, colormap, compositor, desktop })
+        Ok(Self { conn, root, size, depth, has_alpha, atoms, visual, colormap, compositor, desktop })
     }
 
     /// True while a compositor blends windows with what is below them.
@@ -124,15 +118,33 @@ impl Link {
             .colormap(self.colormap);
         let (width, height) = (size.0.max(1), size.1.max(1));
         let class = WindowClass::INPUT_OUTPUT;
-        conn.create_window(self.depth, window, self.root, 0, 0, width, height, 0, class, self.visual, &attributes)?
-            .check()?;
+        conn.create_window(
+            self.depth,
+            window,
+            self.root,
+            0,
+            0,
+            width,
+            height,
+            0,
+            class,
+            self.visual,
+            &attributes,
+        )?
+        .check()?;
         let everything = x11rb::protocol::xproto::ClipOrdering::UNSORTED;
         shape::rectangles(conn, shape::SO::SET, shape::SK::INPUT, everything, window, 0, 0, &[])?;
         let replace = PropMode::REPLACE;
         conn.change_property8(replace, window, AtomEnum::WM_NAME, AtomEnum::STRING, name.as_bytes())?;
         conn.change_property8(replace, window, atoms._NET_WM_NAME, atoms.UTF8_STRING, name.as_bytes())?;
         conn.change_property8(replace, window, AtomEnum::WM_CLASS, AtomEnum::STRING, b"backlot\0Backlot\0")?;
-        conn.change_property32(replace, window, atoms._NET_WM_PID, AtomEnum::CARDINAL, &[std::process::id()])?;
+        conn.change_property32(
+            replace,
+            window,
+            atoms._NET_WM_PID,
+            AtomEnum::CARDINAL,
+            &[std::process::id()],
+        )?;
         let kind = [atoms._NET_WM_WINDOW_TYPE_DOCK];
         conn.change_property32(replace, window, atoms._NET_WM_WINDOW_TYPE, AtomEnum::ATOM, &kind)?;
         // Compositors of the picom family would draw a shadow around it.
@@ -150,10 +162,5 @@ impl Link {
     /// The middle of the screen, where a cursor comes from that has been nowhere.
     pub(crate) fn middle(&self) -> Point {
         Point { x: i32::from(self.size.0) / 2, y: i32::from(self.size.1) / 2 }
-    }
-
-    /// What a failure of the connection means to the caller.
-    pub(crate) fn lost(&self, reason: &str) -> CursorError {
-        DesktopError::DisplayLost { display: self.display.clone(), reason: reason.to_owned() }.into()
     }
 }

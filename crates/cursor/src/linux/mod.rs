@@ -42,8 +42,7 @@ impl Cursors {
 
     /// Gives a cursor its looks; one that is new is there from now on, and not seen before it is somewhere.
     pub fn dress(&self, id: &str, style: &Style) -> Result<(), CursorError> {
-        let wardrobe =
-            Wardrobe { blended: draw(style, Surface::Blended), cut: draw(style, Surface::Cut) };
+        let wardrobe = Wardrobe { blended: draw(style, Surface::Blended), cut: draw(style, Surface::Cut) };
         let id = id.to_owned();
         self.tell(|done| Cue::Dress { id, wardrobe: Box::new(wardrobe), done })
     }

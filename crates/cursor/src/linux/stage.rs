@@ -92,12 +92,21 @@ pub(crate) struct Stage {
     is_composited: bool,
     follows: bool,
     raises: VecDeque<Instant>,
+    /// Something lies over a cursor.
+    is_covered: bool,
 }
 
 impl Stage {
     pub(crate) fn new(link: Link) -> Result<Self, ReplyOrIdError> {
         let is_composited = link.is_composited()?;
-        Ok(Self { link, actors: HashMap::new(), is_composited, follows: false, raises: VecDeque::new() })
+        Ok(Self {
+            link,
+            actors: HashMap::new(),
+            is_composited,
+            follows: false,
+            raises: VecDeque::new(),
+            is_covered: false,
+        })
     }
 
     /// Plays until it is told to end or the display is lost.
@@ -119,11 +128,12 @@ impl Stage {
             }
             self.read_events()?;
             let now = Instant::now();
-            let mut next: Option<Instant> = None;
+            let mut next = None;
             for actor in self.actors.values_mut() {
                 next = [next, actor.step(&self.link, now)?].into_iter().flatten().min();
             }
             self.follow_windows()?;
+            next = [next, self.raise(now)?].into_iter().flatten().min();
             self.link.conn.flush()?;
             self.wait(prompt, next)?;
         }
@@ -196,13 +206,14 @@ impl Stage {
     }
 
     fn read_events(&mut self) -> Result<(), ReplyOrIdError> {
-        let mut is_covered = false;
         while let Some(event) = self.link.conn.poll_for_event()? {
             let own = |window: u32| self.actors.values().any(|actor| actor.window == window);
             match event {
-                Event::MapNotify(event) => is_covered |= !own(event.window),
-                Event::ConfigureNotify(event) => is_covered |= own(event.above_sibling) && !own(event.window),
-                Event::CirculateNotify(event) => is_covered |= !own(event.window),
+                Event::MapNotify(event) => self.is_covered |= !own(event.window),
+                Event::ConfigureNotify(event) => {
+                    self.is_covered |= own(event.above_sibling) && !own(event.window);
+                }
+                Event::CirculateNotify(event) => self.is_covered |= !own(event.window),
                 Event::XfixesSelectionNotify(event) if self.link.is_compositor(event.selection) => {
                     self.is_composited = self.link.is_composited()?;
                     for actor in self.actors.values_mut() {
@@ -212,17 +223,25 @@ impl Stage {
                 _ => {}
             }
         }
-        if is_covered { self.raise() } else { Ok(()) }
+        Ok(())
     }
 
-    fn raise(&mut self) -> Result<(), ReplyOrIdError> {
-        let now = Instant::now();
-        self.raises.retain(|raised| now - *raised < Duration::from_secs(1));
+    /// Puts the cursors on top where something covers one; answers when it has to be tried again.
+    fn raise(&mut self, now: Instant) -> Result<Option<Instant>, ReplyOrIdError> {
+        if !self.is_covered {
+            return Ok(None);
+        }
+        let second = Duration::from_secs(1);
+        self.raises.retain(|raised| now - *raised < second);
         if self.raises.len() >= MOST_RAISES {
-            return Ok(());
+            return Ok(self.raises.front().map(|first| *first + second));
         }
         self.raises.push_back(now);
-        self.actors.values().filter(|actor| actor.is_mapped).try_for_each(|actor| actor.raise(&self.link))
+        self.is_covered = false;
+        for actor in self.actors.values().filter(|actor| actor.is_mapped) {
+            actor.raise(&self.link)?;
+        }
+        Ok(None)
     }
 
     /// Other windows matter while a cursor is seen, and wake nobody while none is.
@@ -231,6 +250,8 @@ impl Stage {
         if self.follows != is_seen {
             self.link.follow_windows(is_seen)?;
             self.follows = is_seen;
+            // What came before that was heard of.
+            self.is_covered = is_seen;
         }
         Ok(())
     }

@@ -21,11 +21,12 @@ pub struct Color {
 impl Color {
     /// The colour of a name such as a session's: always the same for it, and mostly another for another.
     pub fn of_name(name: &str) -> Self {
-        // FNV-1a, whose result no version of a library changes.
-        let hash = name
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        // The high bits depend on every byte.
+        // FNV-1a and the last step of MurmurHash3, whose results no version of a library changes.
+        let sum = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let stirred = (sum ^ (sum >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        let hash = (stirred ^ (stirred >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
         let hue = ((hash >> 40) % 360) as f32 / 60.0;
         let strength = 0.78;
         let light = 0.52;
@@ -45,7 +46,8 @@ impl Color {
 
     /// Black or white, whichever is easier to read on this colour.
     pub(crate) fn ink(self) -> Self {
-        let light = 0.299 * f32::from(self.red) + 0.587 * f32::from(self.green) + 0.114 * f32::from(self.blue);
+        let light =
+            0.299 * f32::from(self.red) + 0.587 * f32::from(self.green) + 0.114 * f32::from(self.blue);
         let ink = if light > 150.0 { 0 } else { 255 };
         Self { red: ink, green: ink, blue: ink }
     }
@@ -63,7 +65,12 @@ impl FromStr for Color {
     type Err = CursorError;
 
     fn from_str(text: &str) -> Result<Self, CursorError> {
-        match svgtypes::Color::from_str(text.trim()) {
+        let text = text.trim();
+        // The newest of the names, which came after SVG's list.
+        if text.eq_ignore_ascii_case("rebeccapurple") {
+            return Ok(Self { red: 0x66, green: 0x33, blue: 0x99 });
+        }
+        match svgtypes::Color::from_str(text) {
             Ok(color) if color.alpha == 255 => {
                 Ok(Self { red: color.red, green: color.green, blue: color.blue })
             }
@@ -93,9 +100,12 @@ mod tests {
 
     #[test]
     fn hex_and_css_names_are_colours_and_nothing_else_is() {
-        for (text, hex) in
-            [("#f80", "#ff8800"), ("#FF8800", "#ff8800"), ("Orange", "#ffa500"), (" rebeccapurple ", "#663399")]
-        {
+        for (text, hex) in [
+            ("#f80", "#ff8800"),
+            ("#FF8800", "#ff8800"),
+            ("Orange", "#ffa500"),
+            (" rebeccapurple ", "#663399"),
+        ] {
             assert_eq!(Color::from_str(text).unwrap().to_string(), hex);
         }
         for text in ["", "#12", "#ggg", "ff8800", "transparent", "#ff880080", "blurple", "url(#a)"] {

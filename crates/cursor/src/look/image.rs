@@ -39,7 +39,8 @@ impl Image {
     ///
     /// It shows the point at its top left corner; a CUR file says itself which.
     pub fn open(path: &Path) -> Result<Self, CursorError> {
-        let refuse = |reason: String| CursorError::ImageUnreadable { path: path.display().to_string(), reason };
+        let refuse =
+            |reason: String| CursorError::ImageUnreadable { path: path.display().to_string(), reason };
         let bytes = read(path).map_err(refuse)?;
         let image = Self::decode(bytes).map_err(refuse)?;
         let shown = image.draw(32).ok_or_else(|| refuse("cannot be drawn".to_owned()))?;
@@ -80,7 +81,8 @@ impl Image {
     pub(crate) fn draw(&self, side: u32) -> Option<Pixmap> {
         let (width, height) = self.size();
         let scale = side as f32 / width.max(height);
-        let (columns, rows) = ((width * scale).round().max(1.0) as u32, (height * scale).round().max(1.0) as u32);
+        let (columns, rows) =
+            ((width * scale).round().max(1.0) as u32, (height * scale).round().max(1.0) as u32);
         // Averaging is what makes a small cursor of a large image.
         let samples = ((1.0 / scale).ceil() as u32).clamp(1, MOST_SAMPLES);
         let mut fine = Pixmap::new(columns * samples, rows * samples)?;

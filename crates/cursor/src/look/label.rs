@@ -14,7 +14,8 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let has_sans = fonts.query(&Query { families: &[Family::SansSerif], ..Query::default() }).is_some();
     if !has_sans {
         let wanted = ["DejaVu Sans", "Liberation Sans", "Noto Sans"];
-        let families = |name: &&str| fonts.query(&Query { families: &[Family::Name(name)], ..Query::default() });
+        let families =
+            |name: &&str| fonts.query(&Query { families: &[Family::Name(name)], ..Query::default() });
         let known = wanted.into_iter().find(|name| families(name).is_some()).map(str::to_owned);
         let any = || fonts.faces().find_map(|face| face.families.first().map(|(name, _)| name.clone()));
         if let Some(name) = known.or_else(any) {

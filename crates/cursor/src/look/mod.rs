@@ -75,7 +75,11 @@ const RING: (f32, f32) = (5.0, 21.0);
 pub fn draw(style: &Style, surface: Surface) -> Sprite {
     let unit = style.size / 16.0;
     let body = Body::of(style, unit);
-    let line = if style.label.is_empty() { None } else { label::set(&style.label, (11.0 * unit).max(9.0), style.color.ink()) };
+    let line = if style.label.is_empty() {
+        None
+    } else {
+        label::set(&style.label, (11.0 * unit).max(9.0), style.color.ink())
+    };
     let tag = line.as_ref().map(|line| tag_at(body.extent, line, unit));
     let bloom = style.bloom.filter(|_| surface == Surface::Blended);
     let glow = body.extent.width().max(body.extent.height()) * 0.95;
@@ -84,7 +88,8 @@ pub fn draw(style: &Style, surface: Surface) -> Sprite {
     let parts = [Some(body.extent.grown(3.0 * unit + 1.0)), halo, tag.map(|tag| tag.grown(1.0))];
     let all = parts.iter().flatten().fold(ring, |all, part| all.with(part));
     let hot = (-all.left.floor() as i32, -all.top.floor() as i32);
-    let (width, height) = ((all.right.ceil() as i32 + hot.0) as u32, (all.bottom.ceil() as i32 + hot.1) as u32);
+    let (width, height) =
+        ((all.right.ceil() as i32 + hot.0) as u32, (all.bottom.ceil() as i32 + hot.1) as u32);
     let Some(mut still) = Pixmap::new(width, height) else {
         return Sprite { width: 1, height: 1, hot: (0, 0), frames: vec![vec![0; 4]], has_label: false };
     };
@@ -114,7 +119,9 @@ struct Body {
 impl Body {
     fn of(style: &Style, unit: f32) -> Self {
         let side = (style.size * 2.0).round().max(1.0) as u32;
-        if let Some((picture, hot)) = style.image.as_ref().and_then(|image| Some((image.draw(side)?, image.hot))) {
+        if let Some((picture, hot)) =
+            style.image.as_ref().and_then(|image| Some((image.draw(side)?, image.hot)))
+        {
             let (width, height) = (picture.width() as f32, picture.height() as f32);
             let at = (-(hot.0 * width).round(), -(hot.1 * height).round());
             let extent = Extent::of(at.0, at.1, width, height);
@@ -160,8 +167,9 @@ impl Body {
         });
         let start = Point::from_xy(self.extent.left, self.extent.top);
         let end = Point::from_xy(self.extent.right, self.extent.bottom);
-        let blended = (count > 0)
-            .then(|| LinearGradient::new(start, end, stops.collect(), SpreadMode::Pad, Transform::identity()));
+        let blended = (count > 0).then(|| {
+            LinearGradient::new(start, end, stops.collect(), SpreadMode::Pad, Transform::identity())
+        });
         blended.flatten().unwrap_or(Shader::SolidColor(style.color.with_alpha(1.0)))
     }
 }
@@ -174,7 +182,8 @@ fn shine(canvas: &mut Pixmap, (x, y): (f32, f32), radius: f32, color: Color, pla
     let stops = [(0.0, 0.75), (0.45, 0.42), (0.75, 0.12), (1.0, 0.0)]
         .map(|(at, alpha)| GradientStop::new(at, color.with_alpha(alpha)));
     let at = Point::from_xy(x, y);
-    let shader = RadialGradient::new(at, 0.0, at, radius, stops.to_vec(), SpreadMode::Pad, Transform::identity());
+    let shader =
+        RadialGradient::new(at, 0.0, at, radius, stops.to_vec(), SpreadMode::Pad, Transform::identity());
     if let (Some(shader), Some(disc)) = (shader, PathBuilder::from_circle(x, y, radius)) {
         let paint = Paint { shader, anti_alias: true, ..Paint::default() };
         canvas.fill_path(&disc, &paint, FillRule::Winding, place, None);
@@ -195,7 +204,11 @@ fn write(canvas: &mut Pixmap, color: Color, line: &label::Line, tag: Extent, pla
     }
     let letters = line.baseline / 2.0;
     let (x, y) = (tag.left + tag.height() * 0.45, tag.middle().1 + letters * 0.36);
-    resvg::render(&line.tree, place.pre_translate(x.round(), (y - line.baseline).round()), &mut canvas.as_mut());
+    resvg::render(
+        &line.tree,
+        place.pre_translate(x.round(), (y - line.baseline).round()),
+        &mut canvas.as_mut(),
+    );
 }
 
 /// The cursor with the ring of a click, which grows and fades from step to step.

@@ -1,0 +1,261 @@
+/** The cursors of the agents: each session has one, which goes where its actions happen. */
+import { Failure } from '@backlot/contract/failure'
+import type { CursorState, Point, Cursors as Shown } from '@backlot/native'
+import type { Call } from './context.ts'
+import { type CursorSettings, cursorDefaults, paceOf, styleOf } from './cursor-settings.ts'
+import { anonymous, type Session } from './sessions.ts'
+import { type Shared, shared } from './shared.ts'
+import type { Scene } from './witnesses.ts'
+
+type Native = typeof import('@backlot/native')
+
+/** The name of the cursor of those who name none. */
+export const defaultCursor = 'default'
+
+/** How a cursor is shown: blended with what is below, cut out of it, or not at all and why. */
+export type Overlay = 'composited' | 'shaped' | 'off' | 'unavailable'
+
+/** A cursor as the tools tell of it. */
+export interface CursorView {
+  readonly cursor_id: string
+  /** In screen points; null before it was anywhere. */
+  readonly position: Point | null
+  readonly enabled: boolean
+  /** Whether it is on the screen now: hidden ones and idle ones are not. */
+  readonly visible: boolean
+  readonly overlay: Overlay
+  /** False where no font has the letters of its label. */
+  readonly labelled: boolean
+  readonly settings: CursorSettings
+}
+
+/** Something that a cursor did, at a point of the screen; a recording keeps them. */
+export interface CursorEvent {
+  readonly cursor_id: string
+  readonly kind: 'glide' | 'place' | 'pulse'
+  readonly x: number
+  readonly y: number
+}
+
+interface Held {
+  readonly key: string
+  readonly cursorId: string
+  settings: CursorSettings
+  isEnabled: boolean
+  /** After a click on pixels or a move it glides to elements too. */
+  glides: boolean
+  /** Where it was sent last. */
+  position: Point | undefined
+  /** The overlay's connection that knows it as it is set. */
+  dressed: Shown | undefined
+}
+
+/** All cursors of a driver, by the session that each belongs to. */
+export class Cursors {
+  readonly #held = new Map<string, Held>()
+  readonly #listeners = new Set<(event: CursorEvent) => void>()
+  readonly #shown: Shared<Shown>
+  /** Why there is no overlay, as it was when that was tried last. */
+  #missing: Failure | undefined
+
+  constructor(
+    private readonly native: () => Promise<Native>,
+    open: () => Promise<Shown>,
+    /** False: nothing is ever shown, and the tools answer all the same. */
+    private readonly isShown: boolean,
+  ) {
+    this.#shown = shared(open)
+  }
+
+  /** Goes to where an action will happen, and is there when it does; does nothing for a caller without a cursor. */
+  async arrive(call: Call, scene: Scene): Promise<void> {
+    const at = placeOf(scene)
+    if (at === undefined || !this.#follows(call.owner)) return
+    const held = await this.#of(call.owner)
+    if (scene.point !== undefined || scene.aim !== undefined) held.glides = true
+    const isGlide = held.glides && held.isEnabled
+    held.position = at
+    // An action is not worth less for being unseen.
+    await this.#show(held, async (shown) => {
+      if (isGlide) await shown.glide(held.key, at)
+      else await shown.place(held.key, at)
+    }).catch(() => undefined)
+    this.#tell(held, isGlide ? 'glide' : 'place')
+    // The session may have ended on the way.
+    if (call.owner.signal.aborted) await this.end(call.owner)
+  }
+
+  /** Shows that the action happened; nobody waits for it. */
+  acted(call: Call, scene: Scene): void {
+    const held = this.#held.get(call.owner.key)
+    if (held === undefined || placeOf(scene) === undefined || !this.#follows(call.owner)) return
+    const end = scene.end && onScreen(scene, scene.end)
+    if (end !== undefined) held.position = end
+    const pulse = async (shown: Shown): Promise<void> => {
+      if (end !== undefined) await shown.glide(held.key, end)
+      await shown.pulse(held.key)
+    }
+    this.#show(held, pulse).catch(() => undefined)
+    this.#tell(held, 'pulse')
+  }
+
+  /** Moves a session's cursor; resolves once it is there. */
+  async move(owner: Session, to: Point): Promise<CursorView> {
+    const held = await this.#of(owner)
+    held.glides = true
+    held.position = to
+    await this.#show(held, (shown) => (held.isEnabled ? shown.glide(held.key, to) : shown.place(held.key, to)))
+    this.#tell(held, 'glide')
+    return this.view(owner)
+  }
+
+  /** Changes what is set; where that cannot be shown nothing has changed. */
+  async set(owner: Session, changes: Partial<CursorSettings>): Promise<CursorView> {
+    const held = await this.#of(owner)
+    const before = held.settings
+    held.settings = { ...before, ...changes }
+    held.dressed = undefined
+    try {
+      await this.#show(held, async () => undefined)
+    } catch (error) {
+      held.settings = before
+      held.dressed = undefined
+      throw error
+    }
+    return this.view(owner)
+  }
+
+  /** Shows or hides a session's cursor until it is told otherwise. */
+  async enable(owner: Session, isEnabled: boolean): Promise<CursorView> {
+    const held = await this.#of(owner)
+    held.isEnabled = isEnabled
+    await this.#show(held, (shown) => shown.enable(held.key, isEnabled))
+    return this.view(owner)
+  }
+
+  /** A session's cursor as it is now; asking makes one. */
+  async view(owner: Session): Promise<CursorView> {
+    const held = await this.#of(owner)
+    let state: CursorState | null = null
+    await this.#show(held, async (shown) => {
+      state = await shown.state(held.key)
+    })
+    return viewOf(held, state, this.isShown)
+  }
+
+  /** The windows of the cursors that are seen now, which pictures for agents leave out. */
+  async windows(): Promise<number[]> {
+    return (await this.#shown.peek())?.windows().catch(() => []) ?? []
+  }
+
+  /** Tells of everything that cursors do, until the result is called. */
+  follow(listener: (event: CursorEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Takes away the cursor of a session that is over. */
+  async end({ key }: Pick<Session, 'key'>): Promise<void> {
+    this.#held.delete(key)
+    await (await this.#shown.peek())?.remove(key).catch(() => undefined)
+  }
+
+  /** Takes all from the screen; they come back with their next action. */
+  async close(): Promise<void> {
+    await this.#shown.close()
+  }
+
+  /** Whether actions of this session show a cursor: a named one's, and those of a connection that used a cursor's tool. */
+  #follows({ key, name, signal }: Session): boolean {
+    return !signal.aborted && (name !== null || (key !== anonymous && this.#held.has(key)))
+  }
+
+  async #of({ key, name }: Session): Promise<Held> {
+    const known = this.#held.get(key)
+    if (known !== undefined) return known
+    const cursorId = name ?? defaultCursor
+    const color = (await this.native()).colorOf(cursorId)
+    const made: Held = {
+      key,
+      cursorId,
+      settings: { ...cursorDefaults, color },
+      isEnabled: true,
+      glides: false,
+      position: undefined,
+      dressed: undefined,
+    }
+    const meanwhile = this.#held.get(key)
+    if (meanwhile !== undefined) return meanwhile
+    this.#held.set(key, made)
+    return made
+  }
+
+  /** Does something to a cursor on the screen, where there is an overlay. */
+  async #show(held: Held, work: (shown: Shown) => Promise<unknown>): Promise<void> {
+    if (!this.isShown) return
+    const shown = await this.#open()
+    if (shown === undefined) return
+    try {
+      if (held.dressed !== shown) await this.#dress(held, shown)
+      await work(shown)
+    } catch (error) {
+      // It is opened again by whoever needs it next.
+      if (Failure.from(error).code === 'display_lost') await this.#shown.close()
+      throw error
+    }
+  }
+
+  async #dress(held: Held, shown: Shown): Promise<void> {
+    const { settings } = held
+    await shown.dress(held.key, styleOf(settings))
+    await shown.pace(held.key, paceOf(settings))
+    await shown.enable(held.key, held.isEnabled)
+    if (held.settings === settings) held.dressed = shown
+    // Its session may have ended meanwhile.
+    if (this.#held.get(held.key) !== held) await shown.remove(held.key)
+  }
+
+  /** The overlay; where the server has none, the cursors go on without. */
+  async #open(): Promise<Shown | undefined> {
+    if (this.#missing !== undefined) return undefined
+    try {
+      return await this.#shown.get()
+    } catch (error) {
+      const failure = Failure.from(error)
+      if (failure.code !== 'overlay_unavailable') throw failure
+      this.#missing = failure
+      return undefined
+    }
+  }
+
+  #tell({ cursorId, position }: Held, kind: CursorEvent['kind']): void {
+    if (position === undefined) return
+    for (const listener of this.#listeners) listener({ cursor_id: cursorId, kind, ...position })
+  }
+}
+
+const viewOf = (held: Held, state: CursorState | null, isShown: boolean): CursorView => ({
+  cursor_id: held.cursorId,
+  position: state?.position ?? held.position ?? null,
+  enabled: held.isEnabled,
+  visible: state?.visible ?? false,
+  overlay: state !== null ? (state.composited ? 'composited' : 'shaped') : isShown ? 'unavailable' : 'off',
+  labelled: state?.labelled ?? false,
+  settings: held.settings,
+})
+
+/** Where on the screen an action happens; `undefined` where it has no place. */
+const placeOf = (scene: Scene): Point | undefined => {
+  const { point, aim, place, target } = scene
+  const exact = point ?? aim
+  if (exact !== undefined) return onScreen(scene, exact)
+  const frame = target?.element.frame
+  const around = frame === undefined ? place : { x: frame.x, y: frame.y, width: frame.w, height: frame.h }
+  if (around === undefined || around.width <= 0 || around.height <= 0) return undefined
+  return onScreen(scene, { x: around.x + around.width / 2, y: around.y + around.height / 2 })
+}
+
+const onScreen = ({ window }: Scene, { x, y }: Point): Point => ({
+  x: Math.floor(window.x + x),
+  y: Math.floor(window.y + y),
+})

@@ -1,0 +1,245 @@
+/** The cursor that shows where an agent acts: moving it, its looks, its motion, and whether it is seen. */
+import { Failure } from '@backlot/contract/failure'
+import { sessions as limits } from '@backlot/contract/limits'
+import { Type } from '@sinclair/typebox'
+import type { Call } from '../context.ts'
+import { type CursorSettings, cursorDefaults, cursorIcons } from '../cursor-settings.ts'
+import { type CursorView, defaultCursor } from '../cursors.ts'
+import { absolutePath } from '../paths.ts'
+import type { Session } from '../sessions.ts'
+import { type Attributes, type Outcome, reads, tool } from '../tool.ts'
+
+const cursorId = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: limits.longestName,
+    description: "A session's cursor; else the caller's own, which is `default`.",
+  }),
+)
+
+const attributes: Attributes = {
+  readOnly: false,
+  destructive: false,
+  idempotent: true,
+  openWorld: false,
+  pausable: false,
+  recorded: false,
+  extension: false,
+  grants: [],
+  writes: [],
+}
+
+/** Runs something for the session whose cursor is meant: the one that is named, which it keeps alive, else the call's. */
+const forCursor = <T>(
+  call: Call,
+  cursor_id: string | undefined,
+  work: (owner: Session) => Promise<T>,
+): Promise<T> => {
+  if (cursor_id === undefined || cursor_id === defaultCursor) return work(call.owner)
+  const { client, holder, driver, signal } = call
+  return driver.sessions.during({ client, ...(holder && { holder }), session: cursor_id }, signal, work)
+}
+
+export const getAgentCursorState = tool({
+  name: 'get_agent_cursor_state',
+  title: 'Read the state of a cursor',
+  description: "Where an agent's cursor is, whether it is seen, and what it looks like.",
+  arguments: Type.Object({ cursor_id: cursorId }),
+  attributes: reads(),
+  async run(call, { cursor_id }) {
+    const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.view(owner))
+    const { position } = view
+    const where = position === null ? 'was nowhere yet' : `is at (${position.x}, ${position.y})`
+    return told(view, `✅ Cursor "${view.cursor_id}" ${where}, ${seen(view)}.`)
+  },
+})
+
+export const moveCursor = tool({
+  name: 'move_cursor',
+  title: 'Move the cursor',
+  description: "Moves the agent's cursor over the screen; the person's mouse stays. Returns once it has arrived.",
+  arguments: Type.Object({
+    x: Type.Number({ description: 'X on the screen.' }),
+    y: Type.Number({ description: 'Y on the screen.' }),
+    cursor_id: cursorId,
+  }),
+  attributes: { ...attributes, recorded: true },
+  async run(call, { x, y, cursor_id }) {
+    const { width, height } = await (await call.driver.desktop()).screen()
+    const outside = x < 0 || x >= width ? 'x' : y < 0 || y >= height ? 'y' : undefined
+    if (outside !== undefined) {
+      throw new Failure(
+        'invalid_argument',
+        `Argument "${outside}" lies outside the display. Pass x from 0 to ${width - 1} and y from 0 to ${height - 1}.`,
+        { argument: outside, width, height },
+      )
+    }
+    const to = { x: Math.floor(x), y: Math.floor(y) }
+    const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.move(owner, to))
+    return told(view, `✅ Cursor "${view.cursor_id}" moved to (${to.x}, ${to.y}), ${seen(view)}.`)
+  },
+})
+
+export const setAgentCursorEnabled = tool({
+  name: 'set_agent_cursor_enabled',
+  title: 'Show or hide the cursor',
+  description: "Shows or hides an agent's cursor. It is shown by default.",
+  arguments: Type.Object({ enabled: Type.Boolean(), cursor_id: cursorId }),
+  attributes,
+  async run(call, { enabled, cursor_id }) {
+    const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.enable(owner, enabled))
+    return told(view, `✅ Cursor "${view.cursor_id}" is ${enabled ? 'enabled' : 'disabled'}, ${seen(view)}.`)
+  },
+})
+
+const part = (description: string) => Type.Optional(Type.Number({ minimum: 0, maximum: 1, description }))
+
+const milliseconds = (minimum: number, maximum: number, description: string) =>
+  Type.Optional(Type.Number({ minimum, maximum, description }))
+
+const kept = cursorDefaults
+
+export const setAgentCursorMotion = tool({
+  name: 'set_agent_cursor_motion',
+  title: 'Set how the cursor looks and moves',
+  description: "Sets an agent's cursor: shape, colour, label, size and opacity, its path, and its times. What is left out stays.",
+  arguments: Type.Object({
+    cursor_id: cursorId,
+    cursor_icon: Type.Optional(
+      Type.String({ minLength: 1, description: `${cursorIcons.join(', ')}, or the path of a PNG or SVG.` }),
+    ),
+    cursor_color: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Hex or CSS name.' })),
+    cursor_label: Type.Optional(Type.String({ maxLength: 64 })),
+    cursor_size: Type.Optional(
+      Type.Number({ minimum: 4, maximum: 100, description: `Dot radius in points; ${kept.size} at first.` }),
+    ),
+    cursor_opacity: part(`${kept.opacity} at first.`),
+    start_handle: part(`Of the path's curve; ${kept.start_handle} at first.`),
+    end_handle: part(`${kept.end_handle} at first.`),
+    arc_size: part(`${kept.arc_size} at first.`),
+    arc_flow: Type.Optional(
+      Type.Number({ minimum: -1, maximum: 1, description: `Above 0 bulges to the destination; ${kept.arc_flow} at first.` }),
+    ),
+    spring: Type.Optional(
+      Type.Number({ minimum: 0.3, maximum: 1, description: `1 never overshoots; ${kept.spring} at first.` }),
+    ),
+    glide_duration_ms: milliseconds(50, 5_000, `${kept.glide_duration_ms} at first.`),
+    dwell_after_click_ms: milliseconds(0, 5_000, `${kept.dwell_after_click_ms} at first.`),
+    idle_hide_ms: milliseconds(0, 60_000, `0: never; ${kept.idle_hide_ms} at first.`),
+  }),
+  attributes,
+  async run(call, args) {
+    const { cursor_id, cursor_icon, cursor_color, cursor_label, cursor_size, cursor_opacity, ...pace } = args
+    const icon = cursor_icon === undefined ? {} : await iconOf(call, cursor_icon)
+    return changed(call, cursor_id, {
+      ...pace,
+      ...icon,
+      ...(cursor_color !== undefined && { color: await colorIn(call, 'cursor_color', cursor_color) }),
+      ...(cursor_label !== undefined && { label: cursor_label }),
+      ...(cursor_size !== undefined && { size: cursor_size }),
+      ...(cursor_opacity !== undefined && { opacity: cursor_opacity }),
+    })
+  },
+})
+
+const hex = '#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})'
+
+export const setAgentCursorStyle = tool({
+  name: 'set_agent_cursor_style',
+  title: 'Set the colours or the image of the cursor',
+  description: "Sets a gradient, a glow or an image for an agent's cursor. What is left out stays.",
+  arguments: Type.Object({
+    cursor_id: cursorId,
+    gradient_colors: Type.Optional(
+      Type.Array(Type.String({ pattern: `^${hex}$`, description: '#RRGGBB' }), {
+        maxItems: 16,
+        description: 'Tip to tail; [] reverts.',
+      }),
+    ),
+    bloom_color: Type.Optional(Type.String({ pattern: `^(?:${hex})?$`, description: '#RRGGBB, or empty to revert.' })),
+    image_path: Type.Optional(Type.String({ description: 'PNG, JPEG, SVG or ICO; empty reverts to the arrow.' })),
+  }),
+  attributes,
+  async run(call, { cursor_id, gradient_colors, bloom_color, image_path }) {
+    const color = (text: string) => colorIn(call, 'gradient_colors', text)
+    const image =
+      image_path === undefined
+        ? {}
+        : image_path === ''
+          ? ({ icon: 'arrow', image_path: undefined } as const)
+          : { image_path: await imageIn(call, 'image_path', image_path) }
+    return changed(call, cursor_id, {
+      ...image,
+      ...(gradient_colors && { gradient_colors: await Promise.all(gradient_colors.map(color)) }),
+      ...(bloom_color !== undefined && {
+        bloom_color: bloom_color === '' ? undefined : await colorIn(call, 'bloom_color', bloom_color),
+      }),
+    })
+  },
+})
+
+const changed = async (
+  call: Call,
+  cursor_id: string | undefined,
+  changes: Partial<CursorSettings>,
+): Promise<Outcome> => {
+  const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.set(owner, changes))
+  const names = Object.keys(changes)
+  const what = names.length === 0 ? 'stays as it is' : `has a new ${names.join(', ')}`
+  const unread = view.settings.label !== '' && view.overlay !== 'off' && !view.labelled
+  return told(view, `✅ Cursor "${view.cursor_id}" ${what}.${unread ? ' No font has the letters of its label.' : ''}`)
+}
+
+const iconOf = async (call: Call, named: string): Promise<Partial<CursorSettings>> => {
+  const icon = cursorIcons.find((each) => each === named)
+  if (icon !== undefined) return { icon, image_path: undefined }
+  if (!/[/.~]/.test(named)) {
+    throw new Failure(
+      'invalid_argument',
+      `Argument "cursor_icon" must be one of ${cursorIcons.join(', ')} or the path of a PNG or SVG, not "${named}".`,
+      { argument: 'cursor_icon' },
+    )
+  }
+  return { image_path: await imageIn(call, 'cursor_icon', named) }
+}
+
+/** The absolute path of an image that can be shown. Throws `invalid_argument` and `cursor_image_unreadable`. */
+const imageIn = async (call: Call, argument: string, path: string): Promise<string> => {
+  const absolute = absolutePath(argument, path)
+  await (await call.driver.native()).checkCursorImage(absolute)
+  return absolute
+}
+
+/** The hex form of a colour. Throws `invalid_argument`. */
+const colorIn = async (call: Call, argument: string, text: string): Promise<string> => {
+  try {
+    return (await call.driver.native()).colorHex(text)
+  } catch (error) {
+    throw new Failure('invalid_argument', `Argument "${argument}": ${Failure.from(error).message}`, { argument })
+  }
+}
+
+const seen = ({ visible, enabled, overlay }: CursorView): string => {
+  if (overlay === 'off') return 'not seen: the daemon runs with --no-overlay'
+  if (overlay === 'unavailable') return 'not seen: the X server has no overlay'
+  return visible ? 'visible' : enabled ? 'hidden until it acts' : 'hidden'
+}
+
+/** The record of the specification, and beside it everything else that is known. */
+const told = (view: CursorView, text: string): Outcome => {
+  const { cursor_id, position, enabled, visible, overlay, settings } = view
+  const { icon, image_path, color, label, size, opacity, gradient_colors, bloom_color, ...motion } = settings
+  return {
+    text,
+    structured: {
+      cursor_id,
+      position,
+      enabled,
+      visible,
+      overlay,
+      config: { color, icon: image_path ?? icon, label, size, opacity },
+      style: { gradient_colors, bloom_color: bloom_color ?? null, image_path: image_path ?? null },
+      motion,
+    },
+  }
+}
