@@ -211,6 +211,7 @@ describe('what a sound machine does not give', () => {
     'text_not_supported',
     'agent_closed',
     'too_many_agents',
+    'overlay_unavailable',
     'window_covered',
     'app_not_named',
   ] as const)('%s passes the edge as the core gave it', async (code) => {
@@ -256,6 +257,8 @@ const places: Record<FailureCode, string> = {
   input_unavailable: 'failures',
   too_many_agents: 'failures',
   agent_closed: 'failures',
+  overlay_unavailable: 'failures',
+  cursor_image_unreadable: 'cursor',
   target_required: 'tools',
   target_ambiguous: 'tools',
   stale_element: 'tools',

@@ -43,7 +43,7 @@ impl Capturer {
     }
 
     /// The picture of the screen.
-    pub fn screen(&self, _max_dimension: u32) -> Result<Picture, CaptureError> {
+    pub fn screen(&self, _max_dimension: u32, _hidden: &[u32]) -> Result<Picture, CaptureError> {
         match self.never {}
     }
 

@@ -99,7 +99,7 @@ fn equals_the_screen(
     };
     wait_for(moved).unwrap();
     // The program draws the uncovered part when it comes to it.
-    wait_for(|| (cut(&capturer.screen(0).unwrap(), on_screen) == cut(covered, still)).then_some(())).is_some()
+    wait_for(|| (cut(&capturer.screen(0, &[]).unwrap(), on_screen) == cut(covered, still)).then_some(())).is_some()
 }
 
 fn is_active(desktop: &Desktop, window: &Window) {
@@ -206,7 +206,7 @@ fn a_minimised_window_gives_its_last_pixels_or_says_that_there_are_none() {
 fn a_picture_is_scaled_and_follows_a_resize() {
     let (mut stage, desktop) = managed();
     let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
-    let screen = capturer.screen(640).unwrap();
+    let screen = capturer.screen(640, &[]).unwrap();
     assert_eq!((screen.width, screen.height, screen.scale), (640, 400, 0.5));
     let pid = stage.run("mousepad", &["--disable-server"]).unwrap();
     let window = shown(&desktop, pid);
@@ -219,5 +219,5 @@ fn a_picture_is_scaled_and_follows_a_resize() {
     assert_eq!(picture.unwrap().scale, 1.0);
     capturer.close();
     capturer.close();
-    assert_eq!(capturer.screen(0).unwrap_err().code(), "display_lost");
+    assert_eq!(capturer.screen(0, &[]).unwrap_err().code(), "display_lost");
 }

@@ -129,15 +129,16 @@ impl Capturer {
         })
     }
 
-    /// The picture of the whole screen, all monitors.
+    /// The picture of the whole screen, all monitors; of `hidden` windows it has what lies below them.
     #[napi(catch_unwind)]
     pub fn screen<'env>(
         &self,
         env: &'env Env,
         max_dimension: u32,
+        hidden: Vec<u32>,
     ) -> napi::Result<PromiseRaw<'env, Picture>> {
         let capturer = Arc::clone(&self.capturer);
-        promise(env, move || capturer.screen(max_dimension).map(Picture::from))
+        promise(env, move || capturer.screen(max_dimension, &hidden).map(Picture::from))
     }
 
     /// A hash of a window's pixels, or of a window-local part of them; it changes when what is seen changes.

@@ -13,7 +13,7 @@ const cursorId = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: limits.longestName,
-    description: "A session's cursor; else the caller's own, which is `default`.",
+    description: "A session's; else the caller's own.",
   }),
 )
 
@@ -30,11 +30,7 @@ const attributes: Attributes = {
 }
 
 /** Runs something for the session whose cursor is meant: the one that is named, which it keeps alive, else the call's. */
-const forCursor = <T>(
-  call: Call,
-  cursor_id: string | undefined,
-  work: (owner: Session) => Promise<T>,
-): Promise<T> => {
+const forCursor = <T>(call: Call, cursor_id: string | undefined, work: (owner: Session) => Promise<T>): Promise<T> => {
   if (cursor_id === undefined || cursor_id === defaultCursor) return work(call.owner)
   const { client, holder, driver, signal } = call
   return driver.sessions.during({ client, ...(holder && { holder }), session: cursor_id }, signal, work)
@@ -102,7 +98,8 @@ const kept = cursorDefaults
 export const setAgentCursorMotion = tool({
   name: 'set_agent_cursor_motion',
   title: 'Set how the cursor looks and moves',
-  description: "Sets an agent's cursor: shape, colour, label, size and opacity, its path, and its times. What is left out stays.",
+  description:
+    "Sets an agent's cursor: shape, colour, label, size and opacity, its path, and its times. What is left out stays.",
   arguments: Type.Object({
     cursor_id: cursorId,
     cursor_icon: Type.Optional(
@@ -111,21 +108,25 @@ export const setAgentCursorMotion = tool({
     cursor_color: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Hex or CSS name.' })),
     cursor_label: Type.Optional(Type.String({ maxLength: 64 })),
     cursor_size: Type.Optional(
-      Type.Number({ minimum: 4, maximum: 100, description: `Dot radius in points; ${kept.size} at first.` }),
+      Type.Number({ minimum: 4, maximum: 100, description: `Dot radius in points, default ${kept.size}.` }),
     ),
-    cursor_opacity: part(`${kept.opacity} at first.`),
-    start_handle: part(`Of the path's curve; ${kept.start_handle} at first.`),
-    end_handle: part(`${kept.end_handle} at first.`),
-    arc_size: part(`${kept.arc_size} at first.`),
+    cursor_opacity: part(`Default ${kept.opacity}.`),
+    start_handle: part(`Default ${kept.start_handle}.`),
+    end_handle: part(`Default ${kept.end_handle}.`),
+    arc_size: part(`Default ${kept.arc_size}.`),
     arc_flow: Type.Optional(
-      Type.Number({ minimum: -1, maximum: 1, description: `Above 0 bulges to the destination; ${kept.arc_flow} at first.` }),
+      Type.Number({
+        minimum: -1,
+        maximum: 1,
+        description: `Above 0 bulges to the destination; default ${kept.arc_flow}.`,
+      }),
     ),
     spring: Type.Optional(
-      Type.Number({ minimum: 0.3, maximum: 1, description: `1 never overshoots; ${kept.spring} at first.` }),
+      Type.Number({ minimum: 0.3, maximum: 1, description: `1 never overshoots; default ${kept.spring}.` }),
     ),
-    glide_duration_ms: milliseconds(50, 5_000, `${kept.glide_duration_ms} at first.`),
-    dwell_after_click_ms: milliseconds(0, 5_000, `${kept.dwell_after_click_ms} at first.`),
-    idle_hide_ms: milliseconds(0, 60_000, `0: never; ${kept.idle_hide_ms} at first.`),
+    glide_duration_ms: milliseconds(50, 5_000, `Default ${kept.glide_duration_ms}.`),
+    dwell_after_click_ms: milliseconds(0, 5_000, `Default ${kept.dwell_after_click_ms}.`),
+    idle_hide_ms: milliseconds(0, 60_000, `0: never; default ${kept.idle_hide_ms}.`),
   }),
   attributes,
   async run(call, args) {

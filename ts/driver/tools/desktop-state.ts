@@ -14,6 +14,7 @@ export const getDesktopState = tool({
       Type.Boolean({ default: false, description: 'Leave out minimised windows and other workspaces.' }),
     ),
     include_screenshot: Type.Optional(Type.Boolean({ default: true })),
+    cursor: Type.Optional(Type.Boolean({ default: false, description: 'Show the cursors of agents.' })),
     screenshot_out_file: Type.Optional(
       Type.String({ minLength: 1, description: 'Write the PNG to this path instead of returning it.' }),
     ),
@@ -25,10 +26,11 @@ export const getDesktopState = tool({
     const { max_image_dimension } = await call.config()
     const wantsPicture = path !== undefined || args.include_screenshot !== false
     const desktop = await driver.desktop()
+    const hidden = wantsPicture && args.cursor !== true ? await driver.cursors.windows() : []
     const [everyWindow, screen, picture] = await Promise.all([
       desktop.windows(),
       desktop.screen(),
-      wantsPicture ? driver.capturer().then((capturer) => capturer.screen(max_image_dimension)) : undefined,
+      wantsPicture ? driver.capturer().then((capturer) => capturer.screen(max_image_dimension, hidden)) : undefined,
     ])
     if (path !== undefined && picture !== undefined) await writePicture(path, picture.png)
     const windows = inStackingOrder(everyWindow).filter((window) => !args.on_screen_only || isInView(window))

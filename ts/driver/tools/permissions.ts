@@ -16,7 +16,7 @@ export const checkPermissions = tool({
   async run({ driver }) {
     const [tree, picture, windows] = await Promise.all([
       tried(async () => (await driver.accessibility()).applications()),
-      tried(async () => (await driver.capturer()).screen(64)),
+      tried(async () => (await driver.capturer()).screen(64, [])),
       tried(async () => (await driver.desktop()).windows()),
     ])
     const reached = new Set(tree.value?.map(({ pid }) => pid))

@@ -1,5 +1,6 @@
 //! Linux: pixels from the X server, through Composite and MIT-SHM where it has them.
 
+mod below;
 mod footage;
 mod repaint;
 mod segment;
@@ -100,14 +101,16 @@ impl Capturer {
         })
     }
 
-    /// The picture of the whole screen, all monitors.
-    pub fn screen(&self, max_dimension: u32) -> Result<Picture, CaptureError> {
+    /// The picture of the whole screen, all monitors; of `hidden` windows it has what lies below them.
+    pub fn screen(&self, max_dimension: u32, hidden: &[u32]) -> Result<Picture, CaptureError> {
         let mut guard = self.lock();
         let studio = guard.as_mut().ok_or_else(|| self.closed())?;
-        studio.screen(max_dimension).map_err(|snag| match snag {
-            Snag::Trouble(trouble) => self.failed("screen", trouble),
-            Snag::Reason(reason) => broken("screen", reason),
-        })
+        studio.screen(max_dimension, hidden, |ground| self.desktop.overlook(ground)).map_err(
+            |snag| match snag {
+                Snag::Trouble(trouble) => self.failed("screen", trouble),
+                Snag::Reason(reason) => broken("screen", reason),
+            },
+        )
     }
 
     /// Gives the connection back; later calls fail with `display_lost`. Closing twice is fine.

@@ -73,8 +73,7 @@ impl Session {
         let Self { conn, root, .. } = &session;
         if session.has_composite {
             conn.composite_query_version(0, 4)?.reply()?;
-            let compositor = conn.intern_atom(false, b"_NET_WM_CM_S0")?.reply()?.atom;
-            if conn.get_selection_owner(compositor)?.reply()?.owner == 0 {
+            if !session.has_compositor()? {
                 conn.composite_redirect_subwindows(*root, Redirect::AUTOMATIC)?.check()?;
                 session.has_redirected = true;
             }
@@ -113,6 +112,11 @@ impl Session {
             segment: None,
             copied: Vec::new(),
         })
+    }
+
+    /// True while a compositor draws the screen.
+    pub(crate) fn has_compositor(&self) -> Result<bool, Trouble> {
+        has_compositor(&self.conn)
     }
 
     /// The whole screen, all monitors.
@@ -185,6 +189,11 @@ impl Session {
         }
         Ok(())
     }
+}
+
+fn has_compositor(conn: &RustConnection) -> Result<bool, Trouble> {
+    let selection = conn.intern_atom(false, b"_NET_WM_CM_S0")?.reply()?.atom;
+    Ok(conn.get_selection_owner(selection)?.reply()?.owner != x11rb::NONE)
 }
 
 fn narrow<To: TryFrom<i64>>(value: impl Into<i64>) -> Result<To, Trouble> {

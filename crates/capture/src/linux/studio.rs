@@ -11,7 +11,7 @@ use super::session::{Session, Trouble};
 use super::watch::{Changes, Watches};
 use crate::Picture;
 use crate::film::{Film, Want};
-use crate::picture::{Darkroom, fitted};
+use crate::picture::{Darkroom, Pixels, fitted};
 
 /// Bytes of compressed bands that are kept; the films that were used longest ago go first.
 const MOST_BYTES: usize = 64 << 20;
@@ -173,10 +173,24 @@ impl Studio {
         Ok(digest)
     }
 
-    /// The picture of the screen.
-    pub(crate) fn screen(&mut self, max_dimension: u32) -> Result<Picture, Snag> {
+    /// The picture of the screen without some windows; `overlook` is told of a window that is made for it.
+    pub(crate) fn screen(
+        &mut self,
+        max_dimension: u32,
+        hidden: &[u32],
+        overlook: impl Fn(u32),
+    ) -> Result<Picture, Snag> {
         let part = self.session.screen()?;
         self.soil(SCREEN, &Changes::Everything);
+        if !hidden.is_empty() && self.session.has_composite {
+            let mut bytes = self.session.read(self.session.root, part)?.bytes.to_vec();
+            self.session.uncover(&mut bytes, part, hidden, overlook)?;
+            let (width, height, scale) = fitted(part.width, part.height, max_dimension);
+            let mut film = Film::new(width, height);
+            let pixels = Pixels { bytes: &bytes, width: part.width, height: part.height };
+            self.darkroom.expose(&mut film, pixels, Want::Picture)?;
+            return Ok(Picture { png: film.png(), width, height, scale, stale: false });
+        }
         let source = Source { window_id: SCREEN, drawable: self.session.root, part, stale: false };
         self.picture(source, max_dimension)
     }
