@@ -37,7 +37,10 @@ export const configSchema = Type.Object({
     description: '[element_index N] or [N] in trees.',
     extension: true,
   }),
-  experimental_pip: Type.Boolean({ default: false, description: 'Preview window; stored only on Linux.' }),
+  experimental_pip: Type.Boolean({
+    default: false,
+    description: 'Live preview of the window acted on; from the next daemon on.',
+  }),
   experimental_pip_geometry: Type.String({
     default: '',
     pattern: '^$|^[1-9]\\d{0,4}x[1-9]\\d{0,4}([+-]\\d{1,5}[+-]\\d{1,5})?$',

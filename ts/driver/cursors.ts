@@ -1,7 +1,6 @@
 /** The cursors of the agents: each session has one, which goes where its actions happen. */
 import { Failure } from '@backlot/contract/failure'
-import type { CursorState, Point, Cursors as Shown } from '@backlot/native'
-import type { Call } from './context.ts'
+import type { CursorState, Point, PreviewPlace, Cursors as Shown } from '@backlot/native'
 import { type CursorSettings, cursorDefaults, paceOf, styleOf } from './cursor-settings.ts'
 import { anonymous, type Session } from './sessions.ts'
 import { type Shared, shared } from './shared.ts'
@@ -29,14 +28,6 @@ export interface CursorView {
   readonly settings: CursorSettings
 }
 
-/** Something that a cursor did, at a point of the screen; a recording keeps them. */
-export interface CursorEvent {
-  readonly cursor_id: string
-  readonly kind: 'glide' | 'place' | 'pulse'
-  readonly x: number
-  readonly y: number
-}
-
 interface Held {
   readonly key: string
   readonly cursorId: string
@@ -53,7 +44,6 @@ interface Held {
 /** All cursors of a driver, by the session that each belongs to. */
 export class Cursors {
   readonly #held = new Map<string, Held>()
-  readonly #listeners = new Set<(event: CursorEvent) => void>()
   readonly #shown: Shared<Shown>
   /** Why there is no overlay, as it was when that was tried last. */
   #missing: Failure | undefined
@@ -63,15 +53,18 @@ export class Cursors {
     open: () => Promise<Shown>,
     /** False: nothing is ever shown, and the tools answer all the same. */
     private readonly isShown: boolean,
+    /** Where the live preview is; `undefined` where there is none. */
+    private readonly preview: () => Promise<PreviewPlace | undefined>,
   ) {
     this.#shown = shared(open)
   }
 
   /** Goes to where an action will happen, and is there when it does; does nothing for a caller without a cursor. */
-  async arrive(call: Call, scene: Scene): Promise<void> {
+  async arrive(owner: Session, scene: Scene): Promise<void> {
+    this.#preview(scene).catch(() => undefined)
     const at = placeOf(scene)
-    if (at === undefined || !this.#follows(call.owner)) return
-    const held = await this.#of(call.owner)
+    if (at === undefined || !this.#follows(owner)) return
+    const held = await this.#of(owner)
     if (scene.point !== undefined || scene.aim !== undefined) held.glides = true
     const isGlide = held.glides && held.isEnabled
     held.position = at
@@ -80,15 +73,14 @@ export class Cursors {
       if (isGlide) await shown.glide(held.key, at)
       else await shown.place(held.key, at)
     }).catch(() => undefined)
-    this.#tell(held, isGlide ? 'glide' : 'place')
     // The session may have ended on the way.
-    if (call.owner.signal.aborted) await this.end(call.owner)
+    if (owner.signal.aborted) await this.end(owner)
   }
 
   /** Shows that the action happened; nobody waits for it. */
-  acted(call: Call, scene: Scene): void {
-    const held = this.#held.get(call.owner.key)
-    if (held === undefined || placeOf(scene) === undefined || !this.#follows(call.owner)) return
+  acted(owner: Session, scene: Scene): void {
+    const held = this.#held.get(owner.key)
+    if (held === undefined || placeOf(scene) === undefined || !this.#follows(owner)) return
     const end = scene.end && onScreen(scene, scene.end)
     if (end !== undefined) held.position = end
     const pulse = async (shown: Shown): Promise<void> => {
@@ -96,7 +88,6 @@ export class Cursors {
       await shown.pulse(held.key)
     }
     this.#show(held, pulse).catch(() => undefined)
-    this.#tell(held, 'pulse')
   }
 
   /** Moves a session's cursor; resolves once it is there. */
@@ -105,7 +96,6 @@ export class Cursors {
     held.glides = true
     held.position = to
     await this.#show(held, (shown) => (held.isEnabled ? shown.glide(held.key, to) : shown.place(held.key, to)))
-    this.#tell(held, 'glide')
     return this.view(owner)
   }
 
@@ -138,7 +128,7 @@ export class Cursors {
     const held = await this.#of(owner)
     let state: CursorState | null = null
     await this.#show(held, async (shown) => {
-      state = await shown.state(held.key)
+      state = (await shown.state(held.key)) ?? null
     })
     return viewOf(held, state, this.isShown)
   }
@@ -146,12 +136,6 @@ export class Cursors {
   /** The windows of the cursors that are seen now, which pictures for agents leave out. */
   async windows(): Promise<number[]> {
     return (await this.#shown.peek())?.windows().catch(() => []) ?? []
-  }
-
-  /** Tells of everything that cursors do, until the result is called. */
-  follow(listener: (event: CursorEvent) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
   }
 
   /** Takes away the cursor of a session that is over. */
@@ -191,18 +175,24 @@ export class Cursors {
   }
 
   /** Does something to a cursor on the screen, where there is an overlay. */
-  async #show(held: Held, work: (shown: Shown) => Promise<unknown>): Promise<void> {
+  async #show(held: Held | undefined, work: (shown: Shown) => Promise<unknown>): Promise<void> {
     if (!this.isShown) return
     const shown = await this.#open()
     if (shown === undefined) return
     try {
-      if (held.dressed !== shown) await this.#dress(held, shown)
+      if (held !== undefined && held.dressed !== shown) await this.#dress(held, shown)
       await work(shown)
     } catch (error) {
       // It is opened again by whoever needs it next.
       if (Failure.from(error).code === 'display_lost') await this.#shown.close()
       throw error
     }
+  }
+
+  /** Shows the window of an action in the live preview. */
+  async #preview({ window }: Scene): Promise<void> {
+    const place = await this.preview()
+    if (place !== undefined) await this.#show(undefined, (shown) => shown.preview(window.window_id, place))
   }
 
   async #dress(held: Held, shown: Shown): Promise<void> {
@@ -226,11 +216,6 @@ export class Cursors {
       this.#missing = failure
       return undefined
     }
-  }
-
-  #tell({ cursorId, position }: Held, kind: CursorEvent['kind']): void {
-    if (position === undefined) return
-    for (const listener of this.#listeners) listener({ cursor_id: cursorId, kind, ...position })
   }
 }
 

@@ -8,6 +8,7 @@ import { Cursors } from './cursors.ts'
 import { pauseFileOf } from './display.ts'
 import { SeenWindows } from './elements.ts'
 import { Browsers } from './page/browsers.ts'
+import { previewPlace } from './preview.ts'
 import { Sessions } from './sessions.ts'
 import { shared } from './shared.ts'
 import { Stillness } from './stillness.ts'
@@ -81,10 +82,19 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     async () => (await config.read()).stop_key,
     async (combination) => (await native()).StopKey.watch(await desktop.get(), combination),
   )
+  // What changes later is for the next daemon.
+  const startedWith = config.read()
+  startedWith.catch(() => undefined)
   const cursors = new Cursors(
     native,
     async () => (await native()).Cursors.open(await desktop.get()),
     options.overlay !== false,
+    async () => {
+      const { experimental_pip, experimental_pip_geometry } = await startedWith
+      return experimental_pip
+        ? previewPlace(experimental_pip_geometry, await (await desktop.get()).screen())
+        : undefined
+    },
   )
   const sessions = new Sessions()
   sessions.follow({

@@ -13,13 +13,13 @@ import { compareLooks, type Evidence, isConfirming, type Look, type Scene } from
 /** Runs an action between two looks at its scene; what the action itself found out stands first in the evidence. */
 export const watch = async (call: Call, scene: Scene, act: () => Promise<readonly Evidence[]>): Promise<Evidence[]> => {
   const { evidence_timeout_ms } = await call.config()
-  await call.driver.cursors.arrive(call, scene)
+  await call.driver.cursors.arrive(call.owner, scene)
   const eyes = await openEyes(call, scene)
   const before = await eyes.first()
   // The looks may have taken long: what the caller gave up meanwhile, or the person halted, is not done.
   if (call.signal.aborted) throw reasonOf(call.signal)
   const told = await act()
-  call.driver.cursors.acted(call, scene)
+  call.driver.cursors.acted(call.owner, scene)
   if (told.some(isConfirming)) return [...told]
   // What a window shows that believes to have the focus is no effect of the action.
   const watched = told.some(({ kind }) => kind === 'focus_feigned') ? { ...scene, seemsFocused: true } : scene

@@ -164,11 +164,42 @@ export declare class Capturer {
   shot(windowId: number): Promise<Shot>
   /** A JPEG of a region in window pixels and of a fifth of its size around it, as far as the window goes. */
   zoom(windowId: number, region: Rect): Promise<Zoomed>
-  /** The picture of the whole screen, all monitors. */
-  screen(maxDimension: number): Promise<Picture>
+  /** The picture of the whole screen, all monitors; of `hidden` windows it has what lies below them. */
+  screen(maxDimension: number, hidden: Array<number>): Promise<Picture>
   /** A hash of a window's pixels, or of a window-local part of them; it changes when what is seen changes. */
   digest(windowId: number, region?: Rect | undefined | null): Promise<string>
   /** Gives the connection back; closing twice is fine. */
+  close(): void
+}
+
+/** The cursors of a display, each under a name. */
+export declare class Cursors {
+  /** Opens a connection of its own. Rejects with `display_unavailable` and `overlay_unavailable`. */
+  static open(desktop: Desktop): Promise<Cursors>
+  /**
+   * Gives a cursor its looks, and makes it where it is new. Rejects with `invalid_argument` and
+   * `cursor_image_unreadable`.
+   */
+  dress(id: string, style: CursorStyle): Promise<undefined>
+  /** Says how a cursor moves and when it hides. */
+  pace(id: string, pace: CursorPace): Promise<undefined>
+  /** Moves a cursor to a point of the screen; resolves once it has arrived, false where it did not. */
+  glide(id: string, to: Point): Promise<boolean>
+  /** Shows a cursor at a point of the screen at once. */
+  place(id: string, at: Point): Promise<undefined>
+  /** Shows a click where the cursor is. */
+  pulse(id: string): Promise<undefined>
+  /** Switches a cursor on or off. */
+  enable(id: string, isEnabled: boolean): Promise<undefined>
+  /** Where a cursor is and whether it is seen; null when there is none of that name. */
+  state(id: string): Promise<CursorState | undefined | null>
+  /** Shows a small live picture of a window, or changes the one that is shown to it; its place is that of the first. */
+  preview(windowId: number, place: PreviewPlace): Promise<undefined>
+  /** The windows of the cursors that are seen now, and of the live picture. */
+  windows(): Promise<Array<number>>
+  /** Takes a cursor away; one that is not there is no failure. */
+  remove(id: string): Promise<undefined>
+  /** Takes all cursors away; closing twice is fine. */
   close(): void
 }
 
@@ -417,6 +448,9 @@ export interface AxWritten {
  */
 export declare function checkCombination(keys: Array<string>): Combination
 
+/** Reads an image for a cursor and lets go of it. Rejects with `cursor_image_unreadable`. */
+export declare function checkCursorImage(path: string): Promise<undefined>
+
 /** Throws `unknown_key`, naming near names, or `unsupported_key` when a key has no such name. */
 export declare function checkKey(key: string): void
 
@@ -451,12 +485,73 @@ export interface Clip {
   formats: Array<string>
 }
 
+/** The hex form of a hex or CSS colour; throws `invalid_argument` for what is none. */
+export declare function colorHex(text: string): string
+
+/** The colour of a session's cursor in hex, always the same for its name. */
+export declare function colorOf(name: string): string
+
 /** A key and what is held around it. */
 export interface Combination {
   /** Names of the modifiers, as they were given. */
   modifiers: Array<string>
   /** Name of the key, as it was given. */
   key: string
+}
+
+/** The shape of a cursor. */
+export type CursorIcon = 'arrow' | 'crosshair' | 'hand' | 'dot'
+
+/** How a cursor moves, stays and hides. */
+export interface CursorPace {
+  /** Handle of the curve at its start, as a part of the distance. */
+  start_handle: number
+  /** Handle of the curve at its end, as a part of the distance. */
+  end_handle: number
+  /** How far the handles stand off the straight line, as a part of the distance. */
+  arc_size: number
+  /** Where the arc bulges: -1 at the start, 1 at the destination. */
+  arc_flow: number
+  /** Damping of the spring at the end; 1 never overshoots. */
+  spring: number
+  /** Milliseconds that a glide takes. */
+  glide_duration_ms: number
+  /** Milliseconds that it stays after a click. */
+  dwell_after_click_ms: number
+  /** Milliseconds without an action after which it hides; 0: never. */
+  idle_hide_ms: number
+}
+
+/** A cursor as it is now. */
+export interface CursorState {
+  /** Where it is on the screen; null before it was anywhere. */
+  position?: Point
+  /** True when it is on the screen. */
+  visible: boolean
+  /** True when a compositor blends it with what is below: else it has no opacity and no bloom. */
+  composited: boolean
+  /** False when it has no label, or no font has the letters. */
+  labelled: boolean
+}
+
+/** What a cursor looks like. */
+export interface CursorStyle {
+  /** The shape, unless there is an image. */
+  icon: CursorIcon
+  /** Absolute path of a PNG, JPEG, SVG or ICO to show instead. */
+  image_path?: string
+  /** A hex or CSS colour. */
+  color: string
+  /** Colours from the tip to the tail; empty: the colour alone. */
+  gradient_colors: Array<string>
+  /** The colour of a glow around it. */
+  bloom_color?: string
+  /** Text beside it; empty: none. */
+  label: string
+  /** The radius of the dot in pixels, the others in proportion. */
+  size: number
+  /** 0 to 1. */
+  opacity: number
 }
 
 /** What was sent, and whether the person's things ended as they were, measured after the gesture. */
@@ -644,6 +739,16 @@ export interface Point {
   x: number
   /** Pixels from the top. */
   y: number
+}
+
+/** Where a live picture of a window is on the screen. */
+export interface PreviewPlace {
+  /** Width in pixels. */
+  width: number
+  /** Height in pixels. */
+  height: number
+  /** Its top left corner; absent: in the bottom right corner of the screen. */
+  position?: Point
 }
 
 /** What a display offers. */

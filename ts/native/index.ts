@@ -75,6 +75,7 @@ export type {
   Launched,
   Picture,
   Point,
+  PreviewPlace,
   Rect,
   Window,
 } from './binding.d.ts'

@@ -99,7 +99,8 @@ fn equals_the_screen(
     };
     wait_for(moved).unwrap();
     // The program draws the uncovered part when it comes to it.
-    wait_for(|| (cut(&capturer.screen(0, &[]).unwrap(), on_screen) == cut(covered, still)).then_some(())).is_some()
+    wait_for(|| (cut(&capturer.screen(0, &[]).unwrap(), on_screen) == cut(covered, still)).then_some(()))
+        .is_some()
 }
 
 fn is_active(desktop: &Desktop, window: &Window) {

@@ -39,3 +39,14 @@ pub struct State {
     /// False when it has no label, or no font has the letters.
     pub has_label: bool,
 }
+
+/// Where a live picture of a window is on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PreviewPlace {
+    /// Width in pixels, at most the screen's.
+    pub width: u16,
+    /// Height in pixels, at most the screen's.
+    pub height: u16,
+    /// Its top left corner on the screen; none: in the bottom right corner.
+    pub position: Option<(i32, i32)>,
+}

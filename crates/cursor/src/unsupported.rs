@@ -5,7 +5,7 @@ use std::sync::Arc;
 use desktop::{Desktop, DesktopError, Point};
 
 use crate::look::Style;
-use crate::{CursorError, Pace, State};
+use crate::{CursorError, Pace, PreviewPlace, State};
 
 /// Cursors that cannot be opened here.
 pub struct Cursors {
@@ -50,6 +50,11 @@ impl Cursors {
 
     /// Where a cursor is and whether it is seen.
     pub fn state(&self, _id: &str) -> Result<Option<State>, CursorError> {
+        match self.never {}
+    }
+
+    /// Shows a small live picture of a window.
+    pub fn preview(&self, _window: u32, _place: PreviewPlace) -> Result<(), CursorError> {
         match self.never {}
     }
 

@@ -83,6 +83,17 @@ pub struct CursorPace {
     pub idle_hide_ms: f64,
 }
 
+/// Where a live picture of a window is on the screen.
+#[napi(object)]
+pub struct PreviewPlace {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Its top left corner; absent: in the bottom right corner of the screen.
+    pub position: Option<Point>,
+}
+
 /// A cursor as it is now.
 #[napi(object, object_from_js = false)]
 pub struct CursorState {
@@ -209,7 +220,25 @@ impl Cursors {
         })
     }
 
-    /// The windows of the cursors that are seen now.
+    /// Shows a small live picture of a window, or changes the one that is shown to it; its place is that of the first.
+    #[napi(catch_unwind)]
+    pub fn preview<'env>(
+        &self,
+        env: &'env Env,
+        window_id: u32,
+        place: PreviewPlace,
+    ) -> napi::Result<PromiseRaw<'env, ()>> {
+        let cursors = Arc::clone(&self.cursors);
+        let side = |length: u32| u16::try_from(length).unwrap_or(u16::MAX);
+        let place = cursor::PreviewPlace {
+            width: side(place.width),
+            height: side(place.height),
+            position: place.position.map(|at| (at.x, at.y)),
+        };
+        promise(env, move || cursors.preview(window_id, place))
+    }
+
+    /// The windows of the cursors that are seen now, and of the live picture.
     #[napi(catch_unwind)]
     pub fn windows<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Vec<u32>>> {
         let cursors = Arc::clone(&self.cursors);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use desktop::{Desktop, DesktopError, Point};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ReplyError, ReplyOrIdError};
-use x11rb::protocol::render::{self, ConnectionExt as _};
+use x11rb::protocol::composite::ConnectionExt as _;
+use x11rb::protocol::damage::{self, ConnectionExt as _};
+use x11rb::protocol::render::{self, ConnectionExt as _, Pictformat};
 use x11rb::protocol::shape;
 use x11rb::protocol::xfixes::{self, ConnectionExt as _, SelectionEventMask};
 use x11rb::protocol::xproto::{
@@ -39,9 +41,10 @@ pub(crate) struct Link {
     pub(crate) depth: u8,
     pub(crate) has_alpha: bool,
     pub(crate) atoms: Atoms,
-    visual: Visualid,
+    pub(crate) visual: Visualid,
     colormap: Colormap,
     compositor: Atom,
+    formats: Vec<(Visualid, Pictformat)>,
     desktop: Arc<Desktop>,
 }
 
@@ -58,6 +61,7 @@ impl Link {
             (shape::X11_EXTENSION_NAME, "SHAPE"),
             (xfixes::X11_EXTENSION_NAME, "XFIXES"),
             (render::X11_EXTENSION_NAME, "RENDER"),
+            (damage::X11_EXTENSION_NAME, "DAMAGE"),
             // Without it a picture of a window would show whatever lies on it.
             (x11rb::protocol::composite::X11_EXTENSION_NAME, "Composite"),
         ] {
@@ -74,6 +78,12 @@ impl Link {
         let compositor = conn.intern_atom(false, format!("_NET_WM_CM_S{number}").as_bytes())?.reply()?.atom;
         conn.xfixes_query_version(2, 0)?.reply()?;
         conn.render_query_version(0, 11)?.reply()?;
+        conn.composite_query_version(0, 4)?.reply()?;
+        conn.damage_query_version(1, 1)?.reply()?;
+        let screens = conn.render_query_pict_formats()?.reply()?.screens;
+        let depths = screens.iter().flat_map(|screen| &screen.depths);
+        let visuals = depths.flat_map(|depth| &depth.visuals);
+        let formats = visuals.map(|visual| (visual.visual, visual.format)).collect();
         let screen = &conn.setup().roots[number];
         let (root, size) = (screen.root, (screen.width_in_pixels, screen.height_in_pixels));
         let translucent = screen.allowed_depths.iter().find(|depth| depth.depth == 32);
@@ -86,7 +96,12 @@ impl Link {
             | SelectionEventMask::SELECTION_WINDOW_DESTROY
             | SelectionEventMask::SELECTION_CLIENT_CLOSE;
         conn.xfixes_select_selection_input(root, compositor, events)?;
-        Ok(Self { conn, root, size, depth, has_alpha, atoms, visual, colormap, compositor, desktop })
+        Ok(Self { conn, root, size, depth, has_alpha, atoms, visual, colormap, compositor, formats, desktop })
+    }
+
+    /// What RENDER calls the pixels of a visual.
+    pub(crate) fn format_of(&self, visual: Visualid) -> Pictformat {
+        self.formats.iter().find(|(known, _)| *known == visual).map_or(x11rb::NONE, |(_, format)| *format)
     }
 
     /// True while a compositor blends windows with what is below them.

@@ -3,6 +3,7 @@
 mod actor;
 mod costume;
 mod link;
+mod preview;
 mod stage;
 
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use desktop::{Desktop, DesktopError, Point};
 
 use crate::look::{Style, Surface, draw};
-use crate::{CursorError, Pace, State};
+use crate::{CursorError, Pace, PreviewPlace, State};
 use actor::Wardrobe;
 use link::Link;
 use stage::{Cue, Prompt, Stage};
@@ -81,7 +82,14 @@ impl Cursors {
         self.tell(|answer| Cue::State { id: id.to_owned(), answer })
     }
 
-    /// The windows of the cursors that are seen now.
+    /// Shows a small live picture of a window, which stays on the screen; one that is shown already changes to it.
+    ///
+    /// The place counts when the picture is shown for the first time.
+    pub fn preview(&self, window: u32, place: PreviewPlace) -> Result<(), CursorError> {
+        self.tell(|done| Cue::Preview { window, place, done })
+    }
+
+    /// The windows of the cursors that are seen now, and of the live picture.
     pub fn windows(&self) -> Result<Vec<u32>, CursorError> {
         self.tell(|answer| Cue::Windows { answer })
     }

@@ -14,7 +14,8 @@ use x11rb::protocol::Event;
 
 use super::actor::{Actor, Wardrobe, surface_of};
 use super::link::Link;
-use crate::{Pace, State};
+use super::preview::Preview;
+use crate::{Pace, PreviewPlace, State};
 
 /// How often cursors are put on top again within a second: another program may want the same for its own window.
 const MOST_RAISES: usize = 5;
@@ -30,6 +31,7 @@ pub(crate) enum Cue {
     Remove { id: String, done: SyncSender<()> },
     State { id: String, answer: SyncSender<Option<State>> },
     Windows { answer: SyncSender<Vec<u32>> },
+    Preview { window: u32, place: PreviewPlace, done: SyncSender<()> },
     End,
 }
 
@@ -89,6 +91,7 @@ impl Prompt {
 pub(crate) struct Stage {
     link: Link,
     actors: HashMap<String, Actor>,
+    preview: Option<Preview>,
     is_composited: bool,
     follows: bool,
     raises: VecDeque<Instant>,
@@ -102,6 +105,7 @@ impl Stage {
         Ok(Self {
             link,
             actors: HashMap::new(),
+            preview: None,
             is_composited,
             follows: false,
             raises: VecDeque::new(),
@@ -131,6 +135,9 @@ impl Stage {
             let mut next = None;
             for actor in self.actors.values_mut() {
                 next = [next, actor.step(&self.link, now)?].into_iter().flatten().min();
+            }
+            if let Some(preview) = &mut self.preview {
+                next = [next, preview.step(&self.link, now)?].into_iter().flatten().min();
             }
             self.follow_windows()?;
             next = [next, self.raise(now)?].into_iter().flatten().min();
@@ -198,8 +205,19 @@ impl Stage {
             }
             Cue::Windows { answer } => {
                 let mapped = self.actors.values().filter(|actor| actor.is_mapped);
-                let _ = answer.try_send(mapped.map(|actor| actor.window).collect());
+                let preview = self.preview.iter().filter(|preview| preview.is_mapped);
+                let windows = mapped.map(|actor| actor.window).chain(preview.map(|preview| preview.window));
+                let _ = answer.try_send(windows.collect());
                 Ok(())
+            }
+            Cue::Preview { window, place, done } => {
+                if self.preview.is_none() {
+                    self.preview = Some(Preview::open(link, &place)?);
+                }
+                if let Some(preview) = &mut self.preview {
+                    preview.show(link, window)?;
+                }
+                finish(link, &done)
             }
             Cue::End => Ok(()),
         }
@@ -207,7 +225,10 @@ impl Stage {
 
     fn read_events(&mut self) -> Result<(), ReplyOrIdError> {
         while let Some(event) = self.link.conn.poll_for_event()? {
-            let own = |window: u32| self.actors.values().any(|actor| actor.window == window);
+            let preview = self.preview.as_ref().map(|preview| preview.window);
+            let own = |window: u32| {
+                Some(window) == preview || self.actors.values().any(|actor| actor.window == window)
+            };
             match event {
                 Event::MapNotify(event) => self.is_covered |= !own(event.window),
                 Event::ConfigureNotify(event) => {
@@ -219,6 +240,19 @@ impl Stage {
                     for actor in self.actors.values_mut() {
                         actor.change(&self.link, surface_of(self.is_composited))?;
                     }
+                }
+                Event::DamageNotify(event) => {
+                    self.preview.iter_mut().for_each(|preview| preview.note_damage(event.damage));
+                }
+                Event::DestroyNotify(event) => {
+                    self.preview
+                        .iter_mut()
+                        .try_for_each(|preview| preview.note_gone(&self.link, event.window))?;
+                }
+                Event::UnmapNotify(event) => {
+                    self.preview
+                        .iter_mut()
+                        .try_for_each(|preview| preview.note_gone(&self.link, event.window))?;
                 }
                 _ => {}
             }
@@ -238,6 +272,11 @@ impl Stage {
         }
         self.raises.push_back(now);
         self.is_covered = false;
+        // Cursors go over the live picture.
+        self.preview
+            .iter()
+            .filter(|preview| preview.is_mapped)
+            .try_for_each(|preview| preview.raise(&self.link))?;
         for actor in self.actors.values().filter(|actor| actor.is_mapped) {
             actor.raise(&self.link)?;
         }
@@ -246,7 +285,7 @@ impl Stage {
 
     /// Other windows matter while a cursor is seen, and wake nobody while none is.
     fn follow_windows(&mut self) -> Result<(), ReplyOrIdError> {
-        let is_seen = self.actors.values().any(|actor| actor.is_mapped);
+        let is_seen = self.preview.is_some() || self.actors.values().any(|actor| actor.is_mapped);
         if self.follows != is_seen {
             self.link.follow_windows(is_seen)?;
             self.follows = is_seen;

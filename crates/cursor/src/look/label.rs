@@ -41,7 +41,7 @@ pub(crate) struct Line {
     pub(crate) baseline: f32,
 }
 
-/// Sets a text in letters of so many pixels; nothing where no font has any of them.
+/// Sets a text in letters of so many pixels; nothing where the fonts have none of them.
 pub(crate) fn set(text: &str, pixels: f32, ink: Color) -> Option<Line> {
     let baseline = pixels * 2.0;
     let svg = format!(

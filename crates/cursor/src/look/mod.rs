@@ -238,5 +238,5 @@ fn finished(picture: &Pixmap, opacity: f32, surface: Surface) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::PathBuf;
 use std::str::FromStr;
 
