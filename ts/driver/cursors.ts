@@ -2,6 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import type { CursorState, Point, PreviewPlace, Cursors as Shown } from '@backlot/native'
 import { type CursorSettings, cursorDefaults, paceOf, styleOf } from './cursor-settings.ts'
+import { reasonOf } from './ending.ts'
 import { anonymous, type Session } from './sessions.ts'
 import { type Shared, shared } from './shared.ts'
 import type { Scene } from './witnesses.ts'
@@ -28,8 +29,23 @@ export interface CursorView {
   readonly settings: CursorSettings
 }
 
+/** What a cursor did where the person saw it. */
+export interface CursorEvent {
+  readonly at: Date
+  /** Of the session that the cursor belongs to. */
+  readonly key: string
+  readonly session: string | null
+  readonly cursor_id: string
+  /** Set out for a place, was put there, pulsed, or was taken from the screen; hiding by itself is not told. */
+  readonly kind: 'glide' | 'place' | 'pulse' | 'hide'
+  /** In screen points; of a glide, where it goes. */
+  readonly x: number
+  readonly y: number
+}
+
 interface Held {
   readonly key: string
+  readonly name: string | null
   readonly cursorId: string
   settings: CursorSettings
   isEnabled: boolean
@@ -45,6 +61,7 @@ interface Held {
 export class Cursors {
   readonly #held = new Map<string, Held>()
   readonly #shown: Shared<Shown>
+  readonly #followers = new Set<(event: CursorEvent) => void>()
   /** Why there is no overlay, as it was when that was tried last. */
   #missing: Failure | undefined
 
@@ -59,6 +76,12 @@ export class Cursors {
     this.#shown = shared(open)
   }
 
+  /** Tells what cursors do from now on, until the function that it returns is called. */
+  follow(listener: (event: CursorEvent) => void): () => void {
+    this.#followers.add(listener)
+    return () => this.#followers.delete(listener)
+  }
+
   /** Goes to where an action will happen, and is there when it does; does nothing for a caller without a cursor. */
   async arrive(owner: Session, scene: Scene): Promise<void> {
     this.#preview(scene).catch(() => undefined)
@@ -69,10 +92,7 @@ export class Cursors {
     const isGlide = held.glides && held.isEnabled
     held.position = at
     // An action is not worth less for being unseen.
-    await this.#show(held, async (shown) => {
-      if (isGlide) await shown.glide(held.key, at)
-      else await shown.place(held.key, at)
-    }).catch(() => undefined)
+    await this.#show(held, (shown) => this.#go(held, shown, isGlide ? 'glide' : 'place', at)).catch(() => undefined)
     // The session may have ended on the way.
     if (owner.signal.aborted) await this.end(owner)
   }
@@ -84,7 +104,8 @@ export class Cursors {
     const end = scene.end && onScreen(scene, scene.end)
     if (end !== undefined) held.position = end
     const pulse = async (shown: Shown): Promise<void> => {
-      if (end !== undefined) await shown.glide(held.key, end)
+      if (end !== undefined) await this.#go(held, shown, 'glide', end)
+      this.#tell(held, 'pulse')
       await shown.pulse(held.key)
     }
     this.#show(held, pulse).catch(() => undefined)
@@ -95,7 +116,7 @@ export class Cursors {
     const held = await this.#of(owner)
     held.glides = true
     held.position = to
-    await this.#show(held, (shown) => (held.isEnabled ? shown.glide(held.key, to) : shown.place(held.key, to)))
+    await this.#show(held, (shown) => this.#go(held, shown, held.isEnabled ? 'glide' : 'place', to))
     return this.view(owner)
   }
 
@@ -118,7 +139,10 @@ export class Cursors {
   /** Shows or hides a session's cursor until it is told otherwise. */
   async enable(owner: Session, isEnabled: boolean): Promise<CursorView> {
     const held = await this.#of(owner)
+    const isTold = held.dressed !== undefined && held.isEnabled !== isEnabled
+    if (isTold && !isEnabled) this.#tell(held, 'hide')
     held.isEnabled = isEnabled
+    if (isTold && isEnabled) this.#tell(held, 'place')
     await this.#show(held, (shown) => shown.enable(held.key, isEnabled))
     return this.view(owner)
   }
@@ -140,6 +164,8 @@ export class Cursors {
 
   /** Takes away the cursor of a session that is over. */
   async end({ key }: Pick<Session, 'key'>): Promise<void> {
+    const held = this.#held.get(key)
+    if (held?.dressed !== undefined) this.#tell(held, 'hide')
     this.#held.delete(key)
     await (await this.#shown.peek())?.remove(key).catch(() => undefined)
   }
@@ -154,13 +180,16 @@ export class Cursors {
     return !signal.aborted && (name !== null || (key !== anonymous && this.#held.has(key)))
   }
 
-  async #of({ key, name }: Session): Promise<Held> {
+  /** Throws `session_ended` where it is over: what its late calls still want must not make another. */
+  async #of({ key, name, signal }: Session): Promise<Held> {
     const known = this.#held.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined && !signal.aborted) return known
     const cursorId = name ?? defaultCursor
     const color = (await this.native()).colorOf(cursorId)
+    if (signal.aborted) throw reasonOf(signal)
     const made: Held = {
       key,
+      name,
       cursorId,
       settings: { ...cursorDefaults, color },
       isEnabled: true,
@@ -172,6 +201,19 @@ export class Cursors {
     if (meanwhile !== undefined) return meanwhile
     this.#held.set(key, made)
     return made
+  }
+
+  async #go(held: Held, shown: Shown, kind: 'glide' | 'place', to: Point): Promise<void> {
+    if (this.#held.get(held.key) !== held) return
+    this.#tell(held, kind, to)
+    await shown[kind](held.key, to)
+  }
+
+  /** What the person does not see, as that of a session that is over, is not told. */
+  #tell(held: Held, kind: CursorEvent['kind'], at = held.position): void {
+    const { key, name: session, cursorId: cursor_id, isEnabled } = held
+    if (at === undefined || !isEnabled || this.#held.get(key) !== held) return
+    for (const follower of this.#followers) follower({ at: new Date(), key, session, cursor_id, kind, ...at })
   }
 
   /** Does something to a cursor on the screen, where there is an overlay. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { recording as limits } from '@backlot/contract/limits'
 import { version } from '@backlot/contract/version'
+import type { CursorEvent } from '../cursors.ts'
 import type { Driver } from '../driver.ts'
 import type { Session } from '../sessions.ts'
 import { type Film, startFilm } from './film.ts'
@@ -120,6 +121,15 @@ export class Recording {
     })
   }
 
+  /** Adds what a cursor did, among the clicks. */
+  note({ at, session, cursor_id, kind, x, y }: CursorEvent): void {
+    if (this.isOver) return
+    const { elapsed_ms } = this.#factsOf(0, at)
+    this.#queue('The way of a cursor', () =>
+      this.#append({ timestamp: at.toISOString(), elapsed_ms, session, kind, cursor_id, x, y }),
+    )
+  }
+
   /** Writes what waits, finishes the film, and says how it ended; stopping twice is fine. */
   stop(because: string): Promise<RecordingState> {
     this.#stopped ??= this.#finish(because)
@@ -164,7 +174,7 @@ export class Recording {
     if (click === undefined) return
     const { screen_x: x, screen_y: y, window_id } = click
     const { elapsed_ms } = this.#factsOf(turn, at)
-    const line = {
+    await this.#append({
       timestamp: at.toISOString(),
       elapsed_ms,
       session: action.session,
@@ -173,7 +183,10 @@ export class Recording {
       x,
       y,
       window_id,
-    }
+    })
+  }
+
+  async #append(line: object): Promise<void> {
     await appendBeside(this.wish.output_dir, names.cursor, `${JSON.stringify(line)}\n`)
   }
 

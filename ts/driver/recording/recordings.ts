@@ -2,6 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { environment, recording as limits } from '@backlot/contract/limits'
 import type { Call } from '../context.ts'
+import type { CursorEvent } from '../cursors.ts'
 import type { Driver } from '../driver.ts'
 import { anonymous, type Session } from '../sessions.ts'
 import type { Outcome, Tool } from '../tool.ts'
@@ -23,6 +24,7 @@ export const recordingsOf = (driver: Driver): Recordings => {
   if (known !== undefined) return known
   const recordings = new Recordings()
   driver.sessions.follow({ ended: (session, how) => recordings.ended(session, how) })
+  driver.cursors.follow((event) => recordings.seen(event))
   byDriver.set(driver, recordings)
   return recordings
 }
@@ -105,6 +107,11 @@ class Recordings {
     this.#idle.unref()
   }
 
+  /** A cursor did something: those that hold its session's calls note it. */
+  seen(event: CursorEvent): void {
+    for (const recording of this.#holding(event)) recording.note(event)
+  }
+
   /** Runs a call, and hands what was seen of it to the recordings that hold it. */
   async during(call: Call, tool: Tool, args: Done['args'], run: () => Promise<Outcome>): Promise<Outcome> {
     const holding = tool.attributes.recorded ? this.#holding(call.owner) : []
@@ -145,7 +152,7 @@ class Recordings {
     await Promise.race([looking, Bun.sleep(limits.longestHoldMs)])
   }
 
-  #holding({ key }: Session): readonly Recording[] {
+  #holding({ key }: Pick<Session, 'key'>): readonly Recording[] {
     const keys = key === anonymous ? [anonymous] : [key, anonymous]
     return keys.flatMap((each) => this.#active.get(each) ?? [])
   }
