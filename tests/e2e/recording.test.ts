@@ -225,42 +225,51 @@ test(
 
 test(
   'a recording ends with the session that owns it, and leaves that of a later client alone',
-  proving(['driver.recording.owner-ends', 'driver.recording.later-unaffected'], async () => {
-    const closed = 'the connection that started it was closed'
-    const stops = (folder: string, because: string) =>
-      until('the recording to stop', () => sessionIn(folder).stopped_because === because)
-    for (const leave of ['closed', 'killed', 'ended'] as const) {
-      const folder = on().path(leave)
-      const own = await connect(on())
-      const session = { session: `recording until ${leave}` }
-      await own.ask('start_recording', { output_dir: folder, ...(leave !== 'closed' && session) })
-      await own.ask('set_config', { max_image_dimension: 50, ...session })
-      await own.ask('press_key', { ...target, key: 'f4', ...(leave !== 'closed' && session) })
-      const later = on().path(`later than ${leave}`)
-      await client.ask('start_recording', { output_dir: later })
-      if (leave === 'ended') await shell('end_session', session)
-      if (leave === 'killed') process.kill(own.pid, 'SIGKILL')
-      await own[Symbol.asyncDispose]()
-      await stops(folder, leave === 'ended' ? 'end_session ended it' : closed)
-      expect(turnsIn(folder)).toEqual(['turn-00001'])
-      expect(await client.ask<Facts>('get_recording_state')).toMatchObject({ enabled: true, output_dir: later })
-      await client.ask('stop_recording')
-    }
-    const control = await openSocket(socketOf(on()))
-    const folder = on().path('raw')
-    control.send({ method: 'session_begin', session_id: 'raw' })
-    await control.next()
-    control.send({ method: 'call', name: 'start_recording', args: { output_dir: folder }, session_id: 'raw' })
-    expect(await control.next()).toMatchObject({ result: { structuredContent: { owner: 'raw' } } })
-    control.terminate()
-    await stops(folder, closed)
-  }),
+  proving(
+    [
+      'driver.recording.owner-ends',
+      'driver.recording.later-unaffected',
+      'driver.event.session-end',
+      'driver.event.session-end-killed',
+      'driver.event.session-end-owned-only',
+    ],
+    async () => {
+      const closed = 'the connection that started it was closed'
+      const stops = (folder: string, because: string) =>
+        until('the recording to stop', () => sessionIn(folder).stopped_because === because)
+      for (const leave of ['closed', 'killed', 'ended'] as const) {
+        const folder = on().path(leave)
+        const own = await connect(on())
+        const session = { session: `recording until ${leave}` }
+        await own.ask('start_recording', { output_dir: folder, ...(leave !== 'closed' && session) })
+        await own.ask('set_config', { max_image_dimension: 50, ...session })
+        await own.ask('press_key', { ...target, key: 'f4', ...(leave !== 'closed' && session) })
+        const later = on().path(`later than ${leave}`)
+        await client.ask('start_recording', { output_dir: later })
+        if (leave === 'ended') await shell('end_session', session)
+        if (leave === 'killed') process.kill(own.pid, 'SIGKILL')
+        await own[Symbol.asyncDispose]()
+        await stops(folder, leave === 'ended' ? 'end_session ended it' : closed)
+        expect(turnsIn(folder)).toEqual(['turn-00001'])
+        expect(await client.ask<Facts>('get_recording_state')).toMatchObject({ enabled: true, output_dir: later })
+        await client.ask('stop_recording')
+      }
+      const control = await openSocket(socketOf(on()))
+      const folder = on().path('raw')
+      control.send({ method: 'session_begin', session_id: 'raw' })
+      await control.next()
+      control.send({ method: 'call', name: 'start_recording', args: { output_dir: folder }, session_id: 'raw' })
+      expect(await control.next()).toMatchObject({ result: { structuredContent: { owner: 'raw' } } })
+      control.terminate()
+      await stops(folder, closed)
+    },
+  ),
   90_000,
 )
 
 test(
   'a daemon in which no tool is called stops what it records, and a new one records nothing',
-  proving(['driver.recording.idle'], async () => {
+  proving(['driver.recording.idle', 'driver.state.restart-disables-recording'], async () => {
     const socket = on().path('idle.sock')
     const quick = on().with({ DRIVER_RECORDING_IDLE_SECS: '1' })
     const call = async (name: string, args: Facts = {}) =>
@@ -345,7 +354,7 @@ const withoutEncoder = async (
 
 test(
   'where no film can be made the turns are recorded, and last_error says why',
-  proving(['driver.start-recording.without-ffmpeg'], async () => {
+  proving(['driver.start-recording.without-ffmpeg', 'driver.errors.ffmpeg-missing'], async () => {
     const program = on().path('no such ffmpeg')
     await withoutEncoder({ FFMPEG_BIN: program }, async (call) => {
       const folder = on().path('no film')

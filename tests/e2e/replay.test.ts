@@ -101,6 +101,7 @@ test(
       'driver.replay-trajectory.elements-fail',
       'driver.replay-trajectory.stop-on-error',
       'driver.replay-trajectory.order',
+      'driver.errors.replay-stops',
     ],
     async () => {
       await using other = await connect(fresh())
@@ -136,6 +137,7 @@ test(
       'driver.replay-trajectory.recorded',
       'driver.replay-trajectory.call',
       'driver.replay-trajectory.delay',
+      'driver.limits.replay-delay',
     ],
     async () => {
       const app: Application = await startGtk3(on(), 'controls')
