@@ -20,7 +20,6 @@ afterAll(async () => {
 }, 30_000)
 
 interface Step {
-  readonly tool: string
   readonly effect?: string
   readonly result?: Record<string, unknown>
 }
@@ -60,7 +59,8 @@ test('steps are done in order, share a window, name elements by token, and end w
   })
   expect([...new Set(order)]).toEqual(['Check me', 'Name', 'F7'])
   expect(done).toMatchObject({ completed: 4, total: 4 })
-  expect(done.steps.map(({ tool }) => tool)).toEqual(['get_window_state', 'click', 'type_text', 'press_key'])
+  // A step's place tells its tool.
+  expect(done.steps.map(Object.keys)).toEqual([['result'], ['effect'], ['effect'], ['effect']])
   expect(done.steps.slice(1, 3).map(({ effect }) => effect)).toEqual(['confirmed', 'confirmed'])
   expect(done.steps[0]?.result?.tree_markdown).toContain('Check me')
   expect(done.steps.slice(1).every(({ result }) => result === undefined)).toBe(true)
@@ -107,7 +107,7 @@ test('the first step that fails is the last, and the report says what was done',
     failed_index: 1,
     completed: 1,
     total: 3,
-    steps: [{ tool: 'click', effect: 'confirmed' }],
+    steps: [{ effect: 'confirmed' }],
     observation: expect.any(Object),
   })
   expect(text).toContain('1 step before it was done, confirmed.')

@@ -146,8 +146,8 @@ const summary = (headline: string, total: number, reports: readonly Report[]): O
       ...(last && { pid: last.pid, window_id: last.window_id }),
       completed: reports.length,
       total,
-      // What there is to say of a step stands in the text, once; its place is its index.
-      steps: reports.map(({ text: _, pid: __, window_id: ___, ...report }) => report),
+      // What there is to say of a step stands in the text, once; its place tells its tool.
+      steps: reports.map(({ tool: _, text: __, pid: ___, window_id: ____, ...report }) => report),
     },
   }
 }
