@@ -1,6 +1,6 @@
 /** How honest an agent's answers are: actions on common controls, each judged by the application's own journal. */
 import type { Entry, Journal } from './journal.ts'
-import { element, type ListedElement, middleOf, type Target, windowsOf } from './look.ts'
+import { element, elementsOf, type ListedElement, middleOf, type Target, windowsOf } from './look.ts'
 import type { McpClient } from './mcp-client.ts'
 import { until } from './until.ts'
 
@@ -33,6 +33,15 @@ interface Action {
 const onElement =
   (label: string, more: Arguments = {}): Make =>
   async ({ target }, client) => ({ element_index: (await control(client, target, label)).element_index, ...more })
+
+/** What is given to the combo box of fruit, which Qt names by nothing but what is chosen. */
+const onCombo =
+  (more: Arguments): Make =>
+  async ({ target }, client) => {
+    const elements = await elementsOf(client, target)
+    const combo = elements.find(({ role, label }) => role === 'combo box' && ['Fruit', ''].includes(label))
+    return { element_index: combo?.element_index, ...more }
+  }
 
 const onPixel =
   (label: string, more: Arguments = {}): Make =>
@@ -71,8 +80,14 @@ const actions: readonly Action[] = [
   { name: 'type', tool: 'type_text', args: onElement('Name', { text: 'alpha ' }), arrived: typed },
   { name: 'type more', tool: 'type_text', args: onElement('Notes', { text: 'beta gamma delta ' }), arrived: typed },
   { name: 'letter', tool: 'press_key', args: onElement('Name', { key: 'x' }), arrived: keyed },
+  { name: 'delete a word', tool: 'hotkey', args: plain({ keys: ['ctrl', 'backspace'] }), arrived: typed },
+  { name: 'set text', tool: 'set_value', args: onElement('Name', { value: 'epsilon' }), arrived: typed },
   { name: 'select all', tool: 'hotkey', args: plain({ keys: ['ctrl', 'a'] }), arrived: keyed },
   { name: 'delete', tool: 'press_key', args: plain({ key: 'delete' }), arrived: keyed },
+  { name: 'focus back', tool: 'hotkey', args: plain({ keys: ['shift', 'tab'] }), arrived: keyed },
+  { name: 'set off', tool: 'set_value', args: onElement('Check me', { value: 'off' }), arrived: operated },
+  { name: 'set on', tool: 'set_value', args: onElement('Check me', { value: 'on' }), arrived: operated },
+  { name: 'set option', tool: 'set_value', args: onCombo({ value: 'Pear' }), arrived: operated },
   { name: 'select a word', tool: 'double_click', args: onPixel('Notes'), arrived: pressed },
   { name: 'select by drag', tool: 'drag', args: drag, arrived: pressed },
   { name: 'page down', tool: 'scroll', args: onElement('Notes', { direction: 'up' }), arrived: keyed },
@@ -111,13 +126,13 @@ const closeMenus = async (client: McpClient, { pid, window_id }: Target): Promis
   await client.call('press_key', { pid, window_id, key: 'escape' })
 }
 
-/** A line for each action that was delivered and not confirmed, after one that counts. */
+/** A line for each action that was not delivered and confirmed, after one that counts and says what is left out. */
 export const summaryOf = (toolkit: string, judged: readonly Judged[]): string => {
   const delivered = judged.filter((each) => each.delivered)
   const confirmed = delivered.filter(({ effect }) => effect === 'confirmed')
   const rest = judged.filter((each) => !confirmed.includes(each))
   return [
-    `${toolkit}: ${judged.length} actions, ${delivered.length} delivered, ${confirmed.length} of them confirmed`,
+    `${toolkit}: ${judged.length} actions, ${delivered.length} delivered, ${confirmed.length} of them confirmed (plain clicks at places that do nothing are not in it)`,
     ...rest.map(
       ({ action, effect, kinds, delivered }) =>
         `  ${action}: ${delivered ? '' : 'not delivered, '}${effect} (${kinds.join(', ')})`,
