@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Browser, startChromium } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand } from '../support/driver.ts'
@@ -204,6 +206,33 @@ test(
   }),
   60_000,
 )
+
+test('the cursor of a session glides to an element before it is clicked', async () => {
+  const session = 'gliding'
+  const folder = on().path('gliding')
+  const glide_duration_ms = 700
+  await client.ask('start_session', { session })
+  await client.ask('set_agent_cursor_motion', { cursor_id: session, glide_duration_ms })
+  await client.ask('move_cursor', { x: 5, y: 5, session })
+  await client.ask('start_recording', { session, output_dir: folder })
+  await result('addEventListener("click", () => { globalThis.clickedAt = Date.now() }, { once: true, capture: true })')
+  const clicked = await client.ask<Facts>('page', { ...target, action: 'click_element', selector: '#press', session })
+  const at = { x: Math.floor(Number(clicked.screen_x)), y: Math.floor(Number(clicked.screen_y)) }
+  expect(await client.ask<Facts>('get_agent_cursor_state', { cursor_id: session })).toMatchObject({ position: at })
+  await client.ask('end_session', { session })
+  const way: Facts[] = readFileSync(join(folder, 'cursor.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(way).toMatchObject([
+    { kind: 'glide', session, ...at },
+    { kind: 'pulse', session, ...at },
+    { kind: 'hide', session, ...at },
+  ])
+  // The browser's clock is the one of the driver.
+  const arrived = Date.parse(String(way[0]?.timestamp)) + glide_duration_ms
+  expect(await result('clickedAt')).toBeGreaterThanOrEqual(arrived)
+}, 60_000)
 
 test('an element far down is scrolled to', async () => {
   for (const [selector, id] of [
