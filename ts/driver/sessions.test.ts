@@ -1,5 +1,6 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, expect, jest, test } from 'bun:test'
 import { Failure } from '@backlot/contract/failure'
+import { proving } from '../../tests/support/proves.ts'
 import { sessionOf } from './session-name.ts'
 import { anonymous, type Session, Sessions } from './sessions.ts'
 import { click } from './tools/click.ts'
@@ -96,6 +97,26 @@ test('a session without calls ends, one with a call under way does not', async (
   expect(await long).toBe(false)
   expect(await codeOf(use(sessions, anonymous, 'idle'))).toBe('session_ended')
 })
+
+test(
+  'a session without calls ends after 300 s where nothing else is said, as end_session ends it',
+  proving(['driver.session.idle-timeout', 'driver.limits.session-idle'], async () => {
+    const sessions = opened()
+    jest.useFakeTimers()
+    try {
+      sessions.start('idle', undefined)
+      jest.advanceTimersByTime(200_000)
+      expect(await codeOf(use(sessions, anonymous, 'idle'))).toBe('none')
+      jest.advanceTimersByTime(299_999)
+      expect([sessions.active, over]).toEqual([['idle'], []])
+      jest.advanceTimersByTime(1)
+      expect([sessions.active, over]).toEqual([[], ['session idle']])
+      expect(await codeOf(use(sessions, anonymous, 'idle'))).toBe('session_ended')
+    } finally {
+      jest.useRealTimers()
+    }
+  }),
+)
 
 test('an idle time that is no number of seconds is refused where a session begins', () => {
   for (const wrong of ['soon', '-1', '0', '1e3']) {

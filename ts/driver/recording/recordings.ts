@@ -77,7 +77,7 @@ class Recordings {
   }
 
   /** Stops what belongs to a session that is over. */
-  async ended({ key }: Session, how: string): Promise<void> {
+  async ended({ key }: Pick<Session, 'key'>, how: string): Promise<void> {
     await this.#change(() => this.#stop(key, how))
     this.#last.delete(key)
   }

@@ -1,0 +1,37 @@
+import { expect, jest, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { proving } from '../../../tests/support/proves.ts'
+import { callTool } from '../call.ts'
+import { openDriver } from '../driver.ts'
+import { recordingsOf } from './recordings.ts'
+
+test(
+  'recordings end after five minutes in which no tool was called',
+  proving(['driver.limits.recording-idle'], async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'recordings-'))
+    // What is recorded needs no display before there is a turn.
+    await using driver = await openDriver({ display: ':no-display', configFile: join(folder, 'none.json') })
+    const output_dir = join(folder, 'recorded')
+    const call = (name: string, args = {}) =>
+      callTool(driver, name, args, { client: 'test', signal: new AbortController().signal })
+    const stopped = () => JSON.parse(readFileSync(join(output_dir, 'session.json'), 'utf8')).stopped_because
+    jest.useFakeTimers()
+    try {
+      expect(await call('start_recording', { output_dir })).toMatchObject({ structuredContent: { recording: true } })
+      jest.advanceTimersByTime(200_000)
+      await call('get_recording_state')
+      jest.advanceTimersByTime(299_999)
+      expect(recordingsOf(driver).active).toHaveLength(1)
+      const [recording] = recordingsOf(driver).active
+      jest.advanceTimersByTime(1)
+      // Asking for another change waits until this one is done.
+      await recordingsOf(driver).ended({ key: 'nobody' }, '')
+      expect([recording?.isOver, stopped()]).toEqual([true, 'no tool was called for a long time'])
+    } finally {
+      jest.useRealTimers()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }),
+)
