@@ -3,6 +3,7 @@ import { tools } from '@backlot/driver'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand } from '../support/driver.ts'
 import { connect } from '../support/mcp-client.ts'
+import { proving } from '../support/proves.ts'
 
 const on = privateDesktop()
 
@@ -56,26 +57,30 @@ interface Listed {
   readonly inputSchema: { readonly properties?: Readonly<Record<string, object>> }
 }
 
-test('without extensions the tools are those of the specification, in its order, and fit in 24 KB', async () => {
-  for (const flags of [[], ['--direct']]) {
-    await using client = await connect(on(), ...flags)
-    const listed = (await client.client.listTools()).tools as unknown as Listed[]
-    const names = listed.map(({ name }) => name)
-    expect(names).toEqual(specified.filter((name) => names.includes(name)))
-    expect(names).toEqual(tools.filter(({ attributes }) => !attributes.extension).map(({ name }) => name))
-    expect(Buffer.byteLength(JSON.stringify({ tools: listed }))).toBeLessThanOrEqual(24 * 1024)
-    const state = listed.find(({ name }) => name === 'get_window_state')
-    expect(Object.keys(state?.inputSchema.properties ?? {})).toEqual([
-      'pid',
-      'window_id',
-      'capture_mode',
-      'query',
-      'screenshot_out_file',
-    ])
-  }
-  const { stdout } = await on().backlot(['list-tools'])
-  expect(stdout).not.toContain('clipboard_read')
-}, 30_000)
+test(
+  'without extensions the tools are the 35 of the specification, in its order, and fit in 20 KB',
+  proving(['driver.server.specified-35'], async () => {
+    for (const flags of [[], ['--direct']]) {
+      await using client = await connect(on(), ...flags)
+      const listed = (await client.client.listTools()).tools as unknown as Listed[]
+      const names = listed.map(({ name }) => name)
+      expect(names).toEqual(specified)
+      expect(names).toEqual(tools.filter(({ attributes }) => !attributes.extension).map(({ name }) => name))
+      expect(Buffer.byteLength(JSON.stringify({ tools: listed }))).toBeLessThanOrEqual(20 * 1024)
+      const state = listed.find(({ name }) => name === 'get_window_state')
+      expect(Object.keys(state?.inputSchema.properties ?? {})).toEqual([
+        'pid',
+        'window_id',
+        'capture_mode',
+        'query',
+        'screenshot_out_file',
+      ])
+    }
+    const { stdout } = await on().backlot(['list-tools'])
+    expect(stdout).not.toContain('clipboard_read')
+  }),
+  30_000,
+)
 
 test('a hidden tool is an unknown one, and a hidden argument too', async () => {
   for (const flags of [[], ['--direct']]) {

@@ -100,9 +100,11 @@ test('a cancelled call is not answered, and the next one is', async () => {
   expect(await ask(server, 4, 'tools/call', { name: 'get_config' })).toMatchObject({ id: 4 })
 })
 
-const looks = { readOnlyHint: true, openWorldHint: false }
-const actsInWindows = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
-const changes = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+/** The protocol's own, for hints that are not given. */
+const presumed = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
+const looks = { ...presumed, readOnlyHint: true, openWorldHint: false }
+const actsInWindows = presumed
+const changes = { ...presumed, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 /** What hosts are told of each tool. */
 const hints = {
@@ -114,6 +116,7 @@ const hints = {
   get_cursor_position: looks,
   get_config: looks,
   get_recording_state: looks,
+  get_agent_cursor_state: looks,
   launch_app: { ...changes, openWorldHint: true, idempotentHint: false },
   kill_app: { ...changes, destructiveHint: true },
   bring_to_front: changes,
@@ -126,6 +129,7 @@ const hints = {
   hotkey: actsInWindows,
   set_value: { ...actsInWindows, idempotentHint: true },
   scroll: actsInWindows,
+  move_cursor: changes,
   zoom: looks,
   page: actsInWindows,
   start_recording: { ...changes, idempotentHint: false },
@@ -134,8 +138,11 @@ const hints = {
   set_config: changes,
   start_session: changes,
   end_session: changes,
+  set_agent_cursor_enabled: changes,
+  set_agent_cursor_motion: changes,
+  set_agent_cursor_style: changes,
   check_permissions: looks,
-  check_for_update: { readOnlyHint: true, openWorldHint: true },
+  check_for_update: { ...looks, openWorldHint: true },
   run_steps: actsInWindows,
   wait_for: looks,
   invoke_menu: actsInWindows,
@@ -157,7 +164,9 @@ test('each tool is listed as it is declared, with what it may change', async () 
     // What is listed leaves out only what says nothing to an agent, as the greatest integer that there is.
     expect(declared).toMatchObject(inputSchema?.properties ?? {})
   }
-  expect(Object.fromEntries(listed.map(({ name, annotations }) => [name, annotations]))).toEqual(hints)
+  expect(Object.fromEntries(listed.map(({ name, annotations }) => [name, { ...presumed, ...annotations }]))).toEqual(
+    hints,
+  )
 })
 
 const inProcess = async (flags: readonly string[], env: Record<string, string>): Promise<void> => {

@@ -26,7 +26,7 @@ export const elementToken = Type.String({
 export const observe = Type.Boolean({ description: 'Return what changed in the window.', extension: true })
 
 export const coordinate = (axis: string, marks: { readonly extension?: boolean } = {}) =>
-  Type.Number({ description: `${axis} in pixels of the window's latest screenshot.`, ...marks })
+  Type.Number({ description: `${axis} in the window's latest screenshot.`, ...marks })
 
 export const modifiers = Type.Array(Type.String(), {
   maxItems: 8,

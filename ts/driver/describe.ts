@@ -13,12 +13,15 @@ export interface ToolDescription {
     readonly properties: Readonly<Record<string, object>>
     readonly required?: readonly string[]
   }
-  readonly annotations: {
-    readonly readOnlyHint: boolean
-    readonly destructiveHint?: boolean
-    readonly idempotentHint?: boolean
-    readonly openWorldHint: boolean
-  }
+  readonly annotations: Hints
+}
+
+/** What is absent is as the protocol presumes: not read-only, destructive, not idempotent, in an open world. */
+interface Hints {
+  readonly readOnlyHint?: true
+  readonly destructiveHint?: false
+  readonly idempotentHint?: true
+  readonly openWorldHint?: false
 }
 
 /** Reads a tool's entry off its declaration, without the optional arguments of the names in `withheld`. */
@@ -40,19 +43,26 @@ export const describeTool = (
       ),
       ...(required.length === 0 ? {} : { required }),
     },
-    annotations: {
-      readOnlyHint: attributes.readOnly,
-      ...(attributes.readOnly
-        ? {}
-        : { destructiveHint: attributes.destructive, idempotentHint: attributes.idempotent }),
-      openWorldHint: attributes.openWorld,
-    },
+    annotations: hintsOf(attributes),
   }
 }
 
-/** From here on a maximum only says what an integer of the machine can hold. */
+const hintsOf = ({ readOnly, destructive, idempotent, openWorld }: Tool['attributes']): Hints => ({
+  ...(readOnly && { readOnlyHint: true }),
+  ...(!readOnly && !destructive && { destructiveHint: false }),
+  ...(!readOnly && idempotent && { idempotentHint: true }),
+  ...(!openWorld && { openWorldHint: false }),
+})
+
+/** From here on a maximum only says what an integer of the machine can hold: it is an id, and its limits are no news. */
 const machineLimit = 2_147_483_647
 
-/** Without our own marks, which are no words of JSON Schema, and without limits that nobody reaches. */
-const shown = ({ extension: _, standsFor: __, maximum, ...schema }: TSchema): object =>
-  maximum === undefined || maximum >= machineLimit ? schema : { ...schema, maximum }
+/** Without our own marks, which are no words of JSON Schema, and without limits that nobody means to reach; what a pattern wants, the description says. */
+const shown = (property: TSchema): object => {
+  const { extension, standsFor, minLength, maxLength, maxItems, pattern, minimum, maximum, ...schema } = property
+  return {
+    ...schema,
+    ...(schema.items !== undefined && { items: shown(schema.items) }),
+    ...(maximum === undefined || maximum < machineLimit ? { minimum, maximum } : {}),
+  }
+}

@@ -38,7 +38,7 @@ const forCursor = <T>(call: Call, cursor_id: string | undefined, work: (owner: S
 
 export const getAgentCursorState = tool({
   name: 'get_agent_cursor_state',
-  title: 'Read the state of a cursor',
+  title: 'Agent cursor state',
   description: "Where an agent's cursor is, whether it is seen, and what it looks like.",
   arguments: Type.Object({ cursor_id: cursorId }),
   attributes: reads(),
@@ -147,7 +147,7 @@ const hex = '#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})'
 
 export const setAgentCursorStyle = tool({
   name: 'set_agent_cursor_style',
-  title: 'Set the colours or the image of the cursor',
+  title: 'Style the cursor',
   description: "Sets a gradient, a glow or an image for an agent's cursor. What is left out stays.",
   arguments: Type.Object({
     cursor_id: cursorId,

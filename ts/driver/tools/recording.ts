@@ -20,7 +20,7 @@ const attributes: Attributes = {
 
 export const getRecordingState = tool({
   name: 'get_recording_state',
-  title: 'Read the state of recording',
+  title: 'Recording state',
   description: 'Whether your calls are recorded, into which folder, the next turn, and what went wrong.',
   arguments: Type.Object({}),
   attributes: reads(),

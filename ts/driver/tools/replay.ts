@@ -18,7 +18,7 @@ export const replayOf = (find: (name: string) => Tool) =>
     name: 'replay_trajectory',
     title: 'Replay a recording',
     description:
-      'Calls the tool of each recorded turn again, in order. Elements are not found again unless resolve_elements; processes and windows that a replayed launch_app starts stand for those of then.',
+      'Calls the tool of each recorded turn again, in order. Turns on elements fail. What a replayed launch_app starts stands for the processes and windows of then.',
     arguments: Type.Object({
       dir: Type.String({ minLength: 1, description: 'output_dir of start_recording.' }),
       delay_ms: Type.Optional(
