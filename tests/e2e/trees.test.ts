@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startGtk4, startQt } from '../support/applications.ts'
+import { startGtk4, startQt, startTabs } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
-import { elementsOf } from '../support/look.ts'
+import { element, elementsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { compareTree } from '../support/tree-comparison.ts'
 import { until } from '../support/until.ts'
@@ -54,3 +54,23 @@ test('a combo box says what is chosen in it', async () => {
   expect(combo.value).toBe('Apple')
   expect((await elementsOf(client, target)).map(({ label }) => label)).not.toContain('Quince')
 }, 60_000)
+
+test.each([5, 6] as const)(
+  'a row of tabs in Qt %i is in the tree, and takes the name of a tab',
+  async (major) => {
+    const { pid, windowId, journal } = await startTabs(on(), major)
+    const { compared, missing, displaced } = await compareTree(on(), client, pid)
+    expect({ missing, displaced }).toEqual({ missing: [], displaced: [] })
+    // At least the row, its tabs, and the button of the one in front.
+    expect(compared).toBeGreaterThanOrEqual(5)
+    const target = { pid, window_id: windowId }
+    // Qt names the row after the tab in front.
+    const { element_index } = await element(client, target, 'Harbour', 'page tab list')
+    const mark = journal.mark()
+    const { effect } = await client.ask<{ effect: string }>('set_value', { ...target, element_index, value: 'Ferry' })
+    expect(effect).toBe('confirmed')
+    await journal.waitFor('the tab', ({ type, value }) => type === 'changed' && value === 'Ferry', mark)
+    await element(client, target, 'Ferry', 'page tab list')
+  },
+  60_000,
+)

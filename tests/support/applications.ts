@@ -127,6 +127,14 @@ export const startQt = (
   return started(title, Journal.inFile(file))
 }
 
+/** Starts the Qt application of three tabs, `Harbour`, `Lighthouse` and `Ferry`. */
+export const startTabs = (on: TestDesktop, major: 5 | 6): Promise<Application> => {
+  const title = `Backlot tabs of Qt ${major}`
+  const file = on.path(`tabs-of-qt${major}.jsonl`)
+  on.start([python, join(fixtures, 'qt_tabs.py'), String(major), file, title])
+  return started(title, Journal.inFile(file))
+}
+
 /** Starts the application whose buttons and keys open dialogs. */
 export const startDialogs = (on: TestDesktop, toolkit: 'gtk3' | 'qt5' | 'qt6'): Promise<Application> => {
   const title = `Backlot dialogs of ${toolkit}`

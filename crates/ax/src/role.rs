@@ -148,7 +148,7 @@ pub enum Operated {
     WhenSelectable,
     /// When it offers an action or can be selected: icons inside fields and on desktops.
     WhenActive,
-    /// When its children can be selected through it: lists, tables and rows of tabs.
+    /// When its children can be selected through it, or it listens as `WhenFocusable`: lists, tables and rows of tabs.
     WhenChoosing,
     /// When it can be focused and offers an action: a part of a page that listens to clicks.
     WhenFocusable,

@@ -60,14 +60,13 @@ impl Node {
         let edited = self.states.has(State::Editable)
             && !self.states.has(State::ReadOnly)
             && self.abilities.has(Abilities::TEXT);
+        let listens = self.states.has(State::Focusable) && self.abilities.has(Abilities::ACTION);
         match self.role.operated() {
             Operated::Always => true,
             Operated::WhenSelectable => reachable || edited,
             Operated::WhenActive => reachable || self.abilities.has(Abilities::ACTION),
-            Operated::WhenChoosing => self.abilities.has(Abilities::SELECTION),
-            Operated::WhenFocusable => {
-                edited || self.states.has(State::Focusable) && self.abilities.has(Abilities::ACTION)
-            }
+            Operated::WhenChoosing => listens || self.abilities.has(Abilities::SELECTION),
+            Operated::WhenFocusable => edited || listens,
             Operated::Never => {
                 edited && (self.abilities.has(Abilities::EDITABLE_TEXT) || self.states.has(State::Focusable))
             }
@@ -296,6 +295,20 @@ pub mod tests {
         assert!(!item.is_operated());
         item.states = item.states.with(State::Selectable);
         assert!(item.is_operated());
+    }
+
+    #[test]
+    fn a_row_of_tabs_is_indexed_when_it_chooses_or_listens() {
+        let mut tabs = node(None, 38, "Appearance");
+        tabs.states = tabs.states.with(State::Focusable);
+        assert!(!tabs.is_operated());
+        // Qt gives it no selection, but the focus, in which arrow keys choose a tab.
+        tabs.abilities = Abilities::ACTION;
+        assert!(tabs.is_operated());
+        tabs.states = States::default();
+        assert!(!tabs.is_operated());
+        tabs.abilities = Abilities::SELECTION;
+        assert!(tabs.is_operated());
     }
 
     #[test]

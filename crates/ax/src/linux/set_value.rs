@@ -330,14 +330,16 @@ impl Snapshot {
         states.has(State::Selected) || states.has(State::Checked)
     }
 
-    /// What a combo box shows as chosen; none where only its options tell.
+    /// What a combo box shows as chosen, and a row of tabs in Qt; none where only its options tell.
     fn shown(&self, index: u32, offer: &Offer, deadline: Instant) -> Option<String> {
         let position = self.position(index).ok()?;
         let object = &self.objects[position].object;
-        if self.tree.nodes[position].role.name() != "combo box" {
+        let role = self.tree.nodes[position].role.name();
+        let is_qt = self.app.toolkit == Toolkit::Qt;
+        if role != "combo box" && !(is_qt && role == "page tab list") {
             return None;
         }
-        if self.app.toolkit == Toolkit::Qt {
+        if is_qt {
             return ask::text_property(
                 &self.app.ask(Ask::property(object, ask::ACCESSIBLE, "Name"), deadline),
             );
