@@ -110,7 +110,7 @@ fn is_smooth(pixels: &[u32], width: usize) -> bool {
         new += others.filter(|(pair, above)| pair[1] != pair[0] && pair[1] != **above).count();
         seen += width;
     }
-    new * 5 > seen * 2
+    new * 4 > seen
 }
 
 /// True for differences that are nearly all small, so that a few values of their channels come again and again.
