@@ -95,6 +95,9 @@ export const reads = (...grants: Grant[]): Attributes => ({
   writes: [],
 })
 
+/** Attributes of a tool that changes what the driver keeps and nothing on the screen; once more changes nothing more. */
+export const arranges: Attributes = { ...reads(), readOnly: false }
+
 /** Attributes of a tool that acts in a window as the person could. */
 export const acts = (...grants: Grant[]): Attributes => ({
   readOnly: false,

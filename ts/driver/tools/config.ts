@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { type Config, configSchema } from '../config.ts'
 import { anonymous } from '../sessions.ts'
 import { withoutDefault } from '../settings.ts'
-import { reads, tool } from '../tool.ts'
+import { arranges, reads, tool } from '../tool.ts'
 
 const asText = (config: Config): string =>
   Object.entries(config)
@@ -47,17 +47,7 @@ export const setConfig = tool({
   description:
     'Changes the keys given, for this session; a call from a shell that names no session stores them for everyone. The others stay.',
   arguments: keys,
-  attributes: {
-    readOnly: false,
-    destructive: false,
-    idempotent: true,
-    openWorld: false,
-    pausable: false,
-    recorded: false,
-    extension: false,
-    grants: [],
-    writes: [],
-  },
+  attributes: arranges,
   async run(call, args) {
     const { driver, owner } = call
     const isStored = owner.key === anonymous

@@ -4,19 +4,9 @@ import type { Call } from '../context.ts'
 import { absolutePath } from '../paths.ts'
 import type { RecordingState } from '../recording/recording.ts'
 import { recordingsOf } from '../recording/recordings.ts'
-import { type Attributes, type Outcome, reads, tool } from '../tool.ts'
+import { arranges, type Outcome, reads, tool } from '../tool.ts'
 
-const attributes: Attributes = {
-  readOnly: false,
-  destructive: false,
-  idempotent: false,
-  openWorld: false,
-  pausable: false,
-  recorded: false,
-  extension: false,
-  grants: [],
-  writes: [],
-}
+const attributes = { ...arranges, idempotent: false }
 
 export const getRecordingState = tool({
   name: 'get_recording_state',

@@ -1,23 +1,11 @@
 /** Sessions: what belongs to one run of an agent. */
 import { sessions as limits } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
-import { type Attributes, tool } from '../tool.ts'
+import { arranges, tool } from '../tool.ts'
 
 const sessionArguments = Type.Object({
   session: Type.String({ minLength: 1, maxLength: limits.longestName, description: 'Its name, of your choice.' }),
 })
-
-const attributes: Attributes = {
-  readOnly: false,
-  destructive: false,
-  idempotent: true,
-  openWorld: false,
-  pausable: false,
-  recorded: false,
-  extension: false,
-  grants: [],
-  writes: [],
-}
 
 export const startSession = tool({
   name: 'start_session',
@@ -25,7 +13,7 @@ export const startSession = tool({
   description:
     'Declares a session with a cursor, configuration and recording of its own: pass its name as session with every call. Again, it keeps it alive.',
   arguments: sessionArguments,
-  attributes,
+  attributes: arranges,
   async run({ driver, holder }, { session }) {
     const { isNew } = driver.sessions.start(session, holder)
     return {
@@ -40,7 +28,7 @@ export const endSession = tool({
   title: 'End a session',
   description: 'Ends a session: its cursor goes, its recording stops, its configuration is forgotten.',
   arguments: sessionArguments,
-  attributes,
+  attributes: arranges,
   async run({ driver }, { session }) {
     const ended = await driver.sessions.end(session)
     return {
