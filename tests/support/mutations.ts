@@ -101,6 +101,14 @@ const rightCalls = (app: Application, element_index: number): Record<string, Arg
     replay_trajectory: [{ dir: '/nonexistent', delay_ms: 0, stop_on_error: true }],
     start_session: [{ session: 'mutated' }],
     end_session: [{ session: 'mutated' }],
+    get_agent_cursor_state: [{ cursor_id: 'mutated' }],
+    move_cursor: [{ x: 5, y: 5, cursor_id: 'mutated' }],
+    set_agent_cursor_enabled: [{ enabled: true, cursor_id: 'mutated' }],
+    set_agent_cursor_motion: [
+      { cursor_icon: 'dot', cursor_color: 'teal', cursor_label: 'a', cursor_size: 8, cursor_opacity: 0.5 },
+      { start_handle: 0.5, arc_size: 0.1, arc_flow: -1, spring: 1, glide_duration_ms: 50, idle_hide_ms: 0 },
+    ],
+    set_agent_cursor_style: [{ gradient_colors: ['#ff0000', '#00f'], bloom_color: '#0f0', image_path: '/nonexistent' }],
     launch_app: [{ name: 'backlot-no-such-application', urls: ['about:blank'], additional_arguments: ['--x'] }],
     kill_app: [{ pid: 2 ** 22 + 1 }],
     click: [
