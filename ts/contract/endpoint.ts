@@ -13,19 +13,31 @@ export interface Endpoint {
   /** The parameters in the path: strings. */
   readonly params?: TObject
   readonly query?: TObject
-  /** The JSON body; where it stands, the body may not be left out. */
+  /** The JSON body; where it stands, the body may not be left out unless `leniently` says so. */
   readonly body?: TObject
+  /** A body that is absent, empty or no JSON object counts as `{}`: clients of this operation send such. */
+  readonly leniently?: true
+  /** Other spellings of the body's fields, at any depth, that clients use: `{ new_name: 'newName' }`. */
+  readonly spellings?: Readonly<Record<string, string>>
+  /** Another way to call it. */
+  readonly alias?: { readonly method: 'GET' | 'POST'; readonly path: string }
+  /** Not in the specification: its failures answer with the status of their kind, not with 400. */
+  readonly ours?: true
   readonly success: { readonly status: 200 | 202; readonly description: string; readonly result: TSchema }
   /** What status 400 means. */
   readonly refusal: string
   /** The command that does the same. */
   readonly command: {
-    /** The words that name it, below the service's own: `['config', 'locations', 'add']`. */
+    /** The command that the words stand below: `backlot vm …`, `backlot host …`. */
+    readonly group: 'vm' | 'host'
+    /** The words that name it: `['config', 'locations', 'add']`. */
     readonly words: readonly string[]
     /** The last word may be left out. */
     readonly usual?: true
     /** Fields that are given by position; the others are options. */
     readonly positional: readonly string[]
+    /** What the command sends for fields that are required and were not given. */
+    readonly defaults?: Readonly<Record<string, unknown>>
   }
 }
 

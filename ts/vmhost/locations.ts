@@ -1,7 +1,7 @@
 /** Storage locations: named folders that hold VMs. */
 import { realpath } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
-import type { Location } from '@backlot/contract/vmhost'
+import type { Location } from '@backlot/contract/vmhost/location'
 import type { Settings } from './settings.ts'
 
 /** Every location, sorted by name; the home directory is the one called `home`. */

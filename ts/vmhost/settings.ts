@@ -2,7 +2,7 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import { Location } from '@backlot/contract/vmhost'
+import { Location } from '@backlot/contract/vmhost/location'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 

@@ -8,7 +8,9 @@ import { vmHost } from '@backlot/contract/vmhost'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
 
-const operations: Endpoints = vmHost
+const operations: Endpoints = Object.fromEntries(
+  Object.entries<Endpoint>(vmHost).filter(([, { command }]) => command.group === 'host'),
+)
 const usualUrl = `http://127.0.0.1:${vmHostPort}`
 
 const optionName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
