@@ -260,6 +260,16 @@ export declare class FileLock {
    * Fails where the file cannot be opened, is no regular file or belongs to another user, who could hold it for ever.
    */
   static take(path: string): FileLock | null
+  /**
+   * The number of its file descriptor, which a child process that is given it holds the lock through; null when it
+   * was released or left.
+   */
+  get descriptor(): number | null
+  /**
+   * Closes the file and leaves it: the lock stays with the child processes that were given the descriptor, and is
+   * free when there are none.
+   */
+  leave(): void
   /** Removes the file and lets go of the lock; releasing twice is fine. */
   release(): void
 }

@@ -27,6 +27,11 @@ pub fn check(file: &File) -> Result<(), Error> {
     Err(Error::other("it is no file of this user"))
 }
 
+/// The number by which a child process can be given the file.
+pub fn descriptor(file: &File) -> i32 {
+    std::os::fd::AsRawFd::as_raw_fd(file)
+}
+
 /// True when this file is the one at the path.
 pub fn is_at(file: &File, path: &Path) -> Result<bool, Error> {
     let (held, there) = (file.metadata()?, symlink_metadata(path)?);

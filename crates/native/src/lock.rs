@@ -28,6 +28,21 @@ impl FileLock {
         Ok(taken.map(|file| FileLock { path, file: Mutex::new(Some(file)) }))
     }
 
+    /// The number of its file descriptor, which a child process that is given it holds the lock through; null when it
+    /// was released or left.
+    #[napi(getter)]
+    pub fn descriptor(&self) -> Option<i32> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.as_ref().map(platform::descriptor)
+    }
+
+    /// Closes the file and leaves it: the lock stays with the child processes that were given the descriptor, and is
+    /// free when there are none.
+    #[napi(catch_unwind)]
+    pub fn leave(&self) {
+        drop(self.file.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
     /// Removes the file and lets go of the lock; releasing twice is fine.
     #[napi(catch_unwind)]
     pub fn release(&self) {
