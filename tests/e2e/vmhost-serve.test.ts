@@ -32,8 +32,8 @@ describe('serve', () => {
       [['--port', String(host.port)], 1, `"127.0.0.1:${host.port}"`],
       [['--port', '70000'], 1, '"70000"'],
       [['--port', 'many'], 1, '"many"'],
-      [['--listen', '0.0.0.0', '--port', '0'], 1, 'BACKLOT_HOST_KEY'],
-      [['--key-file', '/nothing'], 1, '/nothing'],
+      [['--host', '0.0.0.0', '--port', '0'], 1, 'BACKLOT_HOST_TOKEN'],
+      [['--token-file', '/nothing'], 1, '/nothing'],
       [['--nothing'], 64, '--nothing'],
     ] as const) {
       const call = await runBacklot(['serve', ...args], { BACKLOT_HOME: host.home })
@@ -56,14 +56,14 @@ describe('serve', () => {
     }),
   )
 
-  test('asks for a key that stands in a file, and `host` sends it', async () => {
+  test('asks for a token that stands in a file, and `host` sends it', async () => {
     const file = join(host.home, 'key')
     await writeFile(file, 'open-sesame\n')
-    await using other = await startVmHost(['--listen', '0.0.0.0', '--port', '0', '--key-file', file])
+    await using other = await startVmHost(['--host', '0.0.0.0', '--port', '0', '--token-file', file])
     const url = `http://127.0.0.1:${other.port}`
     const without = await runBacklot(['host', 'config', '--url', url])
     expect([without.status, without.stdout]).toEqual([1, ''])
-    expect((await runBacklot(['host', 'config', '--url', url], { BACKLOT_HOST_KEY: 'open-sesame' })).status).toBe(0)
+    expect((await runBacklot(['host', 'config', '--url', url], { BACKLOT_HOST_TOKEN: 'open-sesame' })).status).toBe(0)
     await other.end()
     expect(other.log()).not.toContain('sesame')
   })

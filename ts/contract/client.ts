@@ -16,7 +16,7 @@ export interface Reach {
   readonly baseUrl: string
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   /** Sent as `Authorization: Bearer`. */
-  readonly key?: string | undefined
+  readonly token?: string | undefined
 }
 
 /** The client of a surface; a service that cannot be reached, or is another one, gives `host_unreachable`. */
@@ -52,7 +52,7 @@ const request = (
   reach: Reach,
 ): { url: string; init: RequestInit } => {
   const headers: Record<string, string> = {}
-  if (reach.key !== undefined) headers.Authorization = `Bearer ${reach.key}`
+  if (reach.token !== undefined) headers.Authorization = `Bearer ${reach.token}`
   let path = endpoint.path
   const query = new URLSearchParams()
   const body: Record<string, unknown> = {}

@@ -9,14 +9,22 @@ export const vmHostPrefixes = ['/svc', '/lume'] as const
 /** Bytes of a request body that the VM host reads; longer ones are refused. */
 export const longestHostBodyBytes = 1024 * 1024
 
+/** How a browser is let in where the VM host asks for a token. */
+export const consoleAccess = {
+  /** Milliseconds for which a link that was not used is good. */
+  linkMs: 10 * 60 * 1_000,
+  /** Seconds for which the cookie is good that a link gives. */
+  passSeconds: 7 * 24 * 60 * 60,
+} as const
+
 /** Names of the environment variables that Backlot reads. */
 export const environment = {
   /** Folder under which configuration, data, cache, state and sockets stand instead of the XDG folders. */
   home: 'BACKLOT_HOME',
   /** Address of the VM host that `backlot host` talks to. */
   hostUrl: 'BACKLOT_HOST_URL',
-  /** Key that the VM host asks of its callers, and that `backlot host` sends. */
-  hostKey: 'BACKLOT_HOST_KEY',
+  /** Token that the VM host asks of its callers, and that our commands send to it. */
+  hostToken: 'BACKLOT_HOST_TOKEN',
   /** File of the native core to load instead of the one of this platform. */
   nativePath: 'BACKLOT_NATIVE_PATH',
   /** `long` or `short`: how trees tag elements, whatever the configuration says. */

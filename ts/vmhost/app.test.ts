@@ -73,6 +73,7 @@ describe('routes', () => {
       '/svc/config/locations get,post',
       '/svc/config/locations/{name} delete',
       '/svc/config/locations/default/{name} post',
+      '/svc/console/link post',
     ])
   })
 

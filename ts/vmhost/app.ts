@@ -1,5 +1,5 @@
 /** The service without its socket: routes read off the declarations, one guard before them, one answer to failures. */
-import type { Endpoints, Input } from '@backlot/contract/endpoint'
+import type { Endpoint, Endpoints, Input } from '@backlot/contract/endpoint'
 import { Failure, failures } from '@backlot/contract/failure'
 import { vmHostPrefixes } from '@backlot/contract/limits'
 import { version } from '@backlot/contract/version'
@@ -7,6 +7,7 @@ import { vmHost } from '@backlot/contract/vmhost'
 import { Elysia } from 'elysia'
 import { admit, type Entry } from './guard.ts'
 import { handlers } from './handlers.ts'
+import { secured } from './headers.ts'
 import type { Host } from './host.ts'
 import { readInput } from './input.ts'
 import { openApi } from './openapi.ts'
@@ -17,7 +18,10 @@ export type Answer = (request: Request) => Promise<Response>
 /** The service of `host` for those whom `entry` admits; `report` hears of defects. */
 export const createApp = (host: Host, entry: Entry, report: (defect: unknown) => void): Answer => {
   const app = new Elysia()
-    .onRequest(({ request }) => admit(request.headers, entry))
+    .onRequest(({ request, set }) => {
+      const cookie = admit(request, entry)
+      if (cookie !== undefined) set.headers['set-cookie'] = cookie
+    })
     .onError(({ error, code, request, set }) => {
       const failure = code === 'NOT_FOUND' ? unknownOperation(request) : Failure.from(error)
       if (failure.code === 'internal') report(error)
@@ -41,7 +45,7 @@ export const createApp = (host: Host, entry: Entry, report: (defect: unknown) =>
       )
     }
   }
-  return async (request) => app.fetch(request)
+  return async (request) => secured(await app.fetch(request))
 }
 
 const unknownOperation = (request: Request): Failure => {
@@ -53,9 +57,18 @@ const unknownOperation = (request: Request): Failure => {
 
 const pathOf = (request: Request): string => URL.parse(request.url)?.pathname ?? request.url
 
-/** Clients of the specified operations know no failure but 400; ours and what nobody specified answer as the web does. */
+/** Clients of the specified operations know no failure but 400; what is ours or nobody's answers as the web does. */
 const statusOf = (failure: Failure, request: Request): number => {
   const { status = 400 } = failures[failure.code]
-  const isSpecified = vmHostPrefixes.some((prefix) => pathOf(request).startsWith(`${prefix}/`))
-  return isSpecified && status < 404 ? 400 : status
+  return status < 500 && isSpecified(request) ? 400 : status
 }
+
+const specified = Object.values<Endpoint>(vmHost)
+  .filter(({ ours }) => !ours)
+  .map(({ method, path }) => ({
+    method,
+    path: new RegExp(`^(${vmHostPrefixes.join('|')})${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
+  }))
+
+const isSpecified = (request: Request): boolean =>
+  specified.some(({ method, path }) => method === request.method && path.test(pathOf(request)))

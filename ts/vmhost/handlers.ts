@@ -1,5 +1,6 @@
 /** The handler of each operation. */
 import { getConfig, setConfig } from './handlers/config.ts'
+import { makeConsoleLink } from './handlers/console.ts'
 import { addLocation, listLocations, removeLocation, setDefaultLocation } from './handlers/locations.ts'
 import type { Handlers } from './host.ts'
 
@@ -10,4 +11,5 @@ export const handlers: Handlers = {
   addLocation,
   removeLocation,
   setDefaultLocation,
+  makeConsoleLink,
 }

@@ -6,6 +6,8 @@ import type { SettingsFile } from './settings.ts'
 /** The host that a service stands for. */
 export interface Host {
   readonly settings: SettingsFile
+  /** An address of the console that one browser may open; undefined where no browser reaches it. */
+  newLink(): string | undefined
 }
 
 type VmHost = typeof vmHost

@@ -46,17 +46,17 @@ describe('listen', () => {
       code: 'cannot_listen',
       message: expect.stringContaining(`"127.0.0.1:${port}"`),
     })
-    await expect(start({ address: '192.0.2.1', key: 'k' })).rejects.toMatchObject({ code: 'cannot_listen' })
+    await expect(start({ address: '192.0.2.1', token: 'k' })).rejects.toMatchObject({ code: 'cannot_listen' })
   })
 
-  test('refuses to be reached from other machines without a key', async () => {
+  test('refuses to be reached from other machines without a token', async () => {
     for (const address of ['0.0.0.0', '::', '192.0.2.1', 'example.com', '127.0.0.1.example.com']) {
-      await expect(start({ address })).rejects.toMatchObject({ code: 'key_required' })
+      await expect(start({ address })).rejects.toMatchObject({ code: 'token_required' })
     }
   })
 
-  test('asks every caller for the key that it was given', async () => {
-    await using service = await start({ address: '0.0.0.0', key: 'open sesame' })
+  test('asks every caller for the token that it was given', async () => {
+    await using service = await start({ address: '0.0.0.0', token: 'open sesame' })
     const url = service.url.replace('0.0.0.0', '127.0.0.1')
     const ask = async (authorization: string | undefined, path = '/svc/config') => {
       const headers: Record<string, string> = authorization === undefined ? {} : { Authorization: authorization }
@@ -75,6 +75,71 @@ describe('listen', () => {
     expect(lines.join('\n')).not.toContain('sesame')
   })
 
+  test('lets a browser in by a link, once, and by its cookie from then on', async () => {
+    await using service = await start({ token: 'open-sesame' })
+    const own = new URL(service.url).origin
+    const link = service.newLink() ?? ''
+    expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?link=[\w-]{32}$/)
+    // Only the page is opened by a link, and looking at it is no use of it.
+    for (const wrong of [link.replace('/?', '/svc/config?'), `${own}/?link=nothing`]) {
+      expect([wrong, (await fetch(wrong)).status]).toEqual([wrong, wrong.includes('/svc') ? 400 : 401])
+    }
+    expect((await fetch(link, { method: 'HEAD' })).status).toBe(401)
+    const cookie = (await fetch(link)).headers.get('set-cookie') ?? ''
+    expect(cookie).toMatch(/; HttpOnly; SameSite=Strict$/)
+    expect((await fetch(link)).status).toBe(401)
+    const ask = async (method: string, path: string, headers: Record<string, string>) => {
+      const answer = await fetch(own + path, { method, headers: { Cookie: cookie.split(';')[0] ?? '', ...headers } })
+      return answer.status
+    }
+    const setDefault = '/svc/config/locations/default/home'
+    expect(await ask('GET', '/svc/config', {})).toBe(200)
+    expect(await ask('POST', setDefault, { Origin: own })).toBe(200)
+    // A browser that sends a cookie says whose page it is.
+    expect(await ask('POST', setDefault, {})).toBe(400)
+    expect(await ask('GET', '/svc/config', { Upgrade: 'websocket', Connection: 'Upgrade' })).toBe(400)
+    expect(await ask('GET', '/svc/config', { Cookie: 'backlot=1' })).toBe(400)
+    expect(lines.join('\n')).not.toContain(link.split('=')[1] ?? '')
+  })
+
+  test('makes links for those who hold the token', async () => {
+    await using service = await start({ token: 'open-sesame' })
+    const make = async (headers: Record<string, string>) => {
+      const answer = await fetch(`${service.url}/svc/console/link`, { method: 'POST', headers })
+      return [answer.status, await answer.json()] as [number, { url: string }]
+    }
+    expect((await make({}))[0]).toBe(401)
+    const [status, { url }] = await make({ Authorization: 'Bearer open-sesame' })
+    expect([status, new URL(url).origin]).toEqual([200, service.url])
+    expect((await fetch(url)).headers.has('set-cookie')).toBe(true)
+    await using open = await start({})
+    const plain = await fetch(`${open.url}/svc/console/link`, { method: 'POST' })
+    expect(await plain.json()).toEqual({ url: `${open.url}/` })
+    expect(open.newLink()).toBeUndefined()
+  })
+
+  test('is known beyond loopback by addresses and its own names alone', async () => {
+    await using service = await start({ address: '0.0.0.0', token: 'open-sesame', names: ['vms.example.com'] })
+    const port = new URL(service.url).port
+    const ask = async (host: string) => {
+      const headers = { Host: host, Authorization: 'Bearer open-sesame' }
+      return (await fetch(`http://127.0.0.1:${port}/svc/config`, { headers })).status
+    }
+    expect(await ask(`vms.example.com:${port}`)).toBe(200)
+    expect(await ask(`192.0.2.1:${port}`)).toBe(200)
+    expect(await ask(`rebound.example.com:${port}`)).toBe(400)
+  })
+
+  test('tells browsers with every answer what they may do with it', async () => {
+    await using service = await start({})
+    for (const path of ['/svc/config', '/svc/nothing', '/openapi.json']) {
+      const { headers } = await fetch(service.url + path)
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('cache-control')).toBe('no-store')
+    }
+  })
+
   test('says at its start when its settings are damaged', async () => {
     const places = placesOf({ BACKLOT_HOME: join(home, 'damaged') })
     await mkdir(places.config, { recursive: true })
@@ -88,6 +153,8 @@ describe('a Unix socket', () => {
     const path = join(home, 'host.sock')
     const service = await start({ address: `unix:${path}` })
     expect(service.url).toBe(`unix:${path}`)
+    const link = await fetch('http://localhost/svc/console/link', { unix: path, method: 'POST' })
+    expect([link.status, await link.json()]).toMatchObject([400, { code: 'no_console' }])
     expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect((await fetch('http://localhost/svc/config', { unix: path })).status).toBe(200)
     await expect(start({ address: `unix:${path}` })).rejects.toMatchObject({ code: 'cannot_listen' })

@@ -1,11 +1,15 @@
 /** The service on its socket: a port of loopback, a port of the network behind a key, or a Unix socket. */
 import { lstatSync, rmSync } from 'node:fs'
-import { connect, isIPv4, isIPv6 } from 'node:net'
+import { connect } from 'node:net'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { environment } from '@backlot/contract/limits'
 import type { Places } from '@backlot/contract/places'
 import { type Answer, createApp } from './app.ts'
+import { consolePath } from './guard.ts'
+import { isLoopback, isPublicName, loopbackNames, urlHost } from './names.ts'
+import { Passes } from './passes.ts'
 import { SettingsFile } from './settings.ts'
 
 export interface ListenOptions {
@@ -14,7 +18,9 @@ export interface ListenOptions {
   /** 0 takes any free port; a Unix socket has none. */
   readonly port: number
   /** Asked of every caller; required beyond loopback. */
-  readonly key?: string | undefined
+  readonly token?: string | undefined
+  /** Names beside those of this machine under which it is reached beyond loopback. */
+  readonly names?: readonly string[]
   readonly places: Places
   /** Takes a line for each request and each defect, without time and line end. */
   log(line: string): void
@@ -24,17 +30,19 @@ export interface ListenOptions {
 export interface Listening extends AsyncDisposable {
   /** `http://127.0.0.1:7777`, or `unix:PATH`. */
   readonly url: string
+  /** A new address of the console that lets one browser in, once; undefined where nothing asks for a token. */
+  newLink(): string | undefined
 }
 
-/** Starts the service. Throws `key_required`, `cannot_listen`, or `config_unreadable` where its settings are damaged. */
+/** Starts the service. Throws `token_required`, `cannot_listen`, or `config_unreadable` where its settings are damaged. */
 export const listen = async (options: ListenOptions): Promise<Listening> => {
   const { address, places, log } = options
   const socket = address.startsWith('unix:') ? address.slice('unix:'.length) : undefined
   const isPrivate = socket !== undefined || isLoopback(address)
-  if (!isPrivate && options.key === undefined) {
+  if (!isPrivate && options.token === undefined) {
     throw new Failure(
-      'key_required',
-      `"${address}" can be reached from other machines: give the service a key with ${environment.hostKey} or --key-file.`,
+      'token_required',
+      `"${address}" can be reached from other machines: give the service a token with --token-file or ${environment.hostToken}.`,
       { address },
     )
   }
@@ -58,24 +66,32 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
       return response
     },
   })
-  const hosts = socket !== undefined ? ['localhost'] : isPrivate ? ownHosts(address, server.port ?? 0) : undefined
-  answer = createApp({ settings }, { hosts, key: options.key }, (defect) => log(`defect: ${Bun.inspect(defect)}`))
+  const port = server.port ?? 0
+  const hosts =
+    socket !== undefined
+      ? ['localhost']
+      : isPrivate
+        ? loopbackNames(address, port)
+        : [`${hostname().toLowerCase()}:${port}`, `localhost:${port}`]
+  const { token, names = [] } = options
+  const passes = token === undefined || socket !== undefined ? undefined : new Passes(token, port)
+  const shown = isAnyAddress(address) ? (names[0] ?? hostname()) : address
+  const page = `http://${urlHost(shown)}:${port}${consolePath}`
+  const newLink = () => (passes === undefined ? page : `${page}?link=${passes.newLink()}`)
+  const isOwnHost = (host: string) => (isPrivate ? hosts.includes(host) : isPublicName(host, address, names))
+  answer = createApp(
+    { settings, newLink: () => (socket === undefined ? newLink() : undefined) },
+    { hosts, isOwnHost, token, passes },
+    (defect) => log(`defect: ${Bun.inspect(defect)}`),
+  )
   return {
-    url: socket === undefined ? `http://${urlHost(address)}:${server.port}` : address,
+    url: socket === undefined ? `http://${urlHost(address)}:${port}` : address,
+    newLink: () => (passes === undefined ? undefined : newLink()),
     [Symbol.asyncDispose]: () => server.stop(true),
   }
 }
 
-const isLoopback = (address: string): boolean =>
-  address === 'localhost' || address === '::1' || (isIPv4(address) && address.startsWith('127.'))
-
-const urlHost = (address: string): string => (isIPv6(address) ? `[${address}]` : address)
-
-/** What `Host` says in requests to this service, and what a page of ours would have as its origin. */
-const ownHosts = (address: string, port: number): string[] => {
-  const names = new Set(['localhost', '127.0.0.1', '[::1]', urlHost(address)])
-  return [...names].flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`]))
-}
+const isAnyAddress = (address: string): boolean => address === '0.0.0.0' || address === '::'
 
 type Where = { unix: string } | { hostname: string; port: number }
 type Serving = Pick<Bun.Serve.Options<undefined>, 'maxRequestBodySize'> & {
@@ -94,8 +110,8 @@ const bind = (address: string, where: Where, serving: Serving): Bun.Server<undef
       code === 'EADDRINUSE'
         ? 'another program listens there; end it, or choose another port or address'
         : code === 'EADDRNOTAVAIL'
-          ? 'this machine has no such address; choose another with --listen'
-          : `${(error as Error).message}; choose another address with --listen`
+          ? 'this machine has no such address; choose another with --host'
+          : `${(error as Error).message}; choose another address with --host or --listen`
     throw new Failure('cannot_listen', `Cannot listen on "${shown}": ${why}.`, { address: shown })
   } finally {
     process.umask(umask)

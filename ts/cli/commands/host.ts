@@ -31,7 +31,7 @@ const usage = (): string => `${Object.values(operations)
   .join('\n')}
 
   --url URL  Address of the service, http://… or unix:PATH; ${environment.hostUrl} or ${usualUrl} when absent.
-             ${environment.hostKey} holds the key of a service that asks for one.`
+             ${environment.hostToken} holds the token of a service that asks for one.`
 
 export const command: Command = {
   summary: 'Configure the VM host.',
@@ -96,11 +96,11 @@ const readInput = (
 
 const reach = (url: string) => {
   const unix = url.startsWith('unix:') ? url.slice('unix:'.length) : undefined
-  // A proxy of the environment cannot reach this machine's loopback, and would see the key.
+  // A proxy of the environment cannot reach this machine's loopback, and would see the token.
   if (/^http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(url)) process.env.no_proxy = '*'
   return {
     baseUrl: `${unix === undefined ? url.replace(/\/+$/, '') : 'http://localhost'}${vmHostPrefixes[0]}`,
     fetch: (address: string, init: RequestInit) => fetch(address, unix === undefined ? init : { ...init, unix }),
-    key: process.env[environment.hostKey] || undefined,
+    token: process.env[environment.hostToken] || undefined,
   }
 }

@@ -1,7 +1,7 @@
 /** `backlot serve`: the VM host service, until it is interrupted. */
 import { readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
-import { environment, vmHostPort } from '@backlot/contract/limits'
+import { consoleAccess, environment, vmHostPort } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { listen } from '@backlot/vmhost'
 import type { Command } from '../command.ts'
@@ -9,28 +9,43 @@ import { readFlags } from '../flags.ts'
 
 export const command: Command = {
   summary: 'Serve virtual machines over HTTP.',
-  usage: `backlot serve [--port N] [--listen ADDRESS] [--key-file PATH]
+  usage: `backlot serve [--port N] [--host ADDRESS] [--token-file PATH] [--name NAME]
+       backlot serve --listen unix:PATH
 
-  --port N          Port to listen on; ${vmHostPort} when absent, 0 for any free one.
-  --listen ADDRESS  Address to listen on; 127.0.0.1 when absent. unix:PATH is a Unix socket.
-  --key-file PATH   File that holds the key which callers send as \`Authorization: Bearer KEY\`.
-                    ${environment.hostKey} may hold the key itself. Beyond this machine one is required.
+  --port N           Port to listen on; ${vmHostPort} when absent, 0 for any free one.
+  --host ADDRESS     Address to listen on; 127.0.0.1 when absent. Beyond this machine a token is required.
+  --token-file PATH  File that holds the token which callers send as \`Authorization: Bearer TOKEN\`.
+                     ${environment.hostToken} may hold the token itself.
+  --name NAME        A name under which others reach this machine, beside its own; may be given several times.
+  --listen unix:PATH Listen on a Unix socket instead, which only its owner may use.
 
-Prints its address when it listens; requests are logged on standard error.`,
+Prints its address when it listens; requests are logged on standard error. Where a token is asked for, a link to the
+console follows there that lets one browser in, once; \`backlot host link\` makes another.`,
   async run(args) {
     const { values } = readFlags('serve', {
       args: [...args],
-      options: { port: { type: 'string' }, listen: { type: 'string' }, 'key-file': { type: 'string' } },
+      options: {
+        port: { type: 'string' },
+        host: { type: 'string' },
+        listen: { type: 'string' },
+        'token-file': { type: 'string' },
+        'key-file': { type: 'string' },
+        name: { type: 'string', multiple: true },
+      },
     })
+    const say = (line: string) => void process.stderr.write(`${new Date().toISOString()} ${line}\n`)
     await using service = await listen({
-      address: values.listen ?? '127.0.0.1',
+      address: values.listen ?? values.host ?? '127.0.0.1',
       port: readPort(values.port),
-      key: readKey(values['key-file']),
+      token: readToken(values['token-file'] ?? values['key-file']),
+      names: values.name ?? [],
       places: placesOf(process.env),
-      log: (line) => void process.stderr.write(`${new Date().toISOString()} ${line}\n`),
+      log: say,
     })
     const ended = interruption()
     process.stdout.write(`${service.url}\n`)
+    const link = service.newLink()
+    if (link !== undefined) say(`console, for one browser within ${consoleAccess.linkMs / 60_000} minutes: ${link}`)
     await ended
     return 0
   },
@@ -43,18 +58,21 @@ const readPort = (text: string | undefined): number => {
   throw new Failure('invalid_argument', `--port is "${text}"; it takes a number from 0 to 65535.`, { argument: 'port' })
 }
 
-const readKey = (file: string | undefined): string | undefined => {
-  if (file === undefined) return process.env[environment.hostKey] || undefined
-  let key: string
+const readToken = (file: string | undefined): string | undefined => {
+  if (file === undefined) return process.env[environment.hostToken] || undefined
+  let token: string
   try {
-    key = readFileSync(file, 'utf8').trim()
+    token = readFileSync(file, 'utf8').trim()
   } catch (error) {
-    throw new Failure('invalid_argument', `--key-file cannot be read: ${(error as Error).message}.`, {
-      argument: 'key-file',
+    throw new Failure('invalid_argument', `--token-file cannot be read: ${(error as Error).message}.`, {
+      argument: 'token-file',
     })
   }
-  if (key !== '') return key
-  throw new Failure('invalid_argument', `The key file "${file}" is empty; put a key in it.`, { argument: 'key-file' })
+  const fault = token === '' ? 'is empty' : /^[\x21-\x7e]+$/.test(token) ? undefined : 'holds more than one word'
+  if (fault === undefined) return token
+  throw new Failure('invalid_argument', `The token file "${file}" ${fault}; put one token in it.`, {
+    argument: 'token-file',
+  })
 }
 
 const interruption = (): Promise<void> =>

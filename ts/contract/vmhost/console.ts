@@ -1,0 +1,23 @@
+/** Operations of the VM host on its web console. */
+import { Type } from '@sinclair/typebox'
+import { endpoint } from '../endpoint.ts'
+
+export const consoleOperations = {
+  makeConsoleLink: endpoint({
+    method: 'POST',
+    path: '/console/link',
+    summary: 'Make a link to the console.',
+    description:
+      'The link lets one browser in without the token: it works once and for ten minutes, and leaves a cookie that ' +
+      'is good for a week. Where no token is asked for it is the plain address. A service on a Unix socket has no ' +
+      'console that a browser can reach.',
+    ours: true,
+    success: {
+      status: 200,
+      description: 'The link.',
+      result: Type.Object({ url: Type.String({ description: 'What to open in a browser.' }) }),
+    },
+    refusal: 'The service listens on a Unix socket',
+    command: { group: 'host', words: ['link'], positional: [] },
+  }),
+} as const
