@@ -15,12 +15,14 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 
 /** What each crate may depend on; `stage` is a display for the tests of the others. */
 const crates: Readonly<Record<string, readonly string[]>> = {
-  native: ['ax', 'capture', 'cursor', 'desktop', 'input', 'video'],
+  native: ['ax', 'capture', 'cursor', 'desktop', 'input', 'qcow2', 'qmp', 'video'],
   ax: ['desktop'],
   capture: ['desktop'],
   cursor: ['desktop'],
   input: ['desktop'],
   video: ['capture', 'desktop'],
+  qcow2: [],
+  qmp: [],
   desktop: [],
   stage: [],
 }

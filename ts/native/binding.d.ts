@@ -290,6 +290,33 @@ export declare class Film {
   stop(): Promise<FilmState>
 }
 
+/** A connection to a hypervisor over QEMU's machine protocol, ready for commands. */
+export declare class QmpClient {
+  /**
+   * Connects to a Unix socket and leaves the phase of negotiation. `onEvent` is called with the text of a JSON object
+   * {name, data, at_ms} for each event; `onEnd` once, with code and message, when the connection ends without `close`.
+   * Rejects with `hypervisor_unreachable`, `hypervisor_timeout`, `hypervisor_lost`, `hypervisor_garbled`.
+   */
+  static connect(socket: string, timeoutMs: number, onEvent?: ((event: string) => void) | null, onEnd?: ((code: string, message: string) => void) | null): Promise<QmpClient>
+  /** What the hypervisor said of itself, as the text of a JSON object with `version` and `capabilities`. */
+  greeting(): string
+  /**
+   * Has a command done and answers its result as JSON text. `argumentsJson` is the text of a JSON object, `fds` are files
+   * of this process that `getfd` or `add-fd` takes; they may be closed once this has returned. Rejects with
+   * `hypervisor_refused`, `hypervisor_timeout` (the connection stays in use), `hypervisor_lost`, `hypervisor_garbled`,
+   * `invalid_argument`.
+   */
+  execute(command: string, argumentsJson: string | undefined | null, timeoutMs: number, fds?: Array<number> | undefined | null): Promise<string>
+  /**
+   * Waits until a job that was started without `auto-dismiss` has `concluded` (it is dismissed then), is `ready` for
+   * `job-complete` or `pending` for `job-finalize`; `onProgress` is called with what is done and what is expected, when
+   * that changes. Rejects with `job_failed`, `job_not_found`, and as `execute` does.
+   */
+  finishJob(job: string, timeoutMs: number, onProgress?: ((current: number, total: number) => void) | null): Promise<'concluded' | 'ready' | 'pending'>
+  /** Ends the connection and every command that waits; the VM runs on. Closing twice is fine. */
+  close(): void
+}
+
 /** The pixels of a window at one instant. */
 export declare class Shot {
   /** Width in pixels. */
@@ -461,6 +488,9 @@ export declare function checkCombination(keys: Array<string>): Combination
 /** Reads an image for a cursor and lets go of it. Rejects with `cursor_image_unreadable`. */
 export declare function checkCursorImage(path: string): Promise<undefined>
 
+/** Compares what a disk uses with what it counts as used, as `qemu-img check` does. Rejects as `diskInfo` does. */
+export declare function checkDisk(path: string): Promise<DiskCheck>
+
 /** Throws `unknown_key`, naming near names, or `unsupported_key` when a key has no such name. */
 export declare function checkKey(key: string): void
 
@@ -508,6 +538,18 @@ export interface Combination {
   /** Name of the key, as it was given. */
   key: string
 }
+
+/**
+ * Makes an empty qcow2 disk, which is there whole, and would survive a power cut, when the promise is fulfilled. Rejects
+ * with `disk_exists`, `disk_not_written`, `invalid_argument`.
+ */
+export declare function createDisk(path: string, sizeBytes: number): Promise<undefined>
+
+/**
+ * Makes a qcow2 disk that shows another's content until it is written to. Rejects as `createDisk` does, and with
+ * `disk_not_found`, `disk_unreadable`, `disk_corrupt`, `disk_unsupported`, `disk_not_shrunk`.
+ */
+export declare function createOverlay(path: string, options: OverlayOptions): Promise<undefined>
 
 /** The shape of a cursor. */
 export type CursorIcon = 'arrow' | 'crosshair' | 'hand' | 'dot'
@@ -578,6 +620,70 @@ export interface Delivery {
   stacking_kept: boolean
   /** The application was told that its window has the focus, which it may show. */
   focus_feigned: boolean
+}
+
+/** What an image says of the disk that it lies on. */
+export interface DiskBacking {
+  /** The name as it is written. */
+  name: string
+  /** The path that it means. */
+  path: string
+  /** `qcow2` or `raw`. */
+  format: 'qcow2' | 'raw'
+}
+
+/** What a check of a disk found. */
+export interface DiskCheck {
+  /** Places where a guest may read something wrong, or a write may destroy something. */
+  corruptions: number
+  /** Clusters that are counted as used and are not: lost room and nothing worse. */
+  leaks: number
+  /** Clusters of the guest's disk; 0 for a raw one, which has nothing that could disagree. */
+  total_clusters: number
+  /** Those of them that have a place in the file. */
+  allocated_clusters: number
+  /** Where the last cluster that is used ends. */
+  image_end_offset: number
+  /** The first of the findings, in words. */
+  findings: Array<string>
+}
+
+/**
+ * Describes a disk and its chain by their headers alone, also while a hypervisor has it open. Rejects with
+ * `disk_not_found`, `disk_unreadable`, `disk_corrupt`, `disk_unsupported`.
+ */
+export declare function diskInfo(path: string): Promise<DiskInfo>
+
+/** A disk and, from the nearest to the farthest, all that it lies on. */
+export interface DiskInfo {
+  /** The disk itself. */
+  disk: DiskLayer
+  /** Its backing disk, that one's, and so on. */
+  chain: Array<DiskLayer>
+}
+
+/** One disk of a chain. */
+export interface DiskLayer {
+  /** Its file. */
+  path: string
+  /** `qcow2` or `raw`. */
+  format: 'qcow2' | 'raw'
+  /** Bytes that a guest sees. */
+  virtual_size: number
+  /** Bytes that its file takes on the file system. */
+  actual_size: number
+  /** What it lies on. */
+  backing?: DiskBacking | null
+  /** True while its last writer has not closed it, where it keeps that. */
+  is_dirty: boolean
+  /** True where QEMU found damage and marked it. */
+  is_corrupt: boolean
+  /** True where it is encrypted. */
+  is_encrypted: boolean
+  /** True where its content lies in another file that it names. */
+  has_data_file: boolean
+  /** Number of internal snapshots. */
+  snapshots: number
 }
 
 /** A button to be held from one point to another. */
@@ -717,6 +823,16 @@ export interface NewClip {
   files?: Array<string>
 }
 
+/** What an overlay lies on. */
+export interface OverlayOptions {
+  /** The backing disk's path as it is to be written: absolute, or relative to the overlay's folder. */
+  backing: string
+  /** `qcow2` or `raw`. */
+  backing_format: 'qcow2' | 'raw'
+  /** Bytes that the guest sees, a multiple of 512; those of the backing disk when absent. */
+  size_bytes?: number
+}
+
 /** A finished picture. */
 export interface Picture {
   /** A PNG of 8-bit RGB. */
@@ -784,6 +900,12 @@ export interface Rect {
   /** Height. */
   height: number
 }
+
+/**
+ * Grows a qcow2 or raw disk that nobody has open; the size is a multiple of 512. A power cut leaves it as it was or grown.
+ * Rejects with `disk_in_use`, `disk_not_shrunk`, `disk_not_written`, `invalid_argument`, and as `diskInfo` does.
+ */
+export declare function resizeDisk(path: string, sizeBytes: number): Promise<undefined>
 
 /** The main display. */
 export interface Screen {

@@ -39,14 +39,20 @@ export const {
   Desktop,
   FileLock,
   Film,
+  QmpClient,
   StopKey,
   axRoundTrips,
   checkCombination,
   checkCursorImage,
+  checkDisk,
   checkKey,
   checkModifiers,
   colorHex,
   colorOf,
+  createDisk,
+  createOverlay,
+  diskInfo,
+  resizeDisk,
   signalWhenParentEnds,
   sweepAgents,
   version,
@@ -60,6 +66,7 @@ export type Cursors = Binding.Cursors
 export type Desktop = Binding.Desktop
 export type FileLock = Binding.FileLock
 export type Film = Binding.Film
+export type QmpClient = Binding.QmpClient
 export type Shot = Binding.Shot
 export type StopKey = Binding.StopKey
 export type {
@@ -71,8 +78,12 @@ export type {
   CursorState,
   CursorStyle,
   Delivery,
+  DiskCheck,
+  DiskInfo,
+  DiskLayer,
   FilmState,
   Launched,
+  OverlayOptions,
   Picture,
   Point,
   PreviewPlace,

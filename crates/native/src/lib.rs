@@ -5,7 +5,9 @@ mod capture;
 mod clipboard;
 mod cursor;
 mod desktop;
+mod disk;
 mod failure;
+mod hypervisor;
 mod input;
 mod lock;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]

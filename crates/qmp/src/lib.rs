@@ -1,0 +1,18 @@
+//! QEMU's machine protocol, as its `docs/interop/qmp-spec.txt` has it: commands with time limits, events, jobs, file
+//! descriptors.
+
+mod client;
+mod error;
+mod jobs;
+mod message;
+mod reader;
+
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(not(unix), path = "unsupported.rs")]
+mod platform;
+
+pub use client::{Client, Listener, MOST_LINE_BYTES};
+pub use error::QmpError;
+pub use jobs::{JobProgress, JobState};
+pub use message::{Event, arguments};
+pub use platform::Descriptor;
