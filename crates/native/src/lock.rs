@@ -30,7 +30,7 @@ impl FileLock {
 
     /// The number of its file descriptor, which a child process that is given it holds the lock through; null when it
     /// was released or left.
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn descriptor(&self) -> Option<i32> {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.as_ref().map(platform::descriptor)
