@@ -17,6 +17,23 @@ export const consoleAccess = {
   passSeconds: 7 * 24 * 60 * 60,
 } as const
 
+/** What the VM host says of itself to clients that ask whether they fit it. */
+export const hostInterface = {
+  /** The version of the interface whose clients it serves. */
+  version: '0.6.0',
+  /** Memory of the host that one VM is expected to take. */
+  bytesPerVm: 2 ** 30,
+} as const
+
+/** Operations of the VM host that are remembered, those under way aside. */
+export const operationsKept = 200
+
+/** Events of the VM host that are kept for those who come back. */
+export const eventsKept = 1_000
+
+/** Bytes of the VM host's log file, after which another is begun; one before it is kept. */
+export const hostLogBytes = 2_000_000
+
 /** Names of the environment variables that Backlot reads. */
 export const environment = {
   /** Folder under which configuration, data, cache, state and sockets stand instead of the XDG folders. */

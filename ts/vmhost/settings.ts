@@ -1,10 +1,10 @@
 /** What the person decided about this host, in one file: read afresh each time, changed whole or not at all. */
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { Location } from '@backlot/contract/vmhost/location'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { makeFolder, readIfThere, replaceFile } from './durable.ts'
 
 const Decided = Type.Object({
   homeDirectory: Type.Optional(Type.String()),
@@ -52,13 +52,13 @@ export class SettingsFile {
   }
 
   async #decided(): Promise<Decided> {
-    let text: string
+    let text: string | undefined
     try {
-      text = await readFile(this.path, 'utf8')
+      text = await readIfThere(this.path)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
       throw this.#unreadable((error as Error).message)
     }
+    if (text === undefined) return {}
     let decided: unknown
     try {
       decided = JSON.parse(text)
@@ -78,18 +78,9 @@ export class SettingsFile {
   }
 
   async #write(decided: Decided): Promise<void> {
-    const folder = dirname(this.path)
-    const next = join(folder, `.${crypto.randomUUID()}.tmp`)
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      try {
-        await writeSynced(next, `${JSON.stringify(decided, null, 2)}\n`)
-        await rename(next, this.path)
-      } catch (error) {
-        await rm(next, { force: true })
-        throw error
-      }
-      await syncFolder(folder)
+      await makeFolder(dirname(this.path))
+      await replaceFile(this.path, `${JSON.stringify(decided, null, 2)}\n`)
     } catch (error) {
       throw new Failure(
         'config_not_written',
@@ -106,16 +97,4 @@ export class SettingsFile {
       { path: this.path },
     )
   }
-}
-
-const writeSynced = async (path: string, text: string): Promise<void> => {
-  await using file = await open(path, 'wx', 0o600)
-  await file.writeFile(text)
-  await file.sync()
-}
-
-/** Without this the rename itself may be lost with the power. */
-const syncFolder = async (path: string): Promise<void> => {
-  await using folder = await open(path, 'r')
-  await folder.sync()
 }
