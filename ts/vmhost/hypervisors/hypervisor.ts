@@ -1,0 +1,54 @@
+/** What a hypervisor can do for the host, and what a machine that runs under it can. */
+import type { Ending, Forward, SharedDirectory } from '@backlot/contract/vmhost/vm'
+import type { StoredVm, VmPlace } from '../vm-store.ts'
+import type { Accelerator } from './qemu/arguments.ts'
+
+/** How somebody wants a VM to be run. */
+export interface RunOptions {
+  readonly hasDisplay: boolean
+  readonly sharedDirectories: readonly SharedDirectory[]
+}
+
+/** Hears what the hypervisor and the tools around it write. */
+export type Tell = (line: string) => void
+
+/** Starts VMs, and finds those that run already. */
+export interface Hypervisor {
+  /**
+   * Starts the VM and settles when its processor runs. Throws `vm_running`, and for what kept it from starting
+   * `port_in_use`, `disk_in_use`, `disk_corrupt`, `host_memory`, `hypervisor_failed`, `hypervisor_timeout` or
+   * `missing_program`; no process is left then.
+   */
+  start(vm: StoredVm, options: RunOptions, tell: Tell, signal: AbortSignal): Promise<Machine>
+  /** The machine of a VM whose service died; undefined where none lives, and what was left of it is removed. */
+  adopt(vm: StoredVm): Promise<Machine | undefined>
+}
+
+/** A VM that runs: a process of its own. */
+export interface Machine {
+  readonly place: VmPlace
+  readonly pid: number
+  readonly accelerator: Accelerator
+  readonly startedAt: string
+  readonly ipAddress: string | null
+  readonly forwards: readonly Forward[]
+  readonly sharedDirectories: readonly SharedDirectory[] | null
+  /** The VNC server on this machine; undefined without a display. */
+  readonly vnc: { readonly host: string; readonly port: number; readonly password: string } | undefined
+  /** Whether an SSH server of the guest has answered. */
+  readonly sshAvailable: boolean
+  /** Why the guest stands still though nobody asked for it. */
+  readonly trouble: string | null
+  /** Settles when the process is gone and what it left is removed. */
+  readonly ended: Promise<Ending>
+  /** Asks the guest to shut down, and says by which way; undefined where it cannot be asked. */
+  askToShutDown(): Promise<'agent' | 'acpi' | undefined>
+  /** Ends the process, through its own command or by a signal. */
+  kill(): Promise<void>
+  /** Grows the disk to so many bytes. */
+  growDisk(bytes: number): Promise<void>
+  /** Gives the guest so much memory, at most what it was started with; says whether the guest takes part. */
+  setMemory(bytes: number): Promise<boolean>
+  /** Lets go of it; the process runs on. */
+  release(): void
+}

@@ -1,0 +1,253 @@
+/** A QEMU that runs, as the host sees it over its control socket. */
+
+import { readFile, rm, statfs } from 'node:fs/promises'
+import { connect } from 'node:net'
+import type { Ending } from '@backlot/contract/vmhost/vm'
+import { replaceFile } from '../../durable.ts'
+import { vmPath } from '../../vm-directory.ts'
+import type { StoredVm } from '../../vm-store.ts'
+import type { Machine } from '../hypervisor.ts'
+import { tellAgent } from './agent.ts'
+import { endingOf, type Seen } from './ending.ts'
+import { killProcess, startTime } from './process.ts'
+import { Qmp, type QmpEvent } from './qmp.ts'
+import type { RunRecord } from './run-record.ts'
+
+/** Milliseconds between two tries to let a guest go on whose disk had no room. */
+const resumeEveryMs = 5_000
+/** Bytes that must be free for that. */
+const enoughRoom = 64 * 1024 * 1024
+/** The port of the guest on which SSH is looked for, and how often. */
+const sshPort = 22
+const sshEveryMs = 2_000
+
+/** What the processes around a machine are asked. */
+export interface Surroundings {
+  /** Whether no process holds the lock file any more; the file is gone then. */
+  isFree(lock: string): boolean
+  /** How the process ended, where it is a child of this one. */
+  exit(): Promise<string> | undefined
+}
+
+export class QemuMachine implements Machine {
+  readonly place: StoredVm
+  readonly accelerator
+  readonly startedAt
+  readonly ipAddress
+  readonly forwards
+  readonly sharedDirectories
+  readonly ended: Promise<Ending>
+  vnc: Machine['vnc']
+  sshAvailable = false
+  trouble: string | null = null
+  readonly #seen: Seen = { killed: false, asked: false }
+  readonly #began: string
+  readonly #timers = new Set<Timer>()
+  #released = false
+  #qmp: Qmp | undefined
+
+  private constructor(
+    vm: StoredVm,
+    readonly pid: number,
+    readonly run: RunRecord,
+    readonly around: Surroundings,
+  ) {
+    this.place = vm
+    this.#began = startTime(pid) ?? ''
+    this.accelerator = run.accelerator
+    this.startedAt = run.startedAt
+    this.ipAddress = run.ipAddress
+    this.forwards = run.forwards
+    this.sharedDirectories = run.sharedDirectories
+    const { promise, resolve } = Promise.withResolvers<Ending>()
+    this.ended = promise
+    this.#settle = resolve
+  }
+
+  readonly #settle: (ending: Ending) => void
+
+  /**
+   * Takes over the QEMU behind the socket: proves that it is the VM's, sets its password, lets its processor run if it
+   * does not yet. Throws what the connection throws.
+   */
+  static async take(
+    vm: StoredVm,
+    pid: number,
+    run: RunRecord,
+    around: Surroundings,
+    timeoutMs: number,
+  ): Promise<QemuMachine> {
+    const machine = new QemuMachine(vm, pid, run, around)
+    await machine.#connect(timeoutMs)
+    machine.#watch()
+    return machine
+  }
+
+  /** The machine of a QEMU that lives and does not answer: it can be killed, and is spoken with once it answers. */
+  static silent(vm: StoredVm, pid: number, run: RunRecord, around: Surroundings): QemuMachine {
+    const machine = new QemuMachine(vm, pid, run, around)
+    machine.trouble = 'Its hypervisor lives but does not answer.'
+    machine.#watch()
+    return machine
+  }
+
+  async #connect(timeoutMs: number): Promise<void> {
+    const { run, place } = this
+    const qmp = await Qmp.connect(run.qmpSocket, timeoutMs, (event) => this.#hear(event))
+    try {
+      const { UUID: uuid } = await qmp.execute<{ UUID: string }>('query-uuid')
+      if (uuid !== place.settings.uuid)
+        throw new Error(`the hypervisor at "${run.qmpSocket}" runs another VM (${uuid})`)
+      if (run.vncPassword !== null) this.vnc = await openVnc(qmp, run.vncPassword)
+      const { status } = await qmp.execute<{ status: string }>('query-status')
+      if (status === 'prelaunch') await qmp.execute('cont')
+      this.trouble = null
+      if (status === 'io-error') this.#standsStill()
+    } catch (error) {
+      qmp.close()
+      throw error
+    }
+    this.#qmp = qmp
+  }
+
+  async askToShutDown(): Promise<'agent' | 'acpi' | undefined> {
+    this.#seen.asked = true
+    const qmp = this.#qmp
+    if (qmp === undefined) return undefined
+    try {
+      const { running } = await qmp.execute<{ running: boolean }>('query-status', undefined, 2_000)
+      if (!running) return undefined
+      if (await tellAgent(this.run.agentSocket, 'guest-shutdown', { mode: 'powerdown' })) return 'agent'
+      await qmp.execute('system_powerdown', undefined, 2_000)
+      return 'acpi'
+    } catch {
+      return undefined
+    }
+  }
+
+  async kill(): Promise<void> {
+    this.#seen.killed = true
+    await this.#qmp?.execute('quit', undefined, 1_000).catch(() => undefined)
+    const timer = setTimeout(() => killProcess(this.pid, this.#began), 1_000)
+    await this.ended
+    clearTimeout(timer)
+  }
+
+  async growDisk(bytes: number): Promise<void> {
+    await this.#connection().execute('block_resize', { 'node-name': 'disk', size: bytes })
+  }
+
+  async setMemory(bytes: number): Promise<boolean> {
+    const qmp = this.#connection()
+    await qmp.execute('balloon', { value: bytes })
+    const deadline = performance.now() + 3_000
+    for (;;) {
+      const { actual } = await qmp.execute<{ actual: number }>('query-balloon')
+      if (actual <= bytes) return true
+      if (performance.now() > deadline) return false
+      await Bun.sleep(50)
+    }
+  }
+
+  release(): void {
+    this.#released = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#qmp?.close()
+  }
+
+  #connection(): Qmp {
+    if (this.#qmp === undefined) throw new Error(`the control connection of "${this.place.name}" is gone`)
+    return this.#qmp
+  }
+
+  #hear({ name, data }: QmpEvent): void {
+    if (name === 'SHUTDOWN') this.#seen.reason = String(data.reason)
+    if (name === 'GUEST_PANICKED') this.#seen.reason = 'guest-panic'
+    if (name === 'BLOCK_IO_ERROR' && data.nospace === true) this.#standsStill()
+    if (name === 'RESUME') this.trouble = null
+  }
+
+  /** The guest's processor stands until its disk can grow; nothing is lost. */
+  #standsStill(): void {
+    this.trouble = 'There is no room left where its disk is kept; it stands still until there is.'
+    this.#later(resumeEveryMs, async () => {
+      if (this.trouble === null) return
+      const { bavail, bsize } = await statfs(this.place.path)
+      if (bavail * bsize < enoughRoom) this.#standsStill()
+      else await this.#qmp?.execute('cont').catch(() => undefined)
+    })
+  }
+
+  #watch(): void {
+    this.#later(sshEveryMs, () => this.#lookForSsh())
+    this.#outlive().catch((error) =>
+      this.#settle({ cause: String(error), expected: false, at: new Date().toISOString() }),
+    )
+  }
+
+  /** Waits for the end of the process; a connection that was lost without it is made again. */
+  async #outlive(): Promise<void> {
+    const lock = vmPath(this.place.path, 'lock')
+    let waitMs = 5
+    for (;;) {
+      await this.#qmp?.ended
+      if (this.#released) return
+      this.#qmp = undefined
+      if (this.around.isFree(lock)) break
+      await Bun.sleep(waitMs)
+      waitMs = Math.min(500, waitMs * 1.5)
+      if (waitMs > 100 && !this.#released) await this.#connect(500).catch(() => undefined)
+    }
+    for (const timer of this.#timers) clearTimeout(timer)
+    const log = await readFile(vmPath(this.place.path, 'hypervisorLog'), 'utf8').catch(() => '')
+    const ending = endingOf(this.#seen, await this.around.exit(), log)
+    await clearRun(this.place.path, this.run, ending)
+    this.#settle(ending)
+  }
+
+  async #lookForSsh(): Promise<void> {
+    const forward = this.forwards.find(({ guestPort }) => guestPort === sshPort)
+    if (forward === undefined) return
+    this.sshAvailable = await greets(forward.address, forward.port)
+    if (!this.sshAvailable) this.#later(sshEveryMs, () => this.#lookForSsh())
+  }
+
+  #later(ms: number, work: () => Promise<void>): void {
+    if (this.#released) return
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      work().catch(() => undefined)
+    }, ms)
+    timer.unref()
+    this.#timers.add(timer)
+  }
+}
+
+/** Removes what a hypervisor that is gone has left, and keeps how it ended. */
+export const clearRun = async (folder: string, run: RunRecord, ending: Ending): Promise<void> => {
+  // Whoever deletes the folder in the meantime has no use for it.
+  await replaceFile(vmPath(folder, 'ended'), `${JSON.stringify(ending)}\n`).catch(() => undefined)
+  for (const path of [run.qmpSocket, run.agentSocket, vmPath(folder, 'pid'), vmPath(folder, 'run')]) {
+    await rm(path, { force: true })
+  }
+}
+
+const openVnc = async (qmp: Qmp, password: string): Promise<Machine['vnc']> => {
+  await qmp.execute('set_password', { protocol: 'vnc', password })
+  const { host = '127.0.0.1', service } = await qmp.execute<{ host?: string; service?: string }>('query-vnc')
+  return { host, port: Number(service), password }
+}
+
+/** Whether an SSH server sends its greeting; the network of QEMU accepts connections for ports that nobody listens on. */
+const greets = (host: string, port: number): Promise<boolean> =>
+  new Promise((settle) => {
+    const socket = connect({ host, port })
+    const finish = (found: boolean) => {
+      socket.destroy()
+      settle(found)
+    }
+    socket.setTimeout(sshEveryMs, () => finish(false))
+    socket.on('data', (data) => finish(data.toString('latin1').startsWith('SSH-')))
+    socket.on('error', () => finish(false))
+    socket.on('close', () => settle(false))
+  })

@@ -1,0 +1,43 @@
+/** How a VM was started: written before its hypervisor is, so that whoever comes later knows what may live. */
+
+import { choice } from '@backlot/contract/choice'
+import { Failure } from '@backlot/contract/failure'
+import { Forward, SharedDirectory } from '@backlot/contract/vmhost/vm'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { readIfThere, replaceFile } from '../../durable.ts'
+import { vmPath } from '../../vm-directory.ts'
+
+/** The record; it holds the VNC password and is for its owner alone. */
+export const RunRecord = Type.Object({
+  hypervisor: choice(['qemu']),
+  startedAt: Type.String(),
+  accelerator: choice(['kvm', 'tcg']),
+  ipAddress: Type.Union([Type.String(), Type.Null()]),
+  forwards: Type.Array(Forward),
+  vncPassword: Type.Union([Type.String(), Type.Null()], { description: 'Null without a display.' }),
+  sharedDirectories: Type.Union([Type.Array(SharedDirectory), Type.Null()]),
+  qmpSocket: Type.String(),
+  agentSocket: Type.String(),
+})
+export type RunRecord = Static<typeof RunRecord>
+
+/** The record of the VM in `folder`, if it was started and nobody saw it end. Throws `vm_damaged`. */
+export const readRun = async (folder: string): Promise<RunRecord | undefined> => {
+  const path = vmPath(folder, 'run')
+  const text = await readIfThere(path)
+  if (text === undefined) return undefined
+  try {
+    return Value.Decode(RunRecord, JSON.parse(text))
+  } catch (error) {
+    throw new Failure(
+      'vm_damaged',
+      `The record "${path}" of a running VM cannot be read: ${(error as Error).message}. End its hypervisor and remove it.`,
+      { path },
+    )
+  }
+}
+
+/** Writes the record, durably. */
+export const writeRun = (folder: string, run: RunRecord): Promise<void> =>
+  replaceFile(vmPath(folder, 'run'), `${JSON.stringify(run)}\n`)

@@ -1,0 +1,39 @@
+/** The folder of a VM: `LOCATION/NAME/`, known by its marker `vm.json`. Every name in it stands here. */
+import { join } from 'node:path'
+
+/** Files that a VM's folder may hold; what is not among them is never touched. */
+export const vmFiles = {
+  /** The settings; a folder without it is no VM. */
+  settings: 'vm.json',
+  disk: 'disk.qcow2',
+  /** The next disk while a clone puts an overlay into the place of the present one. */
+  nextDisk: '.disk.next',
+  kernel: 'kernel',
+  initrd: 'initrd',
+  iso: 'install.iso',
+  /** UEFI variables. */
+  variables: 'nvram.qcow2',
+  /** How it was started; there while a hypervisor of it may live. Holds the VNC password. */
+  run: 'run.json',
+  /** How the last hypervisor ended. */
+  ended: 'ended.json',
+  /** Locked as long as a hypervisor lives, or the VM is being made. */
+  lock: 'lock',
+  pid: 'hypervisor.pid',
+  serial: 'serial.log',
+  hypervisorLog: 'hypervisor.log',
+} as const
+
+/** The folder of files for cloud-init, and their names. */
+export const seedFolder = 'seed'
+export const seedFiles = ['meta-data', 'user-data', 'network-config'] as const
+
+/** Before the name of a folder that is being made, and of one that is being removed. */
+export const newPrefix = '.new-'
+export const gonePrefix = '.gone-'
+
+/** The folder of a location that holds the disks which overlays stand on. */
+export const basesFolder = '.bases'
+
+/** The path of a file in a VM's folder. */
+export const vmPath = (folder: string, file: keyof typeof vmFiles): string => join(folder, vmFiles[file])

@@ -1,0 +1,194 @@
+/** The VMs on disk: found by looking, made and removed whole. */
+import { lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { makeFolder, syncFolder } from './durable.ts'
+import type { SettingsFile } from './settings.ts'
+import { defaultStorage, type Storage, searched, storageOf } from './storage.ts'
+import { basesFolder, gonePrefix, newPrefix, seedFiles, seedFolder, vmFiles, vmPath } from './vm-directory.ts'
+import { readVmSettings, type VmSettings } from './vm-settings.ts'
+
+/** Where a VM is. */
+export interface VmPlace {
+  readonly name: string
+  /** Its folder. */
+  readonly path: string
+  readonly storage: Storage
+}
+
+/** A VM on disk. */
+export interface StoredVm extends VmPlace {
+  readonly settings: VmSettings
+}
+
+/** The VMs of a host. */
+export class VmStore {
+  constructor(
+    readonly settings: SettingsFile,
+    readonly data: string,
+    /** Takes a lock on a file, or gives undefined where a living process holds it. */
+    readonly lock: (path: string) => { release(): void } | undefined,
+    readonly report: (failure: Failure) => void,
+  ) {}
+
+  /** The storages that a request looks in: the one it names, or every location. */
+  async storages(value: string | undefined): Promise<Storage[]> {
+    const settings = await this.settings.read()
+    return value === undefined ? searched(settings) : [storageOf(settings, this.data, value)]
+  }
+
+  /** The storage that a request puts a VM in. */
+  async target(value: string | undefined): Promise<Storage> {
+    const settings = await this.settings.read()
+    return value === undefined ? defaultStorage(settings) : storageOf(settings, this.data, value)
+  }
+
+  /** The VM of that name; throws `vm_not_found` and `vm_damaged`. */
+  async find(name: string, storage: string | undefined): Promise<StoredVm> {
+    for (const each of await this.storages(storage)) {
+      const place = placeOf(each, name)
+      const settings = await readVmSettings(place.path)
+      if (settings !== undefined) return { ...place, settings }
+    }
+    throw vmNotFound(name)
+  }
+
+  /** Every VM of the storages; a damaged one is reported and left out. */
+  async list(storages: readonly Storage[]): Promise<StoredVm[]> {
+    const found = await Promise.all(storages.map((storage) => this.#listOne(storage)))
+    return found.flat()
+  }
+
+  async #listOne(storage: Storage): Promise<StoredVm[]> {
+    const names = (await entriesOf(storage.path)).filter((name) => !name.startsWith('.')).sort()
+    const vms = await Promise.all(
+      names.map(async (name) => {
+        const place = placeOf(storage, name)
+        try {
+          const settings = await readVmSettings(place.path)
+          return settings === undefined ? [] : [{ ...place, settings }]
+        } catch (error) {
+          this.report(Failure.from(error))
+          return []
+        }
+      }),
+    )
+    return vms.flat()
+  }
+
+  /**
+   * Makes a VM: `fill` puts its files, the settings among them, into a hidden folder, which gets the VM's name when it
+   * is whole. A failure leaves nothing. Throws `vm_exists`.
+   */
+  async make(storage: Storage, name: string, fill: (folder: string) => Promise<void>): Promise<VmPlace> {
+    const place = placeOf(storage, name)
+    await this.refuseTaken(place)
+    await makeFolder(storage.path)
+    const folder = join(storage.path, `${newPrefix}${crypto.randomUUID()}`)
+    await mkdir(folder, { mode: 0o700 })
+    const lock = this.lock(vmPath(folder, 'lock'))
+    try {
+      await fill(folder)
+      await syncFolder(folder)
+      await this.refuseTaken(place)
+      await rename(folder, place.path)
+      await syncFolder(storage.path)
+    } catch (error) {
+      await removeKnownFiles(folder)
+      throw error
+    } finally {
+      lock?.release()
+    }
+    return place
+  }
+
+  /** Throws `vm_exists` where something has the VM's place. */
+  async refuseTaken({ name, path, storage }: VmPlace): Promise<void> {
+    const isTaken = await lstat(path).then(
+      () => true,
+      () => false,
+    )
+    if (!isTaken) return
+    throw new Failure(
+      'vm_exists',
+      `Virtual machine already exists: "${name}" in "${storage.name}". Choose another name, or delete that one.`,
+      { name, path },
+    )
+  }
+
+  /** Removes a VM: at once it is none any more; files that are not ours stay where they are. */
+  async remove(place: VmPlace): Promise<void> {
+    const hidden = join(place.storage.path, `${gonePrefix}${crypto.randomUUID()}.${place.name}`)
+    await rename(place.path, hidden)
+    await syncFolder(place.storage.path)
+    await finishRemoval(place.storage.path, hidden, place.name)
+  }
+
+  /** Whether a service that died may have left something half made, bases without a VM among it. */
+  async hasRemains(storages: readonly Storage[]): Promise<boolean> {
+    const entries = await Promise.all(storages.map(({ path }) => entriesOf(path)))
+    return entries.flat().some((name) => [newPrefix, gonePrefix, basesFolder].some((start) => name.startsWith(start)))
+  }
+
+  /** Removes what a service that died was making or removing. */
+  async sweep(storages: readonly Storage[]): Promise<void> {
+    for (const { path } of storages) {
+      for (const entry of await entriesOf(path)) {
+        const folder = join(path, entry)
+        if (entry.startsWith(newPrefix)) await this.#sweepNew(folder)
+        if (entry.startsWith(gonePrefix)) {
+          await finishRemoval(path, folder, entry.slice(gonePrefix.length + uuidLength + 1))
+        }
+      }
+    }
+  }
+
+  async #sweepNew(folder: string): Promise<void> {
+    // Another service may keep VMs here too, and be at work on this one.
+    const lock = this.lock(vmPath(folder, 'lock'))
+    if (lock === undefined) return
+    lock.release()
+    await removeKnownFiles(folder)
+  }
+}
+
+/** That no VM has this name, in the words that clients look for. */
+export const vmNotFound = (name: string): Failure =>
+  new Failure('vm_not_found', `Virtual machine not found: ${name}`, { name })
+
+const uuidLength = 36
+
+const placeOf = (storage: Storage, name: string): VmPlace => ({ name, path: join(storage.path, name), storage })
+
+const entriesOf = async (folder: string): Promise<string[]> => {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return []
+    throw new Failure(
+      'storage_unreadable',
+      `The folder "${folder}" cannot be read: ${(error as Error).message}. Make it readable, or remove its location.`,
+      { path: folder },
+    )
+  }
+}
+
+/** Removes the files of a VM, and the folder if nothing else is in it; says whether it is gone. */
+const removeKnownFiles = async (folder: string): Promise<boolean> => {
+  for (const file of Object.values(vmFiles)) await rm(join(folder, file), { force: true })
+  for (const file of seedFiles) await rm(join(folder, seedFolder, file), { force: true })
+  await rmdir(join(folder, seedFolder)).catch(() => undefined)
+  for (const entry of await entriesOf(folder)) {
+    if (/^\.[0-9a-f-]{36}\.tmp$/.test(entry)) await rm(join(folder, entry), { force: true })
+  }
+  return rmdir(folder).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  )
+}
+
+const finishRemoval = async (location: string, hidden: string, name: string): Promise<void> => {
+  if (!(await removeKnownFiles(hidden))) await rename(hidden, join(location, name))
+  await syncFolder(location)
+}
