@@ -1,6 +1,13 @@
 /** The operations of the VM host over HTTP. */
 import { configOperations } from './vmhost/config.ts'
 import { consoleOperations } from './vmhost/console.ts'
+import { lifecycleOperations } from './vmhost/lifecycle.ts'
+import { observingOperations } from './vmhost/observing.ts'
 
 /** The operations that answer, in the order of the specification. */
-export const vmHost = { ...configOperations, ...consoleOperations } as const
+export const vmHost = {
+  ...lifecycleOperations,
+  ...configOperations,
+  ...observingOperations,
+  ...consoleOperations,
+} as const

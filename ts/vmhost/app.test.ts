@@ -69,10 +69,20 @@ describe('routes', () => {
     expect(
       Object.entries(document.paths as object).map(([path, methods]) => `${path} ${Object.keys(methods as object)}`),
     ).toEqual([
+      '/svc/vms get,post',
+      '/svc/vms/{name} get,delete,patch',
+      '/svc/vms/clone post',
+      '/svc/vms/{name}/run post',
+      '/svc/vms/{name}/stop post',
+      '/svc/vms/{name}/setup post',
       '/svc/config get,post',
       '/svc/config/locations get,post',
       '/svc/config/locations/{name} delete',
       '/svc/config/locations/default/{name} post',
+      '/svc/logs get',
+      '/svc/host/status get',
+      '/svc/operations get',
+      '/svc/operations/{id} get,delete',
       '/svc/console/link post',
     ])
   })

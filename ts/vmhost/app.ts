@@ -4,8 +4,10 @@ import { Failure, failures } from '@backlot/contract/failure'
 import { vmHostPrefixes } from '@backlot/contract/limits'
 import { version } from '@backlot/contract/version'
 import { vmHost } from '@backlot/contract/vmhost'
+import { eventsPath } from '@backlot/contract/vmhost/operation'
 import { Elysia } from 'elysia'
 import { admit, type Entry } from './guard.ts'
+import { eventStream } from './handlers/events.ts'
 import { handlers } from './handlers.ts'
 import { secured } from './headers.ts'
 import type { Host } from './host.ts'
@@ -29,12 +31,13 @@ export const createApp = (host: Host, entry: Entry, report: (defect: unknown) =>
       return { code: failure.code, message: failure.message, ...failure.data }
     })
     .get('/openapi.json', () => openApi(vmHost, vmHostPrefixes[0], version))
+  for (const prefix of vmHostPrefixes) app.get(`${prefix}${eventsPath}`, ({ request }) => eventStream(request, host))
   for (const [name, declared] of Object.entries(vmHost satisfies Endpoints)) {
     const handle = handlers[name as keyof typeof vmHost]
-    for (const prefix of vmHostPrefixes) {
+    for (const { method, path } of waysTo(declared)) {
       app.route(
-        declared.method,
-        `${prefix}${declared.path.replace(/\{(\w+)\}/g, ':$1')}`,
+        method,
+        path.replace(/\{(\w+)\}/g, ':$1'),
         async ({ request, params, set }) => {
           const result = await handle((await readInput(declared, params, request)) as Input<never>, host)
           set.status = declared.success.status
@@ -47,6 +50,12 @@ export const createApp = (host: Host, entry: Entry, report: (defect: unknown) =>
   }
   return async (request) => secured(await app.fetch(request))
 }
+
+/** Every method and path by which an operation is called. */
+const waysTo = ({ method, path, alias }: Endpoint): { method: string; path: string }[] =>
+  vmHostPrefixes.flatMap((prefix) =>
+    [{ method, path }, ...(alias === undefined ? [] : [alias])].map((way) => ({ ...way, path: prefix + way.path })),
+  )
 
 const unknownOperation = (request: Request): Failure => {
   const operation = `${request.method} ${pathOf(request)}`
@@ -65,10 +74,8 @@ const statusOf = (failure: Failure, request: Request): number => {
 
 const specified = Object.values<Endpoint>(vmHost)
   .filter(({ ours }) => !ours)
-  .map(({ method, path }) => ({
-    method,
-    path: new RegExp(`^(${vmHostPrefixes.join('|')})${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
-  }))
+  .flatMap(waysTo)
+  .map(({ method, path }) => ({ method, path: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`) }))
 
 const isSpecified = (request: Request): boolean =>
   specified.some(({ method, path }) => method === request.method && path.test(pathOf(request)))

@@ -1,5 +1,5 @@
 /** A folder that somebody names for us to keep things in. */
-import { mkdir, mkdtemp, rmdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, rmdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, join, normalize } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
@@ -48,3 +48,21 @@ const unusable = (path: string, why: string): Failure =>
     `The folder "${path}" cannot be used: ${why}. Name a folder by its absolute path where VMs may be kept.`,
     { path },
   )
+
+/** The path of a file that somebody names for us to read; throws `invalid_directory` and `file_not_found`. */
+export const readableFile = async (named: string): Promise<string> => {
+  const path = directoryPath(named)
+  try {
+    await using file = await open(path, 'r')
+    if (!(await file.stat()).isFile()) throw new Error('it is no file')
+  } catch (error) {
+    throw new Failure(
+      'file_not_found',
+      `The file "${path}" cannot be read: ${(error as Error).message}. Name another.`,
+      {
+        path,
+      },
+    )
+  }
+  return path
+}

@@ -3,6 +3,8 @@ import { type Endpoint, inputFields } from '@backlot/contract/endpoint'
 import { Failure } from '@backlot/contract/failure'
 import { fieldFault, fromText } from '@backlot/contract/field'
 import { longestHostBodyBytes } from '@backlot/contract/limits'
+import type { ColonIs } from '@backlot/contract/vmhost/vm'
+import type { TSchema } from '@sinclair/typebox'
 
 type Fields = Record<string, unknown>
 
@@ -16,7 +18,7 @@ export const readInput = async (
   request: Request,
 ): Promise<Fields> => {
   const query = new URL(request.url).searchParams
-  const body = declared.body === undefined ? {} : await readBody(request)
+  const body = declared.body === undefined ? {} : respelled(await readBody(request, declared), declared.spellings ?? {})
   const input: Fields = {}
   for (const { name, from, schema, required } of inputFields(declared)) {
     const given = from === 'body' ? own(body, name) : from === 'params' ? params[name] : query.get(name)
@@ -26,7 +28,7 @@ export const readInput = async (
       if (required) throw refuse(`"${name}" is missing. ${schema.description ?? ''}`.trim())
       continue
     }
-    const value = from === 'body' ? given : fromText(schema, String(given))
+    const value = uncoloned(schema, from === 'body' ? given : fromText(schema, String(given)))
     const fault = fieldFault(name, schema, value)
     if (fault !== undefined) throw refuse(fault)
     input[name] = value
@@ -34,14 +36,45 @@ export const readInput = async (
   return input
 }
 
-const own = (fields: Fields, name: string): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined)
+/** A colon counts as what the schema says. */
+const uncoloned = ({ colonIs }: TSchema & ColonIs, value: unknown): unknown =>
+  colonIs !== undefined && typeof value === 'string' ? value.replace(':', colonIs) : value
+
+/** The fields under the names that are declared, at any depth; one that is there under both keeps the declared one's value. */
+const respelled = (fields: Fields, spellings: Readonly<Record<string, string>>): Fields => {
+  const value = (each: unknown): unknown =>
+    Array.isArray(each)
+      ? each.map(value)
+      : typeof each === 'object' && each !== null
+        ? respelled(each as Fields, spellings)
+        : each
+  const result: Fields = {}
+  for (const [name, each] of Object.entries(fields)) {
+    const meant = own(spellings, name)
+    if (meant === undefined) result[name] = value(each)
+    else if (own(fields, String(meant)) === undefined) result[String(meant)] = value(each)
+  }
+  return result
+}
+
+const own = (fields: Readonly<Fields>, name: string): unknown =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined
 
 /** Clients look for exactly this message; what is wrong stands beside it. */
 const invalidBody = (detail: string): Failure => new Failure('invalid_body', 'Invalid request body', { detail })
 
 /** The body as a JSON object, whatever its media type says. */
-const readBody = async (request: Request): Promise<Fields> => {
+const readBody = async (request: Request, { leniently }: Endpoint): Promise<Fields> => {
   const text = await readText(request)
+  try {
+    return parsed(text)
+  } catch (error) {
+    if (leniently) return {}
+    throw error
+  }
+}
+
+const parsed = (text: string): Fields => {
   if (text.trim() === '') throw invalidBody('The body is empty. Send a JSON object.')
   let value: unknown
   try {

@@ -2,15 +2,14 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { environment } from '@backlot/contract/limits'
 import type { Places } from '@backlot/contract/places'
 import { type Answer, createApp } from './app.ts'
 import { consolePath } from './guard.ts'
 import { isLoopback, isPublicName, loopbackNames, urlHost } from './names.ts'
+import { openHost } from './open-host.ts'
 import { Passes } from './passes.ts'
-import { SettingsFile } from './settings.ts'
 
 export interface ListenOptions {
   /** An address of this machine, or `unix:PATH`. */
@@ -46,26 +45,24 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
       { address },
     )
   }
-  const settings = new SettingsFile(join(places.config, 'vmhost.json'), {
-    homeDirectory: join(places.data, 'vms'),
-    cacheDirectory: join(places.cache, 'images'),
-  })
-  await settings.read()
+  const host = await openHost(places, async () => 'tcg')
   if (socket !== undefined) await removeStale(socket)
 
   // Whose requests are admitted depends on the port, which is known once the socket is bound; none is read before.
   let answer: Answer | undefined
-  const server = bind(address, socket === undefined ? { hostname: address, port: options.port } : { unix: socket }, {
-    // Beyond it Bun answers 413 by itself; the service reads bodies up to its own limit and answers 400.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: async (request: Request) => {
-      const started = performance.now()
-      const response = await (answer as Answer)(request)
-      const path = URL.parse(request.url)?.pathname ?? '-'
-      log(`${request.method} ${path} ${response.status} ${Math.round(performance.now() - started)} ms`)
-      return response
-    },
-  })
+  const server = await orDispose(host, () =>
+    bind(address, socket === undefined ? { hostname: address, port: options.port, idleTimeout } : { unix: socket }, {
+      // Beyond it Bun answers 413 by itself; the service reads bodies up to its own limit and answers 400.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      fetch: async (request: Request) => {
+        const started = performance.now()
+        const response = await (answer as Answer)(request)
+        const path = URL.parse(request.url)?.pathname ?? '-'
+        log(`${request.method} ${path} ${response.status} ${Math.round(performance.now() - started)} ms`)
+        return response
+      },
+    }),
+  )
   const port = server.port ?? 0
   const hosts =
     socket !== undefined
@@ -80,20 +77,36 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
   const newLink = () => (passes === undefined ? page : `${page}?link=${passes.newLink()}`)
   const isOwnHost = (host: string) => (isPrivate ? hosts.includes(host) : isPublicName(host, address, names))
   answer = createApp(
-    { settings, newLink: () => (socket === undefined ? newLink() : undefined) },
+    { ...host, newLink: () => (socket === undefined ? newLink() : undefined) },
     { hosts, isOwnHost, token, passes },
     (defect) => log(`defect: ${Bun.inspect(defect)}`),
   )
   return {
     url: socket === undefined ? `http://${urlHost(address)}:${port}` : address,
     newLink: () => (passes === undefined ? undefined : newLink()),
-    [Symbol.asyncDispose]: () => server.stop(true),
+    async [Symbol.asyncDispose]() {
+      await server.stop(true)
+      await host[Symbol.asyncDispose]()
+    },
   }
 }
 
+/** Does it, and disposes of what was opened for it where that fails. */
+const orDispose = async <T>(opened: AsyncDisposable, work: () => T): Promise<T> => {
+  try {
+    return work()
+  } catch (error) {
+    await opened[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Seconds, none: disks are copied and events awaited for as long as it takes. */
+const idleTimeout = 0
+
 const isAnyAddress = (address: string): boolean => address === '0.0.0.0' || address === '::'
 
-type Where = { unix: string } | { hostname: string; port: number }
+type Where = { unix: string } | { hostname: string; port: number; idleTimeout: number }
 type Serving = Pick<Bun.Serve.Options<undefined>, 'maxRequestBodySize'> & {
   fetch(request: Request): Promise<Response>
 }

@@ -1,0 +1,242 @@
+/** Operations of the VM host on virtual machines. */
+import { Type } from '@sinclair/typebox'
+import { choice } from '../choice.ts'
+import { endpoint } from '../endpoint.ts'
+import { sizePattern } from '../size.ts'
+import { Done, storage } from './location.ts'
+import { networkModes, Vm, vmName, vmReference } from './vm.ts'
+
+const operationId = Type.String({ description: 'What `GET /operations/{id}` tells about.' })
+const named = Type.Object({ name: vmReference })
+const inStorage = Type.Object({ storage: Type.Optional(storage) })
+
+const size = (what: string) =>
+  Type.String({ pattern: sizePattern, maxLength: 40, description: `${what}, like \`8GB\`; without a unit in GB.` })
+
+const cpu = Type.Integer({ minimum: 1, maximum: 512, description: 'Number of processor cores.' })
+const memory = size('Memory')
+const diskSize = size('Size of the disk')
+const display = Type.String({
+  pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
+  description: 'Resolution, `WIDTHxHEIGHT`.',
+})
+
+/** What existing clients call some fields. */
+const spellings = {
+  new_name: 'newName',
+  disk_size: 'diskSize',
+  read_only: 'readOnly',
+  host_path: 'hostPath',
+  no_display: 'noDisplay',
+  shared_directories: 'sharedDirectories',
+  recovery_mode: 'recoveryMode',
+  source_location: 'sourceLocation',
+  dest_location: 'destLocation',
+  user_data: 'userData',
+} as const
+
+/** The operations, in the order of the specification. */
+export const lifecycleOperations = {
+  listVms: endpoint({
+    method: 'GET',
+    path: '/vms',
+    summary: 'List the VMs.',
+    description: 'Those of every location, or of the storage that is named; VMs that are being made are among them.',
+    query: inStorage,
+    success: { status: 200, description: 'The VMs, sorted by name in each location.', result: Type.Array(Vm) },
+    refusal: 'Bad request',
+    command: { group: 'vm', words: ['ls'], positional: [] },
+  }),
+  getVm: endpoint({
+    method: 'GET',
+    path: '/vms/{name}',
+    summary: 'Show a VM.',
+    description: 'It is searched in the default location first, then in the others.',
+    params: named,
+    query: inStorage,
+    success: { status: 200, description: 'The VM.', result: Vm },
+    refusal: 'VM not found or invalid request',
+    command: { group: 'vm', words: ['get'], positional: ['name'] },
+  }),
+  createVm: endpoint({
+    method: 'POST',
+    path: '/vms',
+    summary: 'Make a VM.',
+    description:
+      'With an empty disk, or from an image: a disk file, an address of one, or a local image. It is answered when the ' +
+      'VM is whole; where that takes long, as with an address, at once, with `status` `provisioning`.',
+    spellings,
+    body: Type.Object({
+      name: vmName,
+      os: choice(['macOS', 'linux'], { description: 'Operating system to install.' }),
+      cpu,
+      memory,
+      diskSize,
+      display,
+      ipsw: Type.Optional(Type.String({ description: 'Path of an IPSW file, or `latest`; for macOS.' })),
+      storage: Type.Optional(storage),
+      image: Type.Optional(
+        Type.String({
+          minLength: 1,
+          description:
+            'What its disk begins with: `NAME:TAG` of a local image, the path of a disk file, or an address.',
+        }),
+      ),
+      iso: Type.Optional(
+        Type.String({ minLength: 1, description: 'Path of a disc image to install from; the disk begins empty.' }),
+      ),
+      userData: Type.Optional(Type.String({ description: 'User data for cloud-init in the guest.' })),
+      network: Type.Optional(
+        choice(networkModes, {
+          description: '`nat`: the guest reaches out, its ports appear on this machine; `none`.',
+        }),
+      ),
+    }),
+    success: {
+      status: 200,
+      description: 'The VM exists, or is being made.',
+      result: Type.Object({
+        message: Type.String(),
+        name: vmName,
+        status: choice(['stopped', 'provisioning']),
+        operationId,
+      }),
+    },
+    refusal: 'Invalid request body or creation failed',
+    command: {
+      group: 'vm',
+      words: ['create'],
+      positional: ['name'],
+      defaults: {
+        os: 'linux',
+        cpu: 2,
+        memory: '2GB',
+        diskSize: '8GB',
+        display: '1024x768',
+        image: 'linux-minimal:latest',
+      },
+    },
+  }),
+  deleteVm: endpoint({
+    method: 'DELETE',
+    path: '/vms/{name}',
+    summary: 'Delete a VM.',
+    description: 'Its files go; files in its folder that are not of Backlot stay. A VM that runs is refused.',
+    params: named,
+    query: inStorage,
+    success: { status: 200, description: 'The VM and its files are gone.', result: Done },
+    refusal: 'VM not found or deletion failed',
+    command: { group: 'vm', words: ['rm'], positional: ['name'] },
+  }),
+  cloneVm: endpoint({
+    method: 'POST',
+    path: '/vms/clone',
+    summary: 'Make a copy of a stopped VM.',
+    description:
+      'In the same location nothing is copied: both write to overlays of what was there. Into another location the disk ' +
+      'is copied whole. The copy has its own MAC address, UUID, generation id and cloud-init instance.',
+    spellings,
+    body: Type.Object({
+      name: vmReference,
+      newName: vmName,
+      sourceLocation: Type.Optional(storage),
+      destLocation: Type.Optional(storage),
+    }),
+    success: {
+      status: 200,
+      description: 'The copy exists.',
+      result: Type.Object({ message: Type.String(), source: Type.String(), destination: Type.String(), operationId }),
+    },
+    refusal: 'Clone failed',
+    command: { group: 'vm', words: ['clone'], positional: ['name', 'newName'] },
+  }),
+  updateVm: endpoint({
+    method: 'PATCH',
+    path: '/vms/{name}',
+    alias: { method: 'POST', path: '/vms/{name}/update' },
+    summary: 'Change a VM.',
+    description:
+      'A disk only grows. `storage` moves the VM, its disk copied whole. While it runs its disk can grow and its memory ' +
+      'shrink down from what it was started with; the rest is for a stopped VM.',
+    spellings,
+    params: named,
+    body: Type.Object({
+      cpu: Type.Optional(cpu),
+      memory: Type.Optional(memory),
+      diskSize: Type.Optional(diskSize),
+      display: Type.Optional(display),
+      storage: Type.Optional(storage),
+    }),
+    success: { status: 200, description: 'The VM is changed.', result: Done },
+    refusal: 'Invalid settings or update failed',
+    command: { group: 'vm', words: ['set'], positional: ['name'] },
+  }),
+  runVm: endpoint({
+    method: 'POST',
+    path: '/vms/{name}/run',
+    summary: 'Start a VM.',
+    description: 'The start is under way when it is answered; the operation and the VM tell how it goes on.',
+    spellings,
+    leniently: true,
+    params: named,
+    body: Type.Object({
+      noDisplay: Type.Optional(Type.Boolean({ description: 'Without its VNC display.' })),
+      sharedDirectories: Type.Optional(
+        Type.Array(
+          Type.Object({
+            hostPath: Type.String({ minLength: 1, description: 'Absolute path of the folder on the host.' }),
+            tag: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,30}$' })),
+            readOnly: Type.Optional(Type.Boolean()),
+          }),
+          { maxItems: 16, description: 'Folders of the host that the guest sees.' },
+        ),
+      ),
+      recoveryMode: Type.Optional(Type.Boolean({ description: 'Boot a guest with macOS in recovery mode.' })),
+      storage: Type.Optional(storage),
+    }),
+    success: {
+      status: 202,
+      description: 'The VM is being started.',
+      result: Type.Object({
+        message: Type.String(),
+        name: vmName,
+        status: choice(['pending']),
+        operationId,
+      }),
+    },
+    refusal: 'Invalid request or VM not found',
+    command: { group: 'vm', words: ['run'], positional: ['name'] },
+  }),
+  stopVm: endpoint({
+    method: 'POST',
+    path: '/vms/{name}/stop',
+    summary: 'Stop a VM.',
+    description:
+      'The guest is asked through its agent or by the power button; if it does not shut down in time, it is ended. ' +
+      '`method` says which. It is answered when the VM has stopped, in less than 20 seconds.',
+    leniently: true,
+    params: named,
+    body: inStorage,
+    success: {
+      status: 200,
+      description: 'The VM has stopped.',
+      result: Type.Object({
+        message: Type.String(),
+        method: choice(['agent', 'acpi', 'forced'], { description: 'How it was brought to stop.' }),
+      }),
+    },
+    refusal: 'Stop failed',
+    command: { group: 'vm', words: ['stop'], positional: ['name'] },
+  }),
+  setupVm: endpoint({
+    method: 'POST',
+    path: '/vms/{name}/setup',
+    ours: true,
+    summary: 'Go through the setup assistant of macOS.',
+    description: 'Guests of another system have none, and refuse with that reason.',
+    params: named,
+    success: { status: 200, description: 'The assistant is done.', result: Done },
+    refusal: 'The guest is not macOS, or was not found',
+    command: { group: 'vm', words: ['setup'], positional: ['name'] },
+  }),
+} as const

@@ -1,0 +1,141 @@
+/** Bases: disks that never change, in a hidden folder of each location; VMs there write to overlays of them. */
+import { constants, copyFile, link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { core } from '../core.ts'
+import { syncFile, syncFolder } from '../durable.ts'
+import { noRoom } from '../no-room.ts'
+import type { Storage } from '../storage.ts'
+import type { Turns } from '../turns.ts'
+import { basesFolder, vmFiles, vmPath } from '../vm-directory.ts'
+import type { VmPlace } from '../vm-store.ts'
+
+type Format = 'qcow2' | 'raw'
+
+/** A base, by its name in the folder. */
+export interface BaseDisk {
+  readonly file: string
+  readonly format: Format
+}
+
+/** The bases of a host. */
+export class Bases {
+  constructor(readonly turns: Turns) {}
+
+  /** Does work on a location's bases while nobody else does. */
+  exclusively<T>(storage: Storage, work: () => Promise<T>): Promise<T> {
+    return this.turns.take(join(storage.path, basesFolder), work)
+  }
+
+  /** Makes a disk of a VM that shows `base` until it is written to. */
+  overlay(path: string, base: BaseDisk, bytes?: number): Promise<void> {
+    return core().createOverlay(path, {
+      backing: `../${basesFolder}/${base.file}`,
+      backing_format: base.format,
+      ...(bytes !== undefined && { size_bytes: bytes }),
+    })
+  }
+
+  /**
+   * Makes the file a base of the location without copying it where the file system can; the same file is the same base.
+   * It must never be written to any more. Throws `disk_full`.
+   */
+  async adopt(storage: Storage, name: string, path: string, format: Format): Promise<BaseDisk> {
+    const { dev, ino, size, mtimeMs } = await stat(path)
+    const hash = Bun.hash(`${dev}/${ino}/${size}/${mtimeMs}`).toString(36)
+    const base = { file: `${name}-${hash}.${format}`, format }
+    const folder = await this.#folder(storage)
+    if (await isThere(join(folder, base.file))) return base
+    const next = join(folder, `.${crypto.randomUUID()}.tmp`)
+    try {
+      await link(path, next).catch(() => copyFile(path, next, constants.COPYFILE_FICLONE))
+      await syncFile(next)
+      await rename(next, join(folder, base.file))
+    } catch (error) {
+      await rm(next, { force: true })
+      throw noRoom(error, folder)
+    }
+    await syncFolder(folder)
+    return base
+  }
+
+  /**
+   * Turns the disk of a stopped VM into a base and puts an empty overlay into its place; at every moment the VM has one of
+   * the two. Nothing is copied. A disk that is such an overlay already leads to the base that it lies on.
+   */
+  async freeze(vm: VmPlace): Promise<BaseDisk> {
+    const disk = vmPath(vm.path, 'disk')
+    const { disk: top } = await core().diskInfo(disk)
+    const { blocks } = await stat(disk)
+    const below = top.backing
+    if (below?.name.startsWith(`../${basesFolder}/`) && blocks * 512 <= emptyOverlayBytes) {
+      const { virtual_size } = (await core().diskInfo(below.path)).disk
+      const base = { file: below.name.slice(basesFolder.length + 4), format: below.format }
+      if (virtual_size === top.virtual_size && (await isEmpty(disk))) return base
+    }
+    const folder = await this.#folder(vm.storage)
+    const base = { file: `${crypto.randomUUID()}.qcow2`, format: 'qcow2' as const }
+    await link(disk, join(folder, base.file))
+    await syncFolder(folder)
+    const next = vmPath(vm.path, 'nextDisk')
+    await rm(next, { force: true })
+    await this.overlay(next, base)
+    await rename(next, disk)
+    await syncFolder(vm.path)
+    return base
+  }
+
+  /** Removes the bases of the location on which no disk lies any more; where a disk cannot be read, none. */
+  async collect(storage: Storage): Promise<void> {
+    await this.exclusively(storage, async () => {
+      const folder = join(storage.path, basesFolder)
+      const files = await readdir(folder).catch(() => [])
+      if (files.length === 0) return
+      const used = new Set<string>()
+      for (const path of await disksIn(storage)) {
+        try {
+          const { chain } = await core().diskInfo(path)
+          for (const { path } of chain) used.add(await fileId(path))
+        } catch (error) {
+          if (await isThere(path)) throw error
+        }
+      }
+      for (const file of files) {
+        const path = join(folder, file)
+        if (!used.has(await fileId(path))) await rm(path, { force: true })
+      }
+      await syncFolder(folder)
+    })
+  }
+
+  async #folder(storage: Storage): Promise<string> {
+    const folder = join(storage.path, basesFolder)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return folder
+  }
+}
+
+/** An overlay without data takes four clusters at most, and mostly less. */
+const emptyOverlayBytes = 4 * 64 * 1024
+
+const isEmpty = async (disk: string): Promise<boolean> => (await core().checkDisk(disk)).allocated_clusters === 0
+
+/** The disks of a location, those of VMs that are being made or removed among them. */
+export const disksIn = async ({ path }: Storage): Promise<string[]> => {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
+  const folders = entries.filter((entry) => entry.isDirectory() && entry.name !== basesFolder)
+  const disks = folders.flatMap(({ name }) => [join(path, name, vmFiles.disk), join(path, name, vmFiles.nextDisk)])
+  const there = await Promise.all(disks.map(isThere))
+  return disks.filter((_, index) => there[index])
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** What a file is, by whatever name. */
+const fileId = async (path: string): Promise<string> => {
+  const { dev, ino } = await stat(path)
+  return `${dev}/${ino}`
+}

@@ -1,0 +1,33 @@
+/** Shows VMs. */
+import { Failure } from '@backlot/contract/failure'
+import type { Handlers } from '../host.ts'
+import { creationOf, findVm, meetRunning } from '../lifecycle/find.ts'
+import { creationRecord, vmRecord } from '../record.ts'
+
+export const listVms: Handlers['listVms'] = async ({ storage }, host) => {
+  const storages = await host.store.storages(storage)
+  const vms = await host.store.list(storages)
+  if (storage !== undefined) await Promise.all(vms.map((vm) => meetRunning(host, vm)))
+  const whole = await Promise.all(vms.map((vm) => vmRecord(vm, host)))
+  const folders = storages.map(({ path }) => path)
+  const made = [...host.creations.values()]
+    .filter(({ place }) => folders.includes(place.storage.path))
+    .filter(({ place }) => !vms.some(({ path }) => path === place.path))
+    .map((creation) => creationRecord(creation, host))
+  return [...whole, ...made]
+}
+
+export const getVm: Handlers['getVm'] = async ({ name, storage }, host) => {
+  const made = await creationOf(host, name, storage)
+  if (made !== undefined) return creationRecord(made, host)
+  return vmRecord(await findVm(host, name, storage), host)
+}
+
+export const setupVm: Handlers['setupVm'] = async ({ name }, host) => {
+  const { settings } = await findVm(host, name, undefined)
+  throw new Failure(
+    'macos_only',
+    `"${name}" is a guest with ${settings.guestOs}; only macOS has a setup assistant. Give \`userData\` to its creation instead.`,
+    { name },
+  )
+}

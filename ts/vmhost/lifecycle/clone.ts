@@ -1,0 +1,86 @@
+/** Makes a copy of a stopped VM. */
+import { constants, copyFile, link } from 'node:fs/promises'
+import { join } from 'node:path'
+import { core } from '../core.ts'
+import { copyDisk } from '../disks/qemu-img.ts'
+import { syncFile } from '../durable.ts'
+import type { Handlers, Host } from '../host.ts'
+import { noRoom } from '../no-room.ts'
+import type { Work } from '../operations.ts'
+import { readUserData, writeSeed } from '../seed.ts'
+import type { Storage } from '../storage.ts'
+import { vmPath } from '../vm-directory.ts'
+import { newIdentity, type VmSettings, writeVmSettings } from '../vm-settings.ts'
+import type { StoredVm } from '../vm-store.ts'
+import { alone, findVm } from './find.ts'
+
+const stopFirst = 'Stop it first to clone it.'
+
+export const cloneVm: Handlers['cloneVm'] = async ({ name, newName, sourceLocation, destLocation }, host) => {
+  const source = await findVm(host, name, sourceLocation)
+  const target = destLocation === undefined ? source.storage : await host.store.target(destLocation)
+  const place = { name: newName, path: join(target.path, newName), storage: target }
+  await host.store.refuseTaken(place)
+  host.machines.refuseRunning(source, stopFirst)
+  const { id, done } = host.operations.begin('clone', place, (work) =>
+    alone(host, source, async () => {
+      host.machines.refuseRunning(source, stopFirst)
+      const vm = await host.store.find(source.name, source.storage.path)
+      await copyVm(host, vm, target, newName, { ...vm.settings, ...newIdentity(), createdAt: now() }, work)
+    }),
+  )
+  await done
+  host.events.emit({ type: 'vm', name: newName, location: target.name, status: 'stopped' })
+  const message = `Virtual machine cloned: ${name} to ${newName}`
+  return { message, source: name, destination: newName, operationId: id }
+}
+
+const now = (): string => new Date().toISOString()
+
+/** Makes a VM of another's files, under its own settings: in the same storage over a shared base, elsewhere by a whole copy. */
+export const copyVm = async (
+  host: Host,
+  vm: StoredVm,
+  target: Storage,
+  newName: string,
+  settings: VmSettings,
+  work: Work,
+): Promise<void> => {
+  try {
+    await host.store.make(target, newName, async (folder) => {
+      const disk = vmPath(folder, 'disk')
+      if (target.path === vm.storage.path) {
+        await host.bases.exclusively(target, async () => host.bases.overlay(disk, await host.bases.freeze(vm)))
+      } else {
+        const path = vmPath(vm.path, 'disk')
+        work.step('copying the disk')
+        const bytes = (await core().diskInfo(path)).disk.virtual_size
+        await copyDisk({ path, format: 'qcow2', bytes }, disk, work)
+        await syncFile(disk)
+      }
+      for (const file of ['kernel', 'initrd'] as const) await bringAlong(vm.path, folder, file)
+      const userData = await readUserData(vm.path)
+      if (userData !== undefined) {
+        await writeSeed(folder, { instanceId: settings.instanceId, hostName: newName, userData })
+      }
+      await writeVmSettings(folder, settings)
+      work.signal.throwIfAborted()
+    })
+  } catch (error) {
+    throw noRoom(error, target.path)
+  }
+}
+
+/** These are never written to: another name is a copy. */
+const bringAlong = async (from: string, to: string, file: 'kernel' | 'initrd'): Promise<void> => {
+  try {
+    await link(vmPath(from, file), vmPath(to, file)).catch((error) => {
+      if (error.code === 'ENOENT') throw error
+      return copyFile(vmPath(from, file), vmPath(to, file), constants.COPYFILE_FICLONE)
+    })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  await syncFile(vmPath(to, file))
+}

@@ -1,0 +1,133 @@
+/** Makes a VM: its settings, its disk, its seed, all or nothing. */
+
+import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { bytesOf } from '@backlot/contract/size'
+import type { Handlers, Host } from '../host.ts'
+import { noRoom } from '../no-room.ts'
+import type { Work } from '../operations.ts'
+import { writeSeed } from '../seed.ts'
+import { sourceOf } from '../sources/index.ts'
+import type { CreateInput, Plan } from '../sources/source.ts'
+import { newIdentity, type VmSettings, writeVmSettings } from '../vm-settings.ts'
+import type { VmPlace } from '../vm-store.ts'
+
+/** Bytes of the smallest disk and the smallest memory that a guest can do anything with. */
+const least = { disk: 2 ** 20, memory: 2 ** 20 * 16 }
+/** The largest disk that every format and file system takes. */
+const largestDisk = 2 ** 43
+
+/** Port of the computer server, and that of SSH. */
+const usualPorts = [22, 8000]
+
+export const createVm: Handlers['createVm'] = async (input, host) => {
+  refuseMac(input)
+  const source = sourceOf(input)
+  const diskBytes = diskBytesOf(input.diskSize)
+  const memoryBytes = memoryBytesOf(input.memory)
+  const storage = await host.store.target(input.storage)
+  const place: VmPlace = { name: input.name, path: join(storage.path, input.name), storage }
+  await host.store.refuseTaken(place)
+  const plan = await source.plan(input, host)
+  if (host.creations.has(place.path)) {
+    throw new Failure('vm_exists', `A VM "${input.name}" is being made in "${storage.name}" already; name another.`, {
+      name: input.name,
+    })
+  }
+  host.takeCharge()
+  const settings: VmSettings = {
+    os: 'linux',
+    guestOs: 'linux',
+    cpu: input.cpu,
+    memoryBytes,
+    display: displayOf(input.display),
+    ...newIdentity(),
+    network: input.network ?? 'nat',
+    ports: usualPorts,
+    createdAt: new Date().toISOString(),
+    ...plan.settings,
+  }
+  const { id, done } = host.operations.begin('create', place, async (work) => {
+    host.creations.set(place.path, { place, settings, diskBytes, operationId: work.id })
+    tell(host, place, 'provisioning')
+    try {
+      await make(host, place, settings, plan, diskBytes, input.userData, work)
+    } catch (error) {
+      host.creations.delete(place.path)
+      tell(host, place, null)
+      throw error
+    }
+    host.creations.delete(place.path)
+    tell(host, place, 'stopped')
+  })
+  if (source.isLong) {
+    const message = `Virtual machine is being created: ${input.name}`
+    return { message, name: input.name, status: 'provisioning', operationId: id }
+  }
+  await done
+  const message = `Virtual machine created: ${input.name}`
+  return { message, name: input.name, status: 'stopped', operationId: id }
+}
+
+const make = async (
+  host: Host,
+  place: VmPlace,
+  settings: VmSettings,
+  plan: Plan,
+  diskBytes: number,
+  userData: string | undefined,
+  work: Work,
+): Promise<void> => {
+  try {
+    await host.store.make(place.storage, place.name, async (folder) => {
+      await plan.fill(folder, place.storage, diskBytes, work)
+      work.signal.throwIfAborted()
+      if (plan.seeded || userData !== undefined) {
+        await writeSeed(folder, { instanceId: settings.instanceId, hostName: place.name, userData })
+      }
+      await writeVmSettings(folder, settings)
+      work.signal.throwIfAborted()
+    })
+  } catch (error) {
+    throw noRoom(error, place.storage.path)
+  }
+}
+
+const tell = (host: Host, { name, storage }: VmPlace, status: 'provisioning' | 'stopped' | null): void =>
+  host.events.emit({ type: 'vm', name, location: storage.name, status })
+
+const refuseMac = ({ os, ipsw }: CreateInput): void => {
+  if (os === 'macOS') {
+    throw new Failure(
+      'macos_unavailable',
+      'A guest with macOS needs a Mac with Apple silicon; this host cannot run one. Use "linux", or a service on a Mac.',
+    )
+  }
+  if (ipsw !== undefined) {
+    throw new Failure('macos_only', '"ipsw" is for guests with macOS; leave it out, or use "iso" or "image".', {
+      argument: 'ipsw',
+    })
+  }
+}
+
+/** Bytes of a disk, in whole sectors; throws `invalid_argument`. */
+export const diskBytesOf = (text: string): number => {
+  const bytes = Math.ceil(bytesOf(text, 'diskSize') / 512) * 512
+  if (bytes >= least.disk && bytes <= largestDisk) return bytes
+  throw new Failure('invalid_argument', `"diskSize" is "${text}"; a disk has from 1MB to 8TB.`, {
+    argument: 'diskSize',
+  })
+}
+
+/** Bytes of memory; throws `invalid_argument`. */
+export const memoryBytesOf = (text: string): number => {
+  const bytes = bytesOf(text, 'memory')
+  if (bytes >= least.memory) return bytes
+  throw new Failure('invalid_argument', `"memory" is "${text}"; a guest needs 16MB at least.`, { argument: 'memory' })
+}
+
+/** The sides of `WIDTHxHEIGHT`. */
+export const displayOf = (text: string): VmSettings['display'] => {
+  const [width = 0, height = 0] = text.split('x').map(Number)
+  return { width, height }
+}

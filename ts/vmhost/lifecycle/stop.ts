@@ -1,0 +1,50 @@
+/** Stops a VM: asks first, ends it when it does not listen; a client waits less than 20 seconds. */
+import { Failure } from '@backlot/contract/failure'
+import type { Handlers } from '../host.ts'
+import type { Machine } from '../hypervisors/hypervisor.ts'
+import { alone, findVm } from './find.ts'
+
+/** Milliseconds that a guest has to shut down, and a process to end. */
+const patience = { guestMs: 11_000, processMs: 4_000 }
+
+export const stopVm: Handlers['stopVm'] = async ({ name, storage }, host) => {
+  const vm = await findVm(host, name, storage)
+  if (host.machines.status(vm) === 'stopped') throw notRunning(name)
+  const { done } = host.operations.begin('stop', vm, (work) =>
+    alone(host, vm, async () => {
+      const machine = host.machines.get(vm.path)
+      // Its start failed in the meantime, or it shut down by itself.
+      if (machine === undefined) throw notRunning(name)
+      work.step('waiting for the guest')
+      return stop(machine)
+    }),
+  )
+  const method = await done
+  return { message: `Virtual machine stopped: ${name}`, method }
+}
+
+/** Brings the machine to its end, and says how; throws `vm_not_stopped`. */
+export const stop = async (machine: Machine): Promise<'agent' | 'acpi' | 'forced'> => {
+  const asked = await machine.askToShutDown()
+  if (asked !== undefined && (await endsWithin(machine, patience.guestMs))) return asked
+  const killed = machine.kill()
+  killed.catch(() => undefined)
+  if (await endsWithin(machine, patience.processMs)) return 'forced'
+  const { name } = machine.place
+  throw new Failure(
+    'vm_not_stopped',
+    `The hypervisor of "${name}" (process ${machine.pid}) does not end, not even when killed; it may wait for a disk.`,
+    { name, pid: machine.pid },
+  )
+}
+
+const notRunning = (name: string): Failure =>
+  new Failure('vm_not_running', `Virtual machine is not running: "${name}". Start it before you stop it.`, { name })
+
+const endsWithin = async (machine: Machine, ms: number): Promise<boolean> => {
+  const { promise, resolve } = Promise.withResolvers<false>()
+  const timer = setTimeout(() => resolve(false), ms)
+  const ended = await Promise.race([machine.ended.then(() => true), promise])
+  clearTimeout(timer)
+  return ended
+}

@@ -1,0 +1,106 @@
+/** Changes a VM: its settings while it is stopped, what its hypervisor can change while it runs. */
+import { Failure } from '@backlot/contract/failure'
+import { sizeOf } from '@backlot/contract/size'
+import { core } from '../core.ts'
+import type { Handlers, Host } from '../host.ts'
+import type { Machine } from '../hypervisors/hypervisor.ts'
+import type { Work } from '../operations.ts'
+import type { Storage } from '../storage.ts'
+import { vmPath } from '../vm-directory.ts'
+import { writeVmSettings } from '../vm-settings.ts'
+import type { StoredVm } from '../vm-store.ts'
+import { copyVm } from './clone.ts'
+import { diskBytesOf, displayOf, memoryBytesOf } from './create.ts'
+import { alone, findVm } from './find.ts'
+
+/** What is to change, in the terms of the host. */
+interface Changes {
+  readonly cpu?: number
+  readonly memoryBytes?: number
+  readonly display?: StoredVm['settings']['display']
+  readonly diskBytes?: number
+  readonly storage?: Storage
+}
+
+export const updateVm: Handlers['updateVm'] = async ({ name, storage, ...wanted }, host) => {
+  const target = storage === undefined ? undefined : await host.store.target(storage)
+  // Where the VM is not there yet, the storage is where it is to go.
+  const vm = await findVm(host, name, storage).catch((error) => {
+    if (target === undefined || Failure.from(error).code !== 'vm_not_found') throw error
+    return findVm(host, name, undefined)
+  })
+  const changes: Changes = {
+    ...(wanted.cpu !== undefined && { cpu: wanted.cpu }),
+    ...(wanted.memory !== undefined && { memoryBytes: memoryBytesOf(wanted.memory) }),
+    ...(wanted.display !== undefined && { display: displayOf(wanted.display) }),
+    ...(wanted.diskSize !== undefined && { diskBytes: diskBytesOf(wanted.diskSize) }),
+    ...(target !== undefined && target.path !== vm.storage.path && { storage: target }),
+  }
+  if (Object.keys(changes).length === 0) return { message: 'Nothing to change' }
+  const { done } = host.operations.begin('set', vm, (work) =>
+    alone(host, vm, async () => {
+      const current = await host.store.find(vm.name, vm.storage.path)
+      await refuseShrinking(current, changes.diskBytes)
+      const machine = host.machines.get(vm.path)
+      if (machine !== undefined) await changeRunning(current, machine, changes)
+      else await changeStopped(host, current, changes, work)
+    }),
+  )
+  await done
+  return { message: `Virtual machine updated: ${name}` }
+}
+
+const diskSize = async (vm: StoredVm): Promise<number> =>
+  (await core().diskInfo(vmPath(vm.path, 'disk'))).disk.virtual_size
+
+const refuseShrinking = async (vm: StoredVm, bytes: number | undefined): Promise<void> => {
+  if (bytes === undefined) return
+  const present = await diskSize(vm)
+  if (bytes >= present) return
+  throw new Failure(
+    'disk_not_shrunk',
+    `The disk of "${vm.name}" has ${sizeOf(present)} and cannot shrink to ${sizeOf(bytes)}; give a larger size.`,
+    { name: vm.name },
+  )
+}
+
+const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: Work): Promise<void> => {
+  host.machines.refuseRunning(vm, 'Wait until it has started.')
+  const { cpu, memoryBytes, display, diskBytes, storage } = changes
+  const settings = {
+    ...vm.settings,
+    ...(cpu !== undefined && { cpu }),
+    ...(memoryBytes !== undefined && { memoryBytes }),
+    ...(display !== undefined && { display }),
+  }
+  if (diskBytes !== undefined && diskBytes > (await diskSize(vm)))
+    await core().resizeDisk(vmPath(vm.path, 'disk'), diskBytes)
+  if (storage === undefined) return writeVmSettings(vm.path, settings)
+  await copyVm(host, vm, storage, vm.name, settings, work)
+  host.events.emit({ type: 'vm', name: vm.name, location: storage.name, status: 'stopped' })
+  await host.store.remove(vm)
+  host.events.emit({ type: 'vm', name: vm.name, location: vm.storage.name, status: null })
+  await host.bases.collect(vm.storage)
+}
+
+const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes): Promise<void> => {
+  const { diskBytes, memoryBytes, ...cold } = changes
+  const [first] = Object.keys(cold)
+  const isMore = memoryBytes !== undefined && memoryBytes > vm.settings.memoryBytes
+  if (first !== undefined || isMore) {
+    const what = first ?? 'memory beyond what it was started with'
+    throw new Failure(
+      'vm_running',
+      `Virtual machine is running: "${vm.name}". Stop it first to change ${what}; its disk can grow and its memory shrink.`,
+      { name: vm.name },
+    )
+  }
+  if (diskBytes !== undefined && diskBytes > (await diskSize(vm))) await machine.growDisk(diskBytes)
+  if (memoryBytes === undefined) return
+  if (await machine.setMemory(memoryBytes)) return
+  throw new Failure(
+    'vm_running',
+    `The guest in "${vm.name}" does not give memory back; stop it first to change its memory.`,
+    { name: vm.name },
+  )
+}

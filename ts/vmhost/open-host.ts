@@ -1,0 +1,115 @@
+/** Puts a host together from its places, and takes up what a service before this one has left. */
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { eventsKept, hostLogBytes, longestSocketPath } from '@backlot/contract/limits'
+import type { Places } from '@backlot/contract/places'
+import { core, type FileLock } from './core.ts'
+import { Bases } from './disks/bases.ts'
+import { Events } from './events.ts'
+import type { Host } from './host.ts'
+import type { Accelerator } from './hypervisors/qemu/arguments.ts'
+import { qemu } from './hypervisors/qemu/start.ts'
+import { LogFile } from './log-file.ts'
+import { Machines } from './machines.ts'
+import { Operations } from './operations.ts'
+import { SettingsFile } from './settings.ts'
+import { ephemeral, searched, storageOf } from './storage.ts'
+import { Turns } from './turns.ts'
+import { vmPath } from './vm-directory.ts'
+import { VmStore } from './vm-store.ts'
+
+/** A host, without what depends on the address of its service. */
+export type OpenHost = Omit<Host, 'newLink'> & AsyncDisposable
+
+/** Length of the longest name of a control socket. */
+const socketName = '/0123456789abcdef.agent'.length
+
+/**
+ * The host whose files stand in `places`. Disposing of it cancels what is under way and lets go of the VMs, which run on.
+ * Throws `config_unreadable`, and `invalid_environment` where its folder of sockets has too long a path.
+ */
+export const openHost = async (places: Places, accelerator: () => Promise<Accelerator>): Promise<OpenHost> => {
+  const runtime = join(places.runtime, 'vm')
+  if (Buffer.byteLength(runtime) + socketName > longestSocketPath) {
+    throw new Failure(
+      'invalid_environment',
+      `The folder "${runtime}" has too long a path for sockets, which have ${longestSocketPath} bytes at most; ` +
+        'set XDG_RUNTIME_DIR to a short one.',
+      { path: runtime },
+    )
+  }
+  const settings = new SettingsFile(join(places.config, 'vmhost.json'), {
+    homeDirectory: join(places.data, 'vms'),
+    cacheDirectory: join(places.cache, 'images'),
+  })
+  await settings.read()
+  const log = new LogFile(join(places.state, 'vmhost.log'), hostLogBytes)
+  const events = new Events(Date.now().toString(36), eventsKept)
+  const turns = new Turns()
+  const host: Omit<OpenHost, typeof Symbol.asyncDispose> = {
+    settings,
+    store: new VmStore(settings, places.data, lock, (failure) =>
+      log.write('error', failure.code, { message: failure.message }),
+    ),
+    machines: new Machines(qemu({ runtime, accelerator, lock }), events, log),
+    creations: new Map(),
+    operations: new Operations(events, ({ id, kind, name, state, cause }) =>
+      log.write(state === 'failed' ? 'error' : 'info', kind, { id, vm: name, state, ...(cause && { cause }) }),
+    ),
+    events,
+    bases: new Bases(turns),
+    turns,
+    log,
+    takeCharge: () => {
+      charge ??= takeHome(places)
+    },
+  }
+  let charge: FileLock | undefined
+  await takeUp(host)
+  return {
+    ...host,
+    async [Symbol.asyncDispose]() {
+      await host.operations.cancelAll()
+      host.machines.release()
+      charge?.release()
+    },
+  }
+}
+
+/** Takes the lock on a file; undefined where a living process holds it. */
+const lock = (path: string): FileLock | undefined => core().FileLock.take(path) ?? undefined
+
+const takeHome = (places: Places): FileLock => {
+  mkdirSync(places.runtime, { recursive: true, mode: 0o700 })
+  const taken = lock(join(places.runtime, 'vmhost.lock'))
+  if (taken !== undefined) return taken
+  throw new Failure(
+    'already_running',
+    `Another service looks after the VMs of "${places.data}" already; use that one, or end it.`,
+    { path: places.data },
+  )
+}
+
+/** Finds the VMs that run, and removes what is half made; one that cannot be read keeps no other from being found. */
+const takeUp = async (host: Omit<Host, 'newLink'>): Promise<void> => {
+  const settings = await host.settings.read()
+  const storages = [...searched(settings), storageOf(settings, host.store.data, ephemeral)].filter(({ path }) =>
+    existsSync(path),
+  )
+  const vms = await host.store.list(storages)
+  const running = vms.filter(({ path }) => existsSync(vmPath(path, 'run')))
+  const isWork = running.length > 0 || (await host.store.hasRemains(storages))
+  if (!isWork) return
+  try {
+    host.takeCharge()
+  } catch (error) {
+    host.log.write('error', 'already_running', { message: (error as Error).message })
+    return
+  }
+  const tell = (name: string) => (error: unknown) =>
+    host.log.write('error', 'not_taken_up', { vm: name, message: (error as Error).message })
+  await Promise.all(running.map((vm) => host.machines.adopt(vm).catch(tell(vm.name))))
+  await host.store.sweep(storages).catch(tell('-'))
+  for (const storage of storages) await host.bases.collect(storage).catch(tell('-'))
+}

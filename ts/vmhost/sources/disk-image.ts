@@ -1,0 +1,74 @@
+/** Disk images of any format, copied into a disk of ours. */
+import { open } from 'node:fs/promises'
+import { Failure } from '@backlot/contract/failure'
+import { sizeOf } from '@backlot/contract/size'
+import { core } from '../core.ts'
+import { copyDisk, type ImageInfo, imageInfo } from '../disks/qemu-img.ts'
+import { syncFile } from '../durable.ts'
+import type { Work } from '../operations.ts'
+import { vmPath } from '../vm-directory.ts'
+
+/** Formats that are read, of those that `qemu-img` knows. */
+const formats = ['qcow2', 'raw', 'vmdk', 'vdi', 'vhdx', 'vpc']
+
+/** First bytes of files that only hold an image, packed. */
+const packed: Readonly<Record<string, string>> = {
+  '1f8b': 'gzip',
+  fd377a585a00: 'xz',
+  '28b52ffd': 'zstd',
+  '504b0304': 'zip',
+  '425a68': 'bzip2',
+}
+
+/**
+ * Says what image the file is. Throws `disk_unsupported` for what is none, for one that is packed, and, where the file
+ * comes from somebody else, for one that names other files of this machine.
+ */
+export const inspect = async (path: string, isForeign: boolean, signal: AbortSignal): Promise<ImageInfo> => {
+  const refuse = (why: string) => new Failure('disk_unsupported', `"${path}" cannot be a disk: ${why}`, { path })
+  const start = await firstBytes(path)
+  const packer = Object.entries(packed).find(([magic]) => start.startsWith(magic))?.[1]
+  if (packer !== undefined) throw refuse(`it is packed with ${packer}. Unpack it first.`)
+  const info = await imageInfo(path, signal)
+  if (!formats.includes(info.format)) throw refuse(`its format is ${info.format}. Use ${formats.join(', ')}.`)
+  if (info.format === 'raw' && info['virtual-size'] % 512 !== 0) {
+    throw refuse('it has no format that is known, and is no whole number of sectors. Use a qcow2 or raw disk.')
+  }
+  const named = info['backing-filename'] ?? info['format-specific']?.data?.['data-file']
+  if (isForeign && named !== undefined) {
+    throw refuse(`it lies on another file, "${named}", which its address does not bring along. Use one that is whole.`)
+  }
+  return info
+}
+
+/** Throws `invalid_argument` where a disk of so many bytes cannot hold what begins with `needed`. */
+export const refuseSmaller = (bytes: number, needed: number): void => {
+  if (bytes >= needed) return
+  throw new Failure('invalid_argument', `"diskSize" is ${sizeOf(bytes)}; the image needs ${sizeOf(needed)} at least.`, {
+    argument: 'diskSize',
+  })
+}
+
+/** Copies an image into the disk of the VM in `folder` and grows it. */
+export const fillFromImage = async (
+  path: string,
+  info: ImageInfo,
+  folder: string,
+  bytes: number,
+  work: Work,
+): Promise<void> => {
+  const disk = vmPath(folder, 'disk')
+  const needed = info['virtual-size']
+  refuseSmaller(bytes, needed)
+  work.step('copying the disk')
+  await copyDisk({ path, format: info.format, bytes: needed }, disk, work)
+  await syncFile(disk)
+  const size = Math.ceil(needed / 512) * 512
+  if (bytes > size) await core().resizeDisk(disk, bytes)
+}
+
+const firstBytes = async (path: string): Promise<string> => {
+  await using file = await open(path, 'r')
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(8), 0, 8, 0)
+  return buffer.subarray(0, bytesRead).toString('hex')
+}

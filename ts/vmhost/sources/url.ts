@@ -1,0 +1,35 @@
+/** A disk file behind an address. */
+import { join } from 'node:path'
+import { download, forget } from '../disks/download.ts'
+import { fillFromImage, inspect } from './disk-image.ts'
+import type { Source } from './source.ts'
+
+/** Folder of what was fetched, below the cache directory. */
+const folderName = 'downloads'
+
+export const url: Source = {
+  matches: ({ image }) => image !== undefined && /^https?:\/\//i.test(image),
+  isLong: true,
+  async plan({ image = '' }, host) {
+    return {
+      settings: { image: withoutSecrets(image) },
+      seeded: true,
+      async fill(folder, _storage, bytes, work) {
+        const { cacheDirectory, cachingEnabled } = await host.settings.read()
+        work.step('downloading')
+        const path = await download(image, join(cacheDirectory, folderName), work)
+        try {
+          await fillFromImage(path, await inspect(path, true, work.signal), folder, bytes, work)
+        } finally {
+          if (!cachingEnabled) await forget(path)
+        }
+      },
+    }
+  },
+}
+
+/** The address without user, password, query and fragment, any of which may be a secret. */
+const withoutSecrets = (address: string): string => {
+  const { origin, pathname } = new URL(address)
+  return `${origin}${pathname}`
+}
