@@ -7,6 +7,7 @@
  * if they pass then. The last lines are the tally of requirements and `N passed, N failed, N skipped`.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { keepProved, summary, tallyOfRun } from './spec/tally.ts'
@@ -25,7 +26,10 @@ const results = join(root, 'target', 'test-results')
 rmSync(results, { recursive: true, force: true })
 mkdirSync(results, { recursive: true })
 const proofs = join(results, 'proofs.txt')
-const env = { ...process.env, BACKLOT_BIN: join(root, 'dist', 'backlot'), BACKLOT_PROOFS: proofs, FORCE_COLOR: '0' }
+// Home is another folder where the root is thrown away.
+const rust = { CARGO_HOME: join(homedir(), '.cargo'), RUSTUP_HOME: join(homedir(), '.rustup') }
+const own = { BACKLOT_BIN: join(root, 'dist', 'backlot'), BACKLOT_PROOFS: proofs, FORCE_COLOR: '0' }
+const env = { ...rust, ...process.env, ...own }
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const count = (found: Counts, sign: 1 | -1 = 1) => {

@@ -13,8 +13,24 @@ pub struct Canvas {
 
 impl Canvas {
     pub fn new(width: u32, height: u32) -> Self {
+        Self::seeded(width, height, 0x1234_5678_9abc_def1)
+    }
+
+    /// One whose random numbers are those of a seed.
+    pub fn seeded(width: u32, height: u32, seed: u64) -> Self {
         let pixels = vec![0xe8; (width * height * 4) as usize];
-        Self { width, height, pixels, damage: Vec::new(), state: 0x1234_5678_9abc_def1 }
+        let mut canvas = Self { width, height, pixels, damage: Vec::new(), state: 1 };
+        canvas.seed(seed);
+        canvas
+    }
+
+    /// Draws random numbers of another seed from now on.
+    pub fn seed(&mut self, seed: u64) {
+        // Seeds that follow each other have nothing in common after this (splitmix64); zero would stay zero.
+        let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        self.state = (mixed ^ mixed >> 31) | 1;
     }
 
     /// A number below `most`, the same ones in each run.

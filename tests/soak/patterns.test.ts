@@ -1,0 +1,26 @@
+/** Films of random changes in random sizes, up to 3840x2160 and odd ones: each picture is decoded as the encoder says. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '../..')
+const films = 200
+
+test(`${films} films of random changes decode bit by bit`, async () => {
+  const first = Math.floor(Math.random() * 2 ** 31)
+  const command = ['cargo', 'test', '--offline', '-p', 'video', '--test', 'patterns', '--', '--nocapture']
+  const child = Bun.spawn([...command, '--exact', 'random_changes_at_scale_decode', '--ignored'], {
+    cwd: root,
+    env: { ...process.env, PATTERNS: String(films), PATTERNS_FROM: String(first) },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const [said, status] = await Promise.all([child.stdout.text(), child.exited])
+  const lines = said.split('\n')
+  // The seeds before the one that failed are of no use.
+  if (status !== 0) console.log(lines.slice(-30).join('\n'))
+  expect(status).toBe(0)
+  expect(lines.filter((line) => line.startsWith('seed '))).toHaveLength(films)
+  const told = lines.find((line) => line.includes('decoded as they should'))
+  expect(told).toStartWith(`${films} films`)
+  console.log(told)
+}, 1_800_000)
