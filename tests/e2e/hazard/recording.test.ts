@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Application, startGtk3 } from '../../support/applications.ts'
 import { startBareServer } from '../../support/bare-server.ts'
 import { privateDesktop } from '../../support/desktop.ts'
 import { driverCommand } from '../../support/driver.ts'
+import { probed } from '../../support/filming.ts'
 import { middleOf, type Target } from '../../support/look.ts'
 import { connect, type McpClient } from '../../support/mcp-client.ts'
 import { sessionIn, turnIn, turnsIn } from '../../support/recorded.ts'
@@ -29,15 +30,25 @@ interface State {
   readonly enabled: boolean
   readonly next_turn: number
   readonly last_error: string | null
+  readonly video_active: boolean
 }
 
 const stateNow = () => client.ask<State>('get_recording_state')
 
 /** Presses a button, which must work whatever becomes of the recording. */
-const press = async (): Promise<void> => {
+const press = async (through = client): Promise<void> => {
   const mark = app.journal.mark()
-  await client.ask('click', { ...target, ...(await middleOf(client, target, 'Press me')) })
+  await through.ask('click', { ...target, ...(await middleOf(through, target, 'Press me')) })
   await app.journal.waitFor('the click', ({ type }) => type === 'clicked', mark)
+}
+
+/** Leaves no room on the disk of a file. */
+const fillUp = (path: string): void => {
+  try {
+    for (;;) appendFileSync(path, new Uint8Array(65_536))
+  } catch (error) {
+    expect((error as { code?: string }).code).toBe('ENOSPC')
+  }
 }
 
 /** Every turn that is there has what belongs to it. */
@@ -82,6 +93,50 @@ test('a disk that fills up ends no call, and what was written can be read', asyn
   await client.ask('stop_recording')
   expect(await readable(folder)).toBeGreaterThan(before)
   expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([])
+}, 120_000)
+
+test('a disk that fills up ends a film that no ffmpeg made and no call; what was filmed plays', async () => {
+  const disk = on().path('disk of a film')
+  mkdirSync(disk)
+  expect((await on().run(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'small', disk])).status).toBe(0)
+  const folder = join(disk, 'recording')
+  const film = join(folder, 'recording.mp4')
+  const socket = on().path('alone.sock')
+  const programs = on().path('no programs')
+  mkdirSync(programs)
+  await using agent = await connect(on().with({ PATH: programs }), '--socket', socket)
+  const started = await agent.ask<State>('start_recording', { output_dir: folder, record_video: true })
+  expect(started).toMatchObject({ video_active: true, last_error: null })
+  // Something to film that takes room.
+  const terminal = on().start(['xterm', '-geometry', '150x50+0+0', '-e', 'sh', '-c', 'while :; do date +%N; done'])
+  const parts = () => readFileSync(film).toString('latin1').split('moof').length - 1
+  await until('the first parts of the film', () => existsSync(film) && parts() > 2)
+  fillUp(join(disk, 'other'))
+  const whole = parts()
+  const state = () => agent.ask<State>('get_recording_state')
+  const full = await until('the film to end', async () => {
+    const now = await state()
+    return now.video_active ? undefined : now
+  })
+  expect(full.enabled).toBe(true)
+  expect(full.last_error).toStartWith(`The film "${film}" cannot be written: No space left on device`)
+  expect(full.last_error).toContain('make room or choose another folder')
+  terminal.kill()
+  await terminal.exited
+  await press(agent)
+  rmSync(join(disk, 'other'))
+  const { next_turn } = await state()
+  await press(agent)
+  await turnIn(folder, next_turn)
+  const { stopped } = await agent.ask<{ stopped: object[] }>('stop_recording')
+  expect(stopped).toMatchObject([{ last_video_path: film, last_error: full.last_error }])
+  expect(sessionIn(folder)).toMatchObject({ last_error: full.last_error, last_video_path: film })
+  const { codec_name, frames, seconds } = await probed(film)
+  expect([codec_name, frames]).toEqual(['h264', seconds * 30])
+  expect(frames).toBeGreaterThanOrEqual((whole - 1) * 30)
+  const decoded = await on().run(['ffmpeg', '-v', 'error', '-i', film, '-f', 'null', '-'])
+  expect(decoded).toMatchObject({ status: 0, stderr: '' })
+  await on().run(driverCommand('stop', '--socket', socket))
 }, 120_000)
 
 test('a folder that vanishes ends no call, and is not made again', async () => {
