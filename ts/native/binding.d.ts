@@ -726,6 +726,10 @@ export interface FilmState {
   width: number
   /** Height in pixels, even. */
   height: number
+  /** Width that the screen had at most; what of it lay outside of the film is not in it. */
+  screen_width: number
+  /** The same for its height. */
+  screen_height: number
   /** Pictures a second. */
   fps: number
   /** Pictures so far. */

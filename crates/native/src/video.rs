@@ -43,6 +43,12 @@ pub struct FilmState {
     pub width: u32,
     /// Height in pixels, even.
     pub height: u32,
+    /// Width that the screen had at most; what of it lay outside of the film is not in it.
+    #[napi(js_name = "screen_width")]
+    pub screen_width: u32,
+    /// The same for its height.
+    #[napi(js_name = "screen_height")]
+    pub screen_height: u32,
     /// Pictures a second.
     pub fps: u32,
     /// Pictures so far.
@@ -69,6 +75,8 @@ impl From<video::FilmState> for FilmState {
         Self {
             width: state.width,
             height: state.height,
+            screen_width: state.screen.0,
+            screen_height: state.screen.1,
             fps: state.fps,
             frames,
             bytes: state.bytes as f64,

@@ -35,6 +35,8 @@ pub struct FilmState {
     pub width: u32,
     /// Height in pixels, even.
     pub height: u32,
+    /// Width and height that the screen had at most; what of it lay outside of the film is not in it.
+    pub screen: (u32, u32),
     /// Pictures a second.
     pub fps: u32,
     /// Pictures so far.
@@ -52,7 +54,8 @@ pub struct FilmState {
 /// A film of a whole display in the making.
 ///
 /// Its rate is constant: what did not change is filmed again at no cost, and a moment in which the machine was too busy is
-/// filled with the picture before it. Dropped, it is stopped.
+/// filled with the picture before it. Its size stays that of the screen it began with: of a smaller screen the rest is black,
+/// and of a larger one what lies outside is not filmed. Dropped, it is stopped.
 pub struct Film {
     shared: Arc<Shared>,
     worker: Mutex<Option<JoinHandle<()>>>,
@@ -78,6 +81,7 @@ impl Film {
         let state = FilmState {
             width: settings.width.next_multiple_of(2),
             height: settings.height.next_multiple_of(2),
+            screen: (screen.width, screen.height),
             fps,
             pictures: 0,
             bytes: movie.bytes(),
@@ -190,6 +194,9 @@ impl Camera {
                 state.0.started = SystemTime::now();
             }
             (state.0.pictures, state.0.bytes) = (self.pictures, movie.bytes());
+            let screen = self.footage.screen();
+            let (width, height) = state.0.screen;
+            state.0.screen = (screen.width.max(width), screen.height.max(height));
         }
     }
 

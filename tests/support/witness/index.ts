@@ -14,6 +14,7 @@ export interface DisplayState {
   readonly clients: readonly number[]
   readonly children: readonly { readonly window_id: number; readonly input_shape: readonly number[][] }[]
   readonly masters: readonly string[]
+  readonly is_composited: boolean
 }
 
 /** A node as the independent walk of the accessibility tree finds it; extents are x, y, width, height in the window. */
@@ -78,12 +79,16 @@ export const pixelsOf = async (picture: Uint8Array): Promise<Pixels> => {
   return { width: Number(width), height: Number(height), rgb: ppm.subarray(header.length) }
 }
 
-/** Photographs a window that nothing covers, with ImageMagick. */
-export const photograph = async (on: TestDesktop, window: number): Promise<Pixels> => {
-  const shot = Bun.spawn(['import', '-window', String(window), 'png:-'], {
+/** Photographs a window that nothing covers, or the whole display with the cursors of agents, with ImageMagick. */
+export const photograph = async (on: TestDesktop, window: number | 'root'): Promise<Pixels> => {
+  const shot = Bun.spawn(['import', '-silent', '-window', String(window), 'png:-'], {
     env: on.env,
     stdout: 'pipe',
     stderr: 'ignore',
   })
   return pixelsOf(await shot.stdout.bytes())
 }
+
+/** The colour of a pixel: `#ff0000`. */
+export const colorAt = ({ rgb, width }: Pixels, x: number, y: number): string =>
+  `#${rgb.subarray((y * width + x) * 3, (y * width + x) * 3 + 3).toString('hex')}`

@@ -1,7 +1,7 @@
 """A second X client that says, as JSON, how things stand on the display, or changes them as a person would.
 
-`x.py state` prints pointer, focus, active window, stacking order, the root's children with their input shapes, and the
-master devices. `x.py move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `minimize WINDOW`, `point X Y` do that.
+`x.py state` prints pointer, focus, active window, stacking order, the root's children with their input shapes, the
+master devices, and whether a compositor draws the display. `x.py move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `minimize WINDOW`, `point X Y` do that.
 `x.py desktop WINDOW N` puts a window on workspace N, of which there are then at least N + 1.
 `x.py keymap` prints the keysyms of every keycode.
 `x.py grabbable` says whether nobody holds pointer or keyboard.
@@ -38,6 +38,7 @@ class ClientMessage(Structure):
 x11.XOpenDisplay.restype = c_void_p
 x11.XDefaultRootWindow.restype = c_ulong
 x11.XInternAtom.restype = c_ulong
+x11.XGetSelectionOwner.restype = c_ulong
 xext.XShapeGetRectangles.restype = POINTER(Rectangle)
 xi.XIQueryDevice.restype = POINTER(Device)
 
@@ -118,6 +119,7 @@ def state():
         "clients": windows_in("_NET_CLIENT_LIST"),
         "children": [{"window_id": window, "input_shape": input_shape(window)} for window in children()],
         "masters": masters(),
+        "is_composited": x11.XGetSelectionOwner(display, atom("_NET_WM_CM_S0")) != 0,
     }
 
 

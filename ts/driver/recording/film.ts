@@ -10,6 +10,8 @@ import { findFfmpeg } from './ffmpeg.ts'
 export interface FilmState {
   /** Why it is not going on as it should; null while it is. */
   readonly error: string | null
+  /** What of the display is not in it; null where all is. */
+  readonly outside: string | null
 }
 
 /** A film that is being made. */
@@ -39,13 +41,21 @@ const startNative = async (driver: Driver, path: string): Promise<Film> => {
   const { Film: encoder } = (await driver.native()) as { readonly Film?: typeof NativeFilm }
   if (encoder === undefined) throw new Failure('unsupported_platform', 'The native core has no encoder here.')
   const film = await encoder.start(await driver.desktop(), path)
-  const stateOf = ({ error }: NativeState): FilmState => ({ error: error?.message ?? null })
+  const stateOf = (state: NativeState): FilmState => ({
+    error: state.error?.message ?? null,
+    outside: outsideOf(state),
+  })
   return {
     startedAt: new Date(film.state().started_at),
     state: () => stateOf(film.state()),
     stop: async () => stateOf(await film.stop()),
   }
 }
+
+const outsideOf = ({ width, height, screen_width, screen_height }: NativeState): string | null =>
+  screen_width <= width && screen_height <= height
+    ? null
+    : `The screen became ${screen_width}x${screen_height}, and the film shows ${width}x${height} of it. Call start_recording again to film all of it.`
 
 /** Ends the program, as its own interrupt does, when standard input closes: also when whoever holds that is killed. */
 const leash = `exec 3<&0
@@ -99,12 +109,13 @@ const startFfmpeg = async (driver: Driver, path: string): Promise<Film> => {
     stderr: 'pipe',
   })
   const said = new Response(child.stderr).text()
-  let state: FilmState = { error: null }
+  let state: FilmState = { error: null, outside: null }
   let isStopping = false
   child.exited.then(async (status) => {
     // Interrupted, it ends with 255 once the file is whole.
     if (isStopping && isFilm(path)) return
     state = {
+      ...state,
       error: `ffmpeg ended with status ${status}: ${(await said).trim().split('\n').at(-1) || 'it said nothing'}`,
     }
   })

@@ -76,12 +76,13 @@ export class Recording {
   }
 
   get state(): RecordingState {
-    const filmError = this.#film?.state().error ?? null
+    const film = this.#film?.state()
+    const filmError = film?.error ?? null
     return {
       output_dir: this.wish.output_dir,
       owner: this.owner,
       next_turn: this.#next,
-      last_error: filmError ?? this.#error,
+      last_error: filmError ?? this.#error ?? film?.outside ?? null,
       video_active: this.#film !== undefined && filmError === null && !this.isOver,
       last_video_path: this.#filmPath,
     }
