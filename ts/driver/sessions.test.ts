@@ -102,6 +102,7 @@ test(
   'a session without calls ends after 300 s where nothing else is said, as end_session ends it',
   proving(['driver.session.idle-timeout', 'driver.limits.session-idle'], async () => {
     const sessions = opened()
+    // Nobody waits five minutes for a test: the clock is not the real one. Shorter times are tested with it, end to end.
     jest.useFakeTimers()
     try {
       sessions.start('idle', undefined)

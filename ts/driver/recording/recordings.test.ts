@@ -17,6 +17,7 @@ test(
     const call = (name: string, args = {}) =>
       callTool(driver, name, args, { client: 'test', signal: new AbortController().signal })
     const stopped = () => JSON.parse(readFileSync(join(output_dir, 'session.json'), 'utf8')).stopped_because
+    // Nobody waits five minutes for a test: the clock is not the real one. Shorter times are tested with it, end to end.
     jest.useFakeTimers()
     try {
       expect(await call('start_recording', { output_dir })).toMatchObject({ structuredContent: { recording: true } })
