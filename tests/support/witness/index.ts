@@ -59,6 +59,7 @@ export const asPerson = {
   activate: (on: TestDesktop, window: number) => ask(on, 'x.py', 'activate', window),
   minimize: (on: TestDesktop, window: number) => ask(on, 'x.py', 'minimize', window),
   toWorkspace: (on: TestDesktop, window: number, workspace: number) => ask(on, 'x.py', 'desktop', window, workspace),
+  wallpaper: (on: TestDesktop) => ask(on, 'x.py', 'wallpaper'),
   point: (on: TestDesktop, x: number, y: number) => ask(on, 'x.py', 'point', x, y),
 }
 

@@ -3,6 +3,7 @@
 `x.py state` prints pointer, focus, active window, stacking order, the root's children with their input shapes, the
 master devices, and whether a compositor draws the display. `x.py move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `minimize WINDOW`, `point X Y` do that.
 `x.py desktop WINDOW N` puts a window on workspace N, of which there are then at least N + 1.
+`x.py wallpaper` gives the display a background of stripes, as programs do that show pictures there.
 `x.py keymap` prints the keysyms of every keycode.
 `x.py grabbable` says whether nobody holds pointer or keyboard.
 """
@@ -149,6 +150,20 @@ def tell(window, name, *data):
     x11.XSendEvent(display, root, 0, c_long(0x180000), byref(message))
 
 
+def wallpaper():
+    x11.XCreatePixmap.restype = x11.XCreateGC.restype = c_void_p
+    picture = c_ulong(x11.XCreatePixmap(display, root, 48, 40, 24))
+    context = c_void_p(x11.XCreateGC(display, picture, c_ulong(0), None))
+    for row in range(5):
+        x11.XSetForeground(display, context, c_ulong(0x204060 + row * 0x201008))
+        x11.XFillRectangle(display, picture, context, 0, row * 8, 48 - row * 9, 8)
+    number = c_ulong(picture.value)
+    x11.XChangeProperty(display, root, atom("_XROOTPMAP_ID"), c_ulong(20), 32, 0, byref(number), 1)
+    x11.XSetWindowBackgroundPixmap(display, root, picture)
+    x11.XClearWindow(display, root)
+    x11.XSetCloseDownMode(display, 1)
+
+
 verb, numbers = sys.argv[1], [int(word) for word in sys.argv[2:]]
 if verb == "state":
     print(json.dumps(state()))
@@ -167,6 +182,8 @@ elif verb == "desktop":
     tell(numbers[0], "_NET_WM_DESKTOP", numbers[1], 2)
 elif verb == "minimize":
     x11.XIconifyWindow(display, c_ulong(numbers[0]), 0)
+elif verb == "wallpaper":
+    wallpaper()
 elif verb == "point":
     x11.XWarpPointer(display, c_ulong(0), root, 0, 0, 0, 0, numbers[0], numbers[1])
 else:

@@ -1,7 +1,7 @@
 //! What lies below some windows, for pictures of the screen without them.
 //!
 //! It is put together from the pixels that the server keeps of every window. What only a compositor adds, such as
-//! shadows, is missing in it.
+//! shadows, is missing in it; so is its background where nothing tells what that is.
 
 use desktop::Rect;
 use x11rb::connection::Connection;
@@ -33,14 +33,29 @@ impl Session {
         hidden: &[Xid],
         overlook: impl Fn(Xid),
     ) -> Result<(), Trouble> {
-        let children = self.conn.query_tree(self.root)?.reply()?.children;
+        let mut children = self.conn.query_tree(self.root)?.reply()?.children;
         let is_composited = self.has_compositor()?;
+        let mut covered = Vec::new();
+        if is_composited {
+            let stage = self.stage()?;
+            children.retain(|child| *child != stage);
+            for child in &children {
+                covered.extend(self.shown(*child)?.map(|(place, _, _)| place));
+            }
+        }
         for window in children.iter().filter(|child| hidden.contains(child)) {
             let Some((place, _, _)) = self.shown(*window)? else { continue };
             let Some(place) = place.intersection(&whole) else { continue };
-            let ground = self.conn.generate_id()?;
-            overlook(ground);
-            let mut patch = self.ground(ground, place)?;
+            let backdrop =
+                if is_composited { self.backdrop(place, (screen, whole), &covered)? } else { None };
+            let mut patch = match backdrop {
+                Some(bytes) => Patch { place, bytes },
+                None => {
+                    let ground = self.conn.generate_id()?;
+                    overlook(ground);
+                    self.ground(ground, place)?
+                }
+            };
             for below in children.iter().filter(|child| !hidden.contains(child)) {
                 self.draw(*below, is_composited, &mut patch)?;
             }

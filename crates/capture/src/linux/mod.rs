@@ -1,5 +1,6 @@
 //! Linux: pixels from the X server, through Composite and MIT-SHM where it has them.
 
+mod backdrop;
 mod below;
 mod footage;
 mod repaint;
