@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Application, startGtk3 } from '../support/applications.ts'
+import type { Application } from '../support/applications.ts'
+import { countOf, cursorState, dot as dotOf, overlays as overlaysOn, startScene } from '../support/cursors.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand } from '../support/driver.ts'
 import { inBothForms } from '../support/forms.ts'
-import { element, middleOf, type Target } from '../support/look.ts'
+import { element, middleOf, type Target, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { proving } from '../support/proves.ts'
 import { sessionIn, turnIn } from '../support/recorded.ts'
 import { until } from '../support/until.ts'
-import { displayState, type Pixels, pixelsOf } from '../support/witness/index.ts'
+import { colorAt, type Pixels, photograph, pixelsOf } from '../support/witness/index.ts'
 
 const on = privateDesktop()
 let client: McpClient
@@ -18,9 +19,7 @@ let app: Application
 let target: Target
 
 beforeAll(async () => {
-  app = await startGtk3(on(), 'controls', { geometry: '420x480+100+100' })
-  target = { pid: app.pid, window_id: app.windowId }
-  client = await connect(on())
+  ;({ app, target, client } = await startScene(on()))
 }, 60_000)
 
 afterAll(async () => {
@@ -29,46 +28,14 @@ afterAll(async () => {
 
 type Facts = Record<string, unknown>
 
-interface CursorFacts {
-  readonly position: { readonly x: number; readonly y: number } | null
-  readonly enabled: boolean
-  readonly visible: boolean
-  readonly config: { readonly color: string }
-}
+const state = (cursor_id: string, through = client) => cursorState(through, { cursor_id })
 
-const state = (cursor_id: string, through = client) => through.ask<CursorFacts>('get_agent_cursor_state', { cursor_id })
+const screen = (): Promise<Pixels> => photograph(on(), 'root')
 
-/** The display as ImageMagick sees it, cursors included. */
-const screen = async (): Promise<Pixels> => {
-  const command = ['import', '-silent', '-window', 'root', 'png:-']
-  const shot = Bun.spawn(command, { env: on().env, stdout: 'pipe', stderr: 'ignore' })
-  return pixelsOf(await shot.stdout.bytes())
-}
-
-const colorAt = ({ rgb, width }: Pixels, x: number, y: number): string =>
-  `#${rgb.subarray((y * width + x) * 3, (y * width + x) * 3 + 3).toString('hex')}`
-
-/** How many pixels near a place have a colour. */
-const countOf = (pixels: Pixels, color: string, at: { x: number; y: number }): number => {
-  const columns = Array.from({ length: 61 }, (_, index) => at.x - 30 + index)
-  const rows = Array.from({ length: 61 }, (_, index) => at.y - 30 + index)
-  return rows.flatMap((y) => columns.filter((x) => colorAt(pixels, x, y) === color)).length
-}
-
-/** Windows that a second X client finds on the display and that take no input. */
-const overlays = async (): Promise<number[]> =>
-  (await displayState(on())).children
-    .filter(({ input_shape }) => input_shape.length === 0)
-    .map(({ window_id }) => window_id)
+const overlays = (): Promise<number[]> => overlaysOn(on())
 
 const dot = (session: string, color: string, args: Facts = {}) =>
-  client.ask('set_agent_cursor_motion', {
-    cursor_id: session,
-    cursor_icon: 'dot',
-    cursor_color: color,
-    cursor_opacity: 1,
-    ...args,
-  })
+  client.ask('set_agent_cursor_motion', dotOf(color, { cursor_id: session, cursor_opacity: 1, ...args }))
 
 /** Number of the button that the journal tells of. */
 const button = async () => (await element(client, target, 'Press me', 'push button')).element_index
@@ -173,11 +140,12 @@ test(
 )
 
 /** The lines of cursor.jsonl. */
-const wayIn = (folder: string): Facts[] =>
-  readFileSync(join(folder, 'cursor.jsonl'), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+const wayIn = (folder: string): Facts[] => {
+  const file = join(folder, 'cursor.jsonl')
+  if (!existsSync(file)) return []
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
+  return lines.map((line) => JSON.parse(line))
+}
 
 test('a recording tells the way of the cursor of its session among the clicks, and of no other', async () => {
   const session = 'recorded'
@@ -214,6 +182,82 @@ test('a recording tells the way of the cursor of its session among the clicks, a
   const { action } = await turnIn(folder, 2)
   expect(action).toMatchObject({ tool: 'move_cursor', arguments: { x: 800, y: 500 }, ok: true, session })
   await client.ask('end_session', { session: 'not recorded' })
+}, 60_000)
+
+test('the cursor goes along with a drag, and the recording tells of it', async () => {
+  const session = 'dragging'
+  const folder = on().path('dragged')
+  await client.ask('start_session', { session })
+  await dot(session, '#ff00ff', { glide_duration_ms: 50 })
+  const window = (await windowsOf(client, target.pid)).find(({ window_id }) => window_id === target.window_id)
+  const [left, top] = [window?.bounds.x ?? 0, window?.bounds.y ?? 0]
+  const [from, to] = [
+    { x: 40, y: 60 },
+    { x: 380, y: 400 },
+  ]
+  const start = { x: left + from.x, y: top + from.y }
+  await client.ask('move_cursor', { ...start, session })
+  await client.ask('start_recording', { session, output_dir: folder })
+  const way = { from_x: from.x, from_y: from.y, to_x: to.x, to_y: to.y, duration_ms: 1_500 }
+  const dragged = client.ask('drag', { ...target, ...way, session })
+  const seen: { x: number; y: number }[] = []
+  await until('the end of the way', async () => {
+    const { position } = await state(session)
+    if (position !== null) seen.push({ x: position.x - left, y: position.y - top })
+    return position?.x === left + to.x
+  })
+  await dragged
+  const between = seen.filter(({ x }) => x > from.x && x < to.x)
+  expect(between.length).toBeGreaterThan(5)
+  for (const { x, y } of between) expect(Math.abs(x - from.x - (y - from.y))).toBeLessThanOrEqual(1)
+  expect(between.map(({ x }) => x)).toEqual(between.map(({ x }) => x).toSorted((a, b) => a - b))
+  const end = { x: left + to.x, y: top + to.y }
+  expect((await state(session)).position).toEqual(end)
+  await client.ask('end_session', { session })
+  const told = wayIn(folder).map(({ kind, x, y }) => [kind, { x, y }] as unknown)
+  expect(told).toEqual([
+    ['glide', start],
+    ['pulse', start],
+    ['drag', end],
+    ['pulse', end],
+    ['hide', end],
+  ])
+}, 60_000)
+
+test('a recording tells when its cursor hides by itself, and when it is back', async () => {
+  const session = 'resting'
+  const folder = on().path('rested')
+  await client.ask('start_session', { session })
+  await dot(session, '#ff00ff', { idle_hide_ms: 100 })
+  await client.ask('start_recording', { session, output_dir: folder })
+  const hidden = (times: number) =>
+    until('the cursor to hide', () => wayIn(folder).filter(({ kind }) => kind === 'hide').length === times)
+  await client.ask('move_cursor', { x: 800, y: 500, session })
+  await hidden(1)
+  expect(await state(session)).toMatchObject({ visible: false, enabled: true, position: { x: 800, y: 500 } })
+  await client.ask('move_cursor', { x: 820, y: 520, session })
+  await hidden(2)
+  // What is hidden already is not hidden once more.
+  await client.ask('set_agent_cursor_enabled', { enabled: false, cursor_id: session })
+  await client.ask('set_agent_cursor_enabled', { enabled: true, cursor_id: session })
+  await client.ask('set_agent_cursor_motion', { cursor_id: session, idle_hide_ms: 0 })
+  await client.ask('end_session', { session })
+  const way = wayIn(folder)
+  const [first, second] = [
+    { x: 800, y: 500 },
+    { x: 820, y: 520 },
+  ]
+  expect(way.map(({ kind, x, y }) => [kind, { x, y }] as unknown).slice(0, 7)).toEqual([
+    ['glide', first],
+    ['hide', first],
+    ['show', first],
+    ['glide', second],
+    ['hide', second],
+    ['show', second],
+    ['place', second],
+  ])
+  const times = way.map(({ timestamp }) => Date.parse(String(timestamp)))
+  expect(times).toEqual(times.toSorted((a, b) => a - b))
 }, 60_000)
 
 test('a replay moves the cursor of who replays', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import { type Application, startGtk3 } from '../support/applications.ts'
+import { compositorOn } from '../support/compositor.ts'
+import { type CursorFacts, cursorState, dot, startScene } from '../support/cursors.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand } from '../support/driver.ts'
 import { inBothForms } from '../support/forms.ts'
@@ -8,17 +9,14 @@ import { element, type Target } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { proving } from '../support/proves.ts'
 import { until } from '../support/until.ts'
-import { asPerson, displayState, type Pixels, pixelsOf } from '../support/witness/index.ts'
+import { asPerson, colorAt, displayState, type Pixels, photograph, pixelsOf } from '../support/witness/index.ts'
 
 const on = privateDesktop()
 let client: McpClient
-let app: Application
 let target: Target
 
 beforeAll(async () => {
-  app = await startGtk3(on(), 'controls', { geometry: '420x480+100+100' })
-  target = { pid: app.pid, window_id: app.windowId }
-  client = await connect(on())
+  ;({ target, client } = await startScene(on()))
 }, 60_000)
 
 afterAll(async () => {
@@ -27,37 +25,12 @@ afterAll(async () => {
 
 type Facts = Record<string, unknown>
 
-interface CursorFacts {
-  readonly cursor_id: string
-  readonly position: { readonly x: number; readonly y: number } | null
-  readonly enabled: boolean
-  readonly visible: boolean
-  readonly overlay: string
-  readonly config: Readonly<Record<string, unknown>>
-  readonly motion: Readonly<Record<string, number>>
-  readonly style: Readonly<Record<string, unknown>>
-}
+const state = (args: Facts = {}, through = client) => cursorState(through, args)
 
-const state = (args: Facts = {}, through = client) => through.ask<CursorFacts>('get_agent_cursor_state', args)
-
-/** The display as ImageMagick sees it, cursors included. */
-const screen = async (): Promise<Pixels> => {
-  const shot = Bun.spawn(['import', '-silent', '-window', 'root', 'png:-'], {
-    env: on().env,
-    stdout: 'pipe',
-    stderr: 'ignore',
-  })
-  return pixelsOf(await shot.stdout.bytes())
-}
-
-const colorAt = ({ rgb, width }: Pixels, x: number, y: number): string =>
-  `#${rgb.subarray((y * width + x) * 3, (y * width + x) * 3 + 3).toString('hex')}`
+const screen = (): Promise<Pixels> => photograph(on(), 'root')
 
 const shows = (color: string, x: number, y: number) =>
   until(`${color} at ${x},${y}`, async () => colorAt(await screen(), x, y) === color)
-
-/** A dot of one colour, which is easily seen. */
-const dot = (color: string, args: Facts = {}) => ({ cursor_icon: 'dot', cursor_color: color, ...args })
 
 test(
   'a cursor has its position, its looks and whether it is shown, and moves alone',
@@ -410,6 +383,51 @@ test('the whole display is shown to agents without cursors unless they ask', asy
     ] as const) {
       expect(colorAt(without, at.x + x, at.y + y)).toBe(colorAt(bare, at.x + x, at.y + y))
     }
+  }
+}, 60_000)
+
+/** Asserts that pictures of the display show what is below a blended cursor, wherever it is. */
+const looksThrough = async (): Promise<void> => {
+  for (const [place, at] of Object.entries({
+    'over the background': { x: 1_100, y: 700 },
+    'over a window': { x: 210, y: 240 },
+    'over the edge of a window': { x: 102, y: 240 },
+  })) {
+    await client.ask('set_agent_cursor_enabled', { enabled: false })
+    await until('no cursor', async () => !(await state()).visible)
+    const bare = await until('a display that stands still', async () => {
+      const [before, after] = [await screen(), await screen()]
+      return before.rgb.equals(after.rgb) && after
+    })
+    await client.ask('set_agent_cursor_enabled', { enabled: true })
+    await client.ask('move_cursor', at)
+    expect(await state()).toMatchObject({ overlay: 'composited' })
+    const seen = await until('the cursor on the screen', async () => {
+      const now = await screen()
+      return colorAt(now, at.x, at.y) !== colorAt(bare, at.x, at.y) && now
+    })
+    // Blended: neither the colour alone nor what is below.
+    expect([place, colorAt(seen, at.x, at.y)]).not.toEqual([place, '#ff8000'])
+    const without = await pixelsOf((await client.call('get_desktop_state')).image ?? new Uint8Array())
+    expect([place, without.rgb.equals(bare.rgb)]).toEqual([place, true])
+    const within = await pixelsOf((await client.call('get_desktop_state', { cursor: true })).image ?? new Uint8Array())
+    expect([place, colorAt(within, at.x, at.y)]).toEqual([place, colorAt(seen, at.x, at.y)])
+  }
+}
+
+test('the same under a compositor, where cursors are blended', async () => {
+  await using _ = await compositorOn(on())
+  const style = { cursor_size: 20, cursor_opacity: 0.6, cursor_label: 'agent' }
+  await client.ask('set_agent_cursor_motion', dot('#ff8000', style))
+  await client.ask('set_agent_cursor_style', { bloom_color: '#00ff00' })
+  try {
+    await looksThrough()
+    await asPerson.wallpaper(on())
+    await until('the background', async () => colorAt(await screen(), 1_200, 2) === '#204060')
+    await looksThrough()
+  } finally {
+    await client.ask('set_agent_cursor_motion', { cursor_label: '', cursor_opacity: 1 })
+    await client.ask('set_agent_cursor_style', { bloom_color: '' })
   }
 }, 60_000)
 

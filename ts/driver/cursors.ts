@@ -36,9 +36,12 @@ export interface CursorEvent {
   readonly key: string
   readonly session: string | null
   readonly cursor_id: string
-  /** Set out for a place, was put there, pulsed, or was taken from the screen; hiding by itself is not told. */
-  readonly kind: 'glide' | 'place' | 'pulse' | 'hide'
-  /** In screen points; of a glide, where it goes. */
+  /**
+   * Set out for a place, went there with a drag, was put there, pulsed, was taken from the screen or hid there by itself,
+   * or came back there after it had hidden so.
+   */
+  readonly kind: 'glide' | 'drag' | 'place' | 'pulse' | 'hide' | 'show'
+  /** In screen points; of a glide and a drag, where it goes. */
   readonly x: number
   readonly y: number
 }
@@ -55,13 +58,22 @@ interface Held {
   position: Point | undefined
   /** The overlay's connection that knows it as it is set. */
   dressed: Shown | undefined
+  /** Where it hid by itself. */
+  idle: Point | undefined
+  /** When something of it was told last. */
+  told: number
 }
+
+/** Milliseconds of one wait for cursors that hide by themselves; the next follows at once. */
+const hiddenWaitMs = 30_000
 
 /** All cursors of a driver, by the session that each belongs to. */
 export class Cursors {
   readonly #held = new Map<string, Held>()
   readonly #shown: Shared<Shown>
   readonly #followers = new Set<(event: CursorEvent) => void>()
+  /** The overlay's connection whose cursors are known to hide. */
+  #attended: Shown | undefined
   /** Why there is no overlay, as it was when that was tried last. */
   #missing: Failure | undefined
 
@@ -97,6 +109,21 @@ export class Cursors {
     if (owner.signal.aborted) await this.end(owner)
   }
 
+  /** Goes along with a gesture that takes its time from now on; nobody waits for it. */
+  accompany(owner: Session, scene: Scene, durationMs: number): void {
+    const held = this.#held.get(owner.key)
+    const end = scene.end && onScreen(scene, scene.end)
+    if (held === undefined || end === undefined || !this.#follows(owner)) return
+    const travel = async (shown: Shown): Promise<void> => {
+      this.#tell(held, 'pulse')
+      await shown.pulse(held.key)
+      this.#tell(held, 'drag', end)
+      held.position = end
+      await shown.travel(held.key, end, durationMs)
+    }
+    this.#show(held, travel).catch(() => undefined)
+  }
+
   /** Shows that the action happened; nobody waits for it. */
   acted(owner: Session, scene: Scene): void {
     const held = this.#held.get(owner.key)
@@ -104,7 +131,8 @@ export class Cursors {
     const end = scene.end && onScreen(scene, scene.end)
     if (end !== undefined) held.position = end
     const pulse = async (shown: Shown): Promise<void> => {
-      if (end !== undefined) await this.#go(held, shown, 'glide', end)
+      // It came along, and may have a pixel to go.
+      if (end !== undefined) await shown.place(held.key, end)
       this.#tell(held, 'pulse')
       await shown.pulse(held.key)
     }
@@ -196,6 +224,8 @@ export class Cursors {
       glides: false,
       position: undefined,
       dressed: undefined,
+      idle: undefined,
+      told: 0,
     }
     const meanwhile = this.#held.get(key)
     if (meanwhile !== undefined) return meanwhile
@@ -210,10 +240,36 @@ export class Cursors {
   }
 
   /** What the person does not see, as that of a session that is over, is not told. */
-  #tell(held: Held, kind: CursorEvent['kind'], at = held.position): void {
-    const { key, name: session, cursorId: cursor_id, isEnabled } = held
-    if (at === undefined || !isEnabled || this.#held.get(key) !== held) return
-    for (const follower of this.#followers) follower({ at: new Date(), key, session, cursor_id, kind, ...at })
+  #tell(held: Held, kind: CursorEvent['kind'], place = held.position, at = new Date()): void {
+    const { key, name: session, cursorId: cursor_id, isEnabled, idle } = held
+    if (place === undefined || !isEnabled || this.#held.get(key) !== held) return
+    if (idle !== undefined && kind === 'hide') return
+    held.idle = undefined
+    held.told = at.getTime()
+    const tell = (each: CursorEvent['kind'], { x, y }: Point) => {
+      for (const follower of this.#followers) follower({ at, key, session, cursor_id, kind: each, x, y })
+    }
+    // It sets out from where it hid, unless it is put elsewhere.
+    if (idle !== undefined) tell('show', kind === 'place' ? place : idle)
+    tell(kind, place)
+  }
+
+  /** Tells which cursors hide by themselves, as long as that overlay is there. */
+  async #attend(shown: Shown): Promise<void> {
+    this.#attended = shown
+    try {
+      for (;;) for (const { id, at } of await shown.hidden(hiddenWaitMs)) this.#idled(id, at)
+    } catch {
+      // It was closed or lost; the next one is attended to when it is opened.
+    }
+  }
+
+  #idled(key: string, at: number): void {
+    const held = this.#held.get(key)
+    // What was told since brought it back.
+    if (held === undefined || held.told > at) return
+    this.#tell(held, 'hide', held.position, new Date(at))
+    held.idle = held.position
   }
 
   /** Does something to a cursor on the screen, where there is an overlay. */
@@ -251,7 +307,9 @@ export class Cursors {
   async #open(): Promise<Shown | undefined> {
     if (this.#missing !== undefined) return undefined
     try {
-      return await this.#shown.get()
+      const shown = await this.#shown.get()
+      if (this.#attended !== shown) void this.#attend(shown)
+      return shown
     } catch (error) {
       const failure = Failure.from(error)
       if (failure.code !== 'overlay_unavailable') throw failure

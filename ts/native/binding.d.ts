@@ -185,6 +185,8 @@ export declare class Cursors {
   pace(id: string, pace: CursorPace): Promise<undefined>
   /** Moves a cursor to a point of the screen; resolves once it has arrived, false where it did not. */
   glide(id: string, to: Point): Promise<boolean>
+  /** Sends a cursor straight to a point of the screen at an even pace, as a drag goes; resolves when it has set out. */
+  travel(id: string, to: Point, durationMs: number): Promise<undefined>
   /** Shows a cursor at a point of the screen at once. */
   place(id: string, at: Point): Promise<undefined>
   /** Shows a click where the cursor is. */
@@ -193,6 +195,11 @@ export declare class Cursors {
   enable(id: string, isEnabled: boolean): Promise<undefined>
   /** Where a cursor is and whether it is seen; null when there is none of that name. */
   state(id: string): Promise<CursorState | undefined | null>
+  /**
+   * Waits until cursors have hidden by themselves, at most for a while; each is told to one caller. Rejects with
+   * `display_lost`, also once it was closed.
+   */
+  hidden(timeoutMs: number): Promise<Array<HiddenCursor>>
   /** Shows a small live picture of a window, or changes the one that is shown to it; its place is that of the first. */
   preview(windowId: number, place: PreviewPlace): Promise<undefined>
   /** The windows of the cursors that are seen now, and of the live picture. */
@@ -744,6 +751,14 @@ export interface FilmState {
   running: boolean
   /** Why it ended before it was stopped; what is in the file can be played. */
   error?: FilmError | null
+}
+
+/** A cursor that hid by itself. */
+export interface HiddenCursor {
+  /** Its name. */
+  id: string
+  /** When it did, in milliseconds since 1970. */
+  at: number
 }
 
 /** A place for the agent's pointer to be at. */

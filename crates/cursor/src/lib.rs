@@ -13,4 +13,4 @@ pub use error::CursorError;
 pub use look::{Color, Icon, Image, Sprite, Style, Surface, draw};
 pub use motion::{Glide, Motion};
 pub use platform::Cursors;
-pub use types::{Pace, PreviewPlace, State};
+pub use types::{Hidden, Pace, PreviewPlace, State};

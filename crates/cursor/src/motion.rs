@@ -43,7 +43,8 @@ const SETTLED: f64 = 8.461_879;
 pub struct Glide {
     curve: [(f64, f64); 4],
     to: Point,
-    spring: f64,
+    /// Damping of the spring; none: the pace is even.
+    spring: Option<f64>,
     duration: Duration,
 }
 
@@ -64,7 +65,23 @@ impl Glide {
         };
         let first = handle(start, motion.start_handle, motion.arc_size * (1.0 - motion.arc_flow));
         let second = handle(end, -motion.end_handle, motion.arc_size * (1.0 + motion.arc_flow));
-        Self { curve: [start, first, second, end], to, spring: motion.spring, duration: motion.duration }
+        Self {
+            curve: [start, first, second, end],
+            to,
+            spring: Some(motion.spring),
+            duration: motion.duration,
+        }
+    }
+
+    /// Plans a straight way at an even pace, as a pointer goes that drags something.
+    pub fn straight(from: Point, to: Point, duration: Duration) -> Self {
+        let between = |part: f64| {
+            let on = |a: i32, b: i32| f64::from(a) + (f64::from(b) - f64::from(a)) * part;
+            (on(from.x, to.x), on(from.y, to.y))
+        };
+        // With its handles on the thirds the curve's parameter is the part of the way.
+        let curve = [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0].map(between);
+        Self { curve, to, spring: None, duration }
     }
 
     /// Where the cursor is after this time; from the duration on at its destination exactly.
@@ -72,8 +89,8 @@ impl Glide {
         if elapsed >= self.duration {
             return self.to;
         }
-        let (x, y) =
-            self.on_curve(progress(elapsed.as_secs_f64() / self.duration.as_secs_f64(), self.spring));
+        let time = elapsed.as_secs_f64() / self.duration.as_secs_f64();
+        let (x, y) = self.on_curve(self.spring.map_or(time, |spring| progress(time, spring)));
         Point { x: x.round() as i32, y: y.round() as i32 }
     }
 
@@ -171,6 +188,15 @@ mod tests {
         assert!((y - (400.0 - 112.5)).abs() < 0.5, "the arc reaches {y}");
         assert!(middle(1.0).0 > 400.0);
         assert!(middle(-1.0).0 < 400.0);
+    }
+
+    #[test]
+    fn a_straight_way_is_gone_at_an_even_pace() {
+        let glide = Glide::straight(FROM, Point { x: 500, y: 300 }, Duration::from_millis(400));
+        let at = |time| glide.at(Duration::from_millis(time));
+        let points = [0, 100, 200, 300, 400, 500].map(at).map(|point| (point.x, point.y));
+        assert_eq!(points, [(100, 400), (200, 375), (300, 350), (400, 325), (500, 300), (500, 300)]);
+        assert_eq!(Glide::straight(FROM, TO, Duration::ZERO).at(Duration::ZERO), TO);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a cursor is told, and what it tells.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use desktop::Point;
 
@@ -38,6 +38,15 @@ pub struct State {
     pub is_composited: bool,
     /// False when it has no label, or no font has the letters.
     pub has_label: bool,
+}
+
+/// A cursor that hid by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// Its name.
+    pub id: String,
+    /// When it did.
+    pub at: SystemTime,
 }
 
 /// Where a live picture of a window is on the screen.

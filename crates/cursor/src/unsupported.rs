@@ -1,11 +1,12 @@
 //! Platforms without an implementation: the same public items, each refusing with `unsupported_platform`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use desktop::{Desktop, DesktopError, Point};
 
 use crate::look::Style;
-use crate::{CursorError, Pace, PreviewPlace, State};
+use crate::{CursorError, Hidden, Pace, PreviewPlace, State};
 
 /// Cursors that cannot be opened here.
 pub struct Cursors {
@@ -33,6 +34,11 @@ impl Cursors {
         match self.never {}
     }
 
+    /// Sends a cursor straight to a point of the screen.
+    pub fn travel(&self, _id: &str, _to: Point, _duration: Duration) -> Result<(), CursorError> {
+        match self.never {}
+    }
+
     /// Shows a cursor at a point of the screen at once.
     pub fn place(&self, _id: &str, _at: Point) -> Result<(), CursorError> {
         match self.never {}
@@ -50,6 +56,11 @@ impl Cursors {
 
     /// Where a cursor is and whether it is seen.
     pub fn state(&self, _id: &str) -> Result<Option<State>, CursorError> {
+        match self.never {}
+    }
+
+    /// Waits until cursors have hidden by themselves.
+    pub fn hidden(&self, _timeout: Duration) -> Result<Vec<Hidden>, CursorError> {
         match self.never {}
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
@@ -107,6 +107,22 @@ pub struct CursorState {
     pub labelled: bool,
 }
 
+/// A cursor that hid by itself.
+#[napi(object, object_from_js = false)]
+pub struct HiddenCursor {
+    /// Its name.
+    pub id: String,
+    /// When it did, in milliseconds since 1970.
+    pub at: f64,
+}
+
+impl From<cursor::Hidden> for HiddenCursor {
+    fn from(hidden: cursor::Hidden) -> Self {
+        let at = hidden.at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() * 1000.0;
+        Self { id: hidden.id, at }
+    }
+}
+
 /// The hex form of a hex or CSS colour; throws `invalid_argument` for what is none.
 #[napi(catch_unwind)]
 pub fn color_hex(text: String) -> Result<String, Failure> {
@@ -174,6 +190,19 @@ impl Cursors {
         promise(env, move || cursors.glide(&id, to.into()))
     }
 
+    /// Sends a cursor straight to a point of the screen at an even pace, as a drag goes; resolves when it has set out.
+    #[napi(catch_unwind)]
+    pub fn travel<'env>(
+        &self,
+        env: &'env Env,
+        id: String,
+        to: Point,
+        duration_ms: u32,
+    ) -> napi::Result<PromiseRaw<'env, ()>> {
+        let cursors = Arc::clone(&self.cursors);
+        promise(env, move || cursors.travel(&id, to.into(), Duration::from_millis(duration_ms.into())))
+    }
+
     /// Shows a cursor at a point of the screen at once.
     #[napi(catch_unwind)]
     pub fn place<'env>(&self, env: &'env Env, id: String, at: Point) -> napi::Result<PromiseRaw<'env, ()>> {
@@ -217,6 +246,21 @@ impl Cursors {
                     labelled: state.has_label,
                 })
             })
+        })
+    }
+
+    /// Waits until cursors have hidden by themselves, at most for a while; each is told to one caller. Rejects with
+    /// `display_lost`, also once it was closed.
+    #[napi(catch_unwind)]
+    pub fn hidden<'env>(
+        &self,
+        env: &'env Env,
+        timeout_ms: u32,
+    ) -> napi::Result<PromiseRaw<'env, Vec<HiddenCursor>>> {
+        let cursors = Arc::clone(&self.cursors);
+        promise(env, move || {
+            let hidden = cursors.hidden(Duration::from_millis(timeout_ms.into()))?;
+            Ok::<_, cursor::CursorError>(hidden.into_iter().map(HiddenCursor::from).collect())
         })
     }
 

@@ -105,9 +105,8 @@ fn the_smallest_and_the_oddest_sizes_decode() {
 #[test]
 #[ignore = "a soak"]
 fn random_changes_at_scale_decode() {
-    let number = |name: &str, usual: u64| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
-    };
+    let number =
+        |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let (first, count) = (number("PATTERNS_FROM", 1_000), number("PATTERNS", 100));
     let (mut odd, mut large) = (0, 0);
     for seed in first..first + count {
@@ -122,5 +121,7 @@ fn random_changes_at_scale_decode() {
         take.shoot();
     }
     take.finish().decodes();
-    println!("{count} films decoded as they should; {odd} had an odd side, {large} were larger than 1920x1080");
+    println!(
+        "{count} films decoded as they should; {odd} had an odd side, {large} were larger than 1920x1080"
+    );
 }

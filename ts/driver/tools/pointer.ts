@@ -2,6 +2,7 @@
 import { choice } from '@backlot/contract/choice'
 import { Failure } from '@backlot/contract/failure'
 import { drag as limits } from '@backlot/contract/limits'
+import type { Agent } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { coordinate, elementIndex, modifiers, pid, windowId } from '../arguments.ts'
 import { acted, afterGesture, watch } from '../evidence.ts'
@@ -120,9 +121,12 @@ export const drag = tool({
     const { window_id } = window
     const { button = 'left', duration_ms = limits.durationMs, steps = limits.steps } = args
     const request = { window_id, from, to, button, duration_ms, steps, modifiers: [...held] }
-    const evidence = await watch(call, { window, place: spanning(from, to), point: from, end: to }, async () => [
-      ...afterGesture(await call.gesture((agent) => agent.drag(request))),
-    ])
+    const scene = { window, place: spanning(from, to), point: from, end: to }
+    const drag = (agent: Agent) => {
+      call.driver.cursors.accompany(call.owner, scene, duration_ms)
+      return agent.drag(request)
+    }
+    const evidence = await watch(call, scene, async () => [...afterGesture(await call.gesture(drag))])
     const path = `(${args.from_x}, ${args.from_y}) to (${args.to_x}, ${args.to_y})`
     return acted(`✅ Dragged from ${path}.`, evidence, {
       pid: window.pid,

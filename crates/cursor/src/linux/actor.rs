@@ -25,11 +25,11 @@ pub(crate) struct Wardrobe {
     pub(crate) cut: Sprite,
 }
 
-/// A way that somebody waits for the end of.
+/// A way, and who waits for its end.
 struct Way {
     glide: Glide,
     start: Instant,
-    arrival: SyncSender<bool>,
+    arrival: Option<SyncSender<bool>>,
 }
 
 pub(crate) struct Actor {
@@ -117,7 +117,27 @@ impl Actor {
         self.stand(link, from)?;
         self.appear(link, now)?;
         let start = now.max(self.dwell_until);
-        self.way = Some(Way { glide: Glide::plan(from, to, &self.pace.motion), start, arrival });
+        let glide = Glide::plan(from, to, &self.pace.motion);
+        self.way = Some(Way { glide, start, arrival: Some(arrival) });
+        Ok(())
+    }
+
+    /// Goes straight to a point from now on, in that time.
+    pub(crate) fn travel(
+        &mut self,
+        link: &Link,
+        to: Point,
+        duration: Duration,
+        now: Instant,
+    ) -> Result<(), ReplyOrIdError> {
+        self.abandon();
+        if !self.is_enabled {
+            return self.stand(link, to);
+        }
+        let from = self.position.unwrap_or(to);
+        self.stand(link, from)?;
+        self.appear(link, now)?;
+        self.way = Some(Way { glide: Glide::straight(from, to, duration), start: now, arrival: None });
         Ok(())
     }
 
@@ -208,7 +228,7 @@ impl Actor {
         if let Some(way) = self.way.take() {
             // It is there when the server has it there.
             link.conn.flush()?;
-            let _ = way.arrival.try_send(true);
+            way.end(true);
         }
         Ok(None)
     }
@@ -261,7 +281,16 @@ impl Actor {
     /// Whoever waits for the end of a way is told that it has none.
     fn abandon(&mut self) {
         if let Some(way) = self.way.take() {
-            let _ = way.arrival.try_send(false);
+            way.end(false);
+        }
+    }
+}
+
+impl Way {
+    /// Tells who waits, if anybody does, whether it was gone to its end.
+    fn end(self, is_there: bool) {
+        if let Some(arrival) = self.arrival {
+            let _ = arrival.try_send(is_there);
         }
     }
 }

@@ -5,22 +5,26 @@ mod costume;
 mod link;
 mod preview;
 mod stage;
+mod tidings;
 
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::Duration;
 
 use desktop::{Desktop, DesktopError, Point};
 
 use crate::look::{Style, Surface, draw};
-use crate::{CursorError, Pace, PreviewPlace, State};
+use crate::{CursorError, Hidden, Pace, PreviewPlace, State};
 use actor::Wardrobe;
 use link::Link;
 use stage::{Cue, Prompt, Stage};
+use tidings::Tidings;
 
 /// The cursors of a display, each under a name; they are seen by the person and met by no click.
 pub struct Cursors {
     display: String,
     prompt: Arc<Prompt>,
+    tidings: Arc<Tidings>,
 }
 
 impl Cursors {
@@ -33,12 +37,13 @@ impl Cursors {
         let link = Link::open(desktop)?;
         let stage = Stage::new(link).map_err(|error| unavailable(error.to_string()))?;
         let prompt = Arc::new(Prompt::new().map_err(|error| unavailable(error.to_string()))?);
-        let reader = Arc::clone(&prompt);
+        let tidings = Arc::new(Tidings::default());
+        let (reader, teller) = (Arc::clone(&prompt), Arc::clone(&tidings));
         std::thread::Builder::new()
             .name("cursors".to_owned())
-            .spawn(move || stage.play(&reader))
+            .spawn(move || stage.play(&reader, &teller))
             .map_err(|error| unavailable(error.to_string()))?;
-        Ok(Self { display, prompt })
+        Ok(Self { display, prompt, tidings })
     }
 
     /// Gives a cursor its looks; one that is new is there from now on, and not seen before it is somewhere.
@@ -62,6 +67,11 @@ impl Cursors {
         end.recv().map_err(|_| self.lost())
     }
 
+    /// Sends a cursor straight to a point of the screen at an even pace, as a drag goes; nobody waits for it.
+    pub fn travel(&self, id: &str, to: Point, duration: Duration) -> Result<(), CursorError> {
+        self.tell(|done| Cue::Travel { id: id.to_owned(), to, duration, done })
+    }
+
     /// Shows a cursor at a point of the screen at once.
     pub fn place(&self, id: &str, at: Point) -> Result<(), CursorError> {
         self.tell(|done| Cue::Place { id: id.to_owned(), at, done })
@@ -80,6 +90,11 @@ impl Cursors {
     /// Where a cursor is and whether it is seen; none when there is no such cursor.
     pub fn state(&self, id: &str) -> Result<Option<State>, CursorError> {
         self.tell(|answer| Cue::State { id: id.to_owned(), answer })
+    }
+
+    /// Waits until cursors have hidden by themselves, at most for a while; each is told to one caller.
+    pub fn hidden(&self, timeout: Duration) -> Result<Vec<Hidden>, CursorError> {
+        self.tidings.wait(timeout).ok_or_else(|| self.lost())
     }
 
     /// Shows a small live picture of a window, which stays on the screen; one that is shown already changes to it.

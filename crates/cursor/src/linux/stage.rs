@@ -15,6 +15,7 @@ use x11rb::protocol::Event;
 use super::actor::{Actor, Wardrobe, surface_of};
 use super::link::Link;
 use super::preview::Preview;
+use super::tidings::Tidings;
 use crate::{Pace, PreviewPlace, State};
 
 /// How often cursors are put on top again within a second: another program may want the same for its own window.
@@ -25,6 +26,7 @@ pub(crate) enum Cue {
     Dress { id: String, wardrobe: Box<Wardrobe>, done: SyncSender<()> },
     Pace { id: String, pace: Pace, done: SyncSender<()> },
     Glide { id: String, to: Point, arrival: SyncSender<bool> },
+    Travel { id: String, to: Point, duration: Duration, done: SyncSender<()> },
     Place { id: String, at: Point, done: SyncSender<()> },
     Pulse { id: String, done: SyncSender<()> },
     Enable { id: String, is_enabled: bool, done: SyncSender<()> },
@@ -114,15 +116,16 @@ impl Stage {
     }
 
     /// Plays until it is told to end or the display is lost.
-    pub(crate) fn play(mut self, prompt: &Prompt) {
-        let reason = match self.perform(prompt) {
+    pub(crate) fn play(mut self, prompt: &Prompt, tidings: &Tidings) {
+        let reason = match self.perform(prompt, tidings) {
             Ok(()) => "it was closed".to_owned(),
             Err(error) => error.to_string(),
         };
         prompt.end(reason);
+        tidings.end();
     }
 
-    fn perform(&mut self, prompt: &Prompt) -> Result<(), ReplyOrIdError> {
+    fn perform(&mut self, prompt: &Prompt, tidings: &Tidings) -> Result<(), ReplyOrIdError> {
         loop {
             for cue in prompt.take() {
                 if let Cue::End = cue {
@@ -133,8 +136,12 @@ impl Stage {
             self.read_events()?;
             let now = Instant::now();
             let mut next = None;
-            for actor in self.actors.values_mut() {
+            for (id, actor) in &mut self.actors {
+                let was_seen = actor.is_mapped;
                 next = [next, actor.step(&self.link, now)?].into_iter().flatten().min();
+                if was_seen && !actor.is_mapped {
+                    tidings.hid(id);
+                }
             }
             if let Some(preview) = &mut self.preview {
                 next = [next, preview.step(&self.link, now)?].into_iter().flatten().min();
@@ -174,6 +181,12 @@ impl Stage {
                     Ok(())
                 }
             },
+            Cue::Travel { id, to, duration, done } => {
+                if let Some(actor) = self.actors.get_mut(&id) {
+                    actor.travel(link, to, duration, now)?;
+                }
+                finish(link, &done)
+            }
             Cue::Place { id, at, done } => {
                 if let Some(actor) = self.actors.get_mut(&id) {
                     actor.place(link, at, now)?;
