@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { startGtk3 } from '../support/applications.ts'
+import { backlotCommand } from '../support/backlot.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { middleOf, type Target } from '../support/look.ts'
 import { connect } from '../support/mcp-client.ts'
@@ -64,6 +65,24 @@ test('without ffmpeg an export says so, and where the file cannot be written too
   const nowhere = await recording(['export', folder, '--out', '/proc/nowhere.mp4'])
   expect(nowhere.status).toBe(1)
   expect(nowhere.stderr).toContain('cannot be written to "/proc/nowhere.mp4"')
+}, 60_000)
+
+test('the package ffmpeg-static is used where it stands beside the executable', async () => {
+  const packages = on()
+    .path('node_modules')
+    .replace(/[^/]+$/, 'node_modules')
+  const [bin, its] = [join(packages, 'backlot', 'bin'), join(packages, 'ffmpeg-static')]
+  for (const each of [bin, its]) mkdirSync(each, { recursive: true })
+  const [program, ...words] = backlotCommand('recording', 'export', folder, '--out', on().path('packaged.mp4'))
+  const installed = join(bin, 'backlot')
+  copyFileSync(program, installed)
+  const env = { PATH: bin, HOME: bin }
+  const without = await on().run([installed, ...words], { env })
+  expect(without).toMatchObject({ status: 1, stderr: expect.stringContaining('ffmpeg is not on PATH') })
+  symlinkSync(Bun.which('ffmpeg') ?? '', join(its, 'ffmpeg'))
+  expect(await on().run([installed, ...words], { env })).toMatchObject({ status: 0 })
+  expect(await probe(words.at(-1) ?? '')).toMatchObject({ codec_name: 'h264' })
+  rmSync(packages, { recursive: true })
 }, 60_000)
 
 test('a page shows the turns in a browser, with nothing beside it', async () => {
