@@ -10,7 +10,8 @@ test('a turn says what was pressed, typed or clicked', () => {
   expect(said('click', { x: 1, y: 2 }, 'OK')).toBe('Click OK')
   expect(said('click', { x: 1, y: 2 })).toBe('Click')
   expect(said('invoke_menu', { path: ['File', 'Save'] })).toBe('File › Save')
-  expect(said('of the future', {})).toBe('of the future')
+  expect(said('drag', { from_x: 1, from_y: 2, to_x: 30, to_y: 4 })).toBe('Drag 1, 2 to 30, 4')
+  expect(said('of_the_future', {})).toBe('Of the future')
 })
 
 test('a caption ends with the next, and what it says cannot command the player', () => {

@@ -31,6 +31,8 @@ const words: Readonly<Record<string, Words>> = {
   click: (_, action) => `Click${where(action)}`,
   double_click: (_, action) => `Double click${where(action)}`,
   right_click: (_, action) => `Right click${where(action)}`,
+  drag: ({ from_x, from_y, to_x, to_y }) => `Drag ${from_x}, ${from_y} to ${to_x}, ${to_y}`,
+  move_cursor: ({ x, y }) => `Move cursor to ${x}, ${y}`,
   scroll: ({ direction }) => `Scroll ${direction}`,
   invoke_menu: ({ path }) => list(path).map(String).join(' › '),
   launch_app: ({ name, bundle_id }) => `Launch ${bundle_id ?? name}`,
@@ -38,7 +40,7 @@ const words: Readonly<Record<string, Words>> = {
 
 /** What a turn says. */
 export const wordsOf = (action: ShownAction): string =>
-  (words[action.tool]?.(action.arguments, action) ?? action.tool).trim()
+  (words[action.tool]?.(action.arguments, action) ?? capital(action.tool.replaceAll('_', ' '))).trim()
 
 /** The captions of turns that begin at these milliseconds, none longer than until the next. */
 export const captionsOf = (

@@ -25,7 +25,7 @@ export const viewOf = ({ folder, turns, film }: Recorded, from: string): string 
 const about = (turns: readonly ShownTurn[]): string => {
   const [first] = turns
   const failed = turns.filter(({ action }) => action.ok === false).length
-  const when = first?.action.timestamp ?? ''
+  const when = (first?.action.timestamp ?? '').replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')
   return `${turns.length} turn${turns.length === 1 ? '' : 's'}${failed > 0 ? `, ${failed} failed` : ''}${when === '' ? '' : `, begun ${when}`}`
 }
 
@@ -57,7 +57,8 @@ const shown = (turn: ShownTurn) => {
     words: wordsOf(action),
     ok: action.ok !== false,
     effect: action.effect ?? null,
-    summary: action.result_summary ?? '',
+    // The page has a mark of its own for what went well.
+    summary: (action.result_summary ?? '').replace(/^✅ /, ''),
     facts: Object.entries(facts).flatMap(([name, value]) => (value ? [[name, String(value)]] : [])),
     picture: picture === undefined ? null : dataUri('image/png', picture),
     missing: missing ?? 'none was taken',
