@@ -16,7 +16,7 @@ if (unknown !== undefined) {
 }
 
 /** What both recorders made of a scene, with our aims. */
-const rowsOf = ({ name, timesTheirs }: Scene, own: Take, theirs: Take): Row[] => {
+const rowsOf = ({ name, timesTheirs, mostPercent }: Scene, own: Take, theirs: Take): Row[] => {
   const beside = (value: number) => ({ name: 'ffmpeg, libx264 ultrafast', spread: exactly(value) })
   return [
     {
@@ -25,6 +25,7 @@ const rowsOf = ({ name, timesTheirs }: Scene, own: Take, theirs: Take): Row[] =>
       measured: exactly(own.cpu),
       floor: beside(theirs.cpu),
       ...(timesTheirs === undefined ? {} : { aim: { of: 'ratio', atMost: timesTheirs } as const }),
+      ...(mostPercent === undefined ? {} : { aim: { of: 'median', atMost: mostPercent } as const }),
     },
     { what: `${name}: film`, unit: 'KB a second', measured: exactly(own.rate), floor: beside(theirs.rate) },
     {
