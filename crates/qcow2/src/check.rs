@@ -139,11 +139,12 @@ impl Count<'_> {
         let mut trees = Vec::new();
         let mut at = start;
         for _ in 0..self.header.snapshots {
+            at = at.next_multiple_of(8);
             let mut fixed = [0; 40];
             self.medium.read_at(at, &mut fixed)?;
             let (offset, entries) = (u64_at(&fixed, 0), u64::from(u32_at(&fixed, 8)));
             let names = u64::from(u32_at(&fixed, 12) >> 16) + u64::from(u32_at(&fixed, 12) & 0xffff);
-            at = (at + 40 + u64::from(u32_at(&fixed, 36)) + names).next_multiple_of(8);
+            at += 40 + u64::from(u32_at(&fixed, 36)) + names;
             if at > self.length {
                 self.corrupt("the snapshot table does not end within the file".to_owned());
                 return Ok(trees);

@@ -1,6 +1,7 @@
 //! What a new image consists of, as bytes at offsets: header, refcount table, one refcount block and an empty L1 table.
 
 use crate::header::{BACKING_FORMAT, MAGIC, MOST_L1_BYTES, V3_BYTES};
+use crate::steps::Step;
 
 /// Binary logarithm of the cluster size of new images.
 pub const CLUSTER_BITS: u32 = 16;
@@ -10,30 +11,21 @@ const L1_COVERAGE: u64 = CLUSTER / 8 * CLUSTER;
 /// The largest disk that QEMU opens with this cluster size: 2 PiB.
 pub const MOST_BYTES: u64 = MOST_L1_BYTES / 8 * L1_COVERAGE;
 
-/// A new image: what is written where, and how long the file is; the rest is zero.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Bytes and their offsets, in order.
-    pub writes: Vec<(u64, Vec<u8>)>,
-    /// Length of the file.
-    pub length: u64,
-}
-
 /// Plans an image of `size` bytes (at most [`MOST_BYTES`]), over a backing disk of this name and format if one is given.
-pub fn plan(size: u64, backing: Option<(&str, &str)>) -> Plan {
+pub fn plan(size: u64, backing: Option<(&str, &str)>) -> Vec<Step> {
     let l1_entries = size.div_ceil(L1_COVERAGE).max(1);
     let l1_clusters = (l1_entries * 8).div_ceil(CLUSTER);
     // Header, refcount table and block take a cluster each; a block counts 32,768 clusters, and these are 515 at most.
     let clusters = 3 + l1_clusters;
     let refcounts = (0..clusters).flat_map(|_| 1_u16.to_be_bytes()).collect();
-    Plan {
-        writes: vec![
-            (0, header(size, l1_entries as u32, backing)),
-            (CLUSTER, (2 * CLUSTER).to_be_bytes().to_vec()),
-            (2 * CLUSTER, refcounts),
-        ],
-        length: clusters * CLUSTER,
-    }
+    let write = |offset, bytes| Step::Write { offset, bytes };
+    vec![
+        write(0, header(size, l1_entries as u32, backing)),
+        write(CLUSTER, (2 * CLUSTER).to_be_bytes().to_vec()),
+        write(2 * CLUSTER, refcounts),
+        Step::SetLength(clusters * CLUSTER),
+        Step::Sync,
+    ]
 }
 
 fn header(size: u64, l1_entries: u32, backing: Option<(&str, &str)>) -> Vec<u8> {

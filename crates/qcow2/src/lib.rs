@@ -4,6 +4,7 @@
 
 mod chain;
 mod check;
+mod contents;
 mod create;
 mod error;
 mod header;
@@ -11,6 +12,7 @@ mod layout;
 mod medium;
 mod refcounts;
 mod resize;
+mod steps;
 mod tables;
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
@@ -19,9 +21,11 @@ mod platform;
 
 pub use chain::{Backing, DiskInfo, Format, Layer, info};
 pub use check::{CheckReport, check, check_medium};
-pub use create::{Overlay, create, overlay, write_plan};
+pub use contents::Contents;
+pub use create::{Overlay, create, overlay, plan_overlay};
 pub use error::DiskError;
 pub use header::{Features, Header};
-pub use layout::{Plan, plan};
+pub use layout::plan;
 pub use medium::Medium;
-pub use resize::{resize, resize_medium};
+pub use resize::{plan_resize, resize};
+pub use steps::{Step, deliver};

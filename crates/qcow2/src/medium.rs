@@ -1,22 +1,16 @@
-//! What the bytes of a disk lie on.
+//! What the bytes of a disk are read from.
 
 use std::fs::File;
 use std::io;
 
 use crate::platform;
 
-/// A file, or what stands for one: every write of this crate goes through here.
+/// A file, or bytes in memory.
 pub trait Medium {
     /// Its length in bytes.
     fn length(&self) -> io::Result<u64>;
     /// Fills the buffer from an offset; what lies past the end is zero.
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<()>;
-    /// Writes all of the bytes at an offset.
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
-    /// Sets the length; new bytes are zero.
-    fn set_length(&self, length: u64) -> io::Result<()>;
-    /// Returns when everything written before would survive a power cut.
-    fn sync(&self) -> io::Result<()>;
 }
 
 impl Medium for File {
@@ -39,16 +33,18 @@ impl Medium for File {
         }
         Ok(())
     }
+}
 
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        platform::write_all_at(self, offset, bytes)
+impl Medium for Vec<u8> {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
     }
 
-    fn set_length(&self, length: u64) -> io::Result<()> {
-        self.set_len(length)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.sync_data()
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        let there = usize::try_from(offset).ok().and_then(|offset| self.get(offset..)).unwrap_or(&[]);
+        let count = there.len().min(into.len());
+        into[..count].copy_from_slice(&there[..count]);
+        into[count..].fill(0);
+        Ok(())
     }
 }

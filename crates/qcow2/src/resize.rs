@@ -14,6 +14,7 @@ use crate::header::{Header, MOST_L1_BYTES, MOST_REFCOUNT_TABLE_BYTES};
 use crate::medium::Medium;
 use crate::platform;
 use crate::refcounts::Refcounts;
+use crate::steps::{Step, deliver};
 use crate::tables::{read_table, table_bytes};
 
 /// Grows a qcow2 or raw disk to `size` bytes, a multiple of 512; returns when that would survive a power cut.
@@ -29,7 +30,8 @@ pub fn resize(path: &Path, size: u64) -> Result<(), DiskError> {
         return Err(DiskError::InUse { path: path.to_owned() });
     }
     check_backing(path, &file)?;
-    resize_medium(path, &file, size)
+    let steps = plan_resize(path, &file, size)?;
+    deliver(&steps, &file).map_err(|error| DiskError::write(path, error))
 }
 
 fn check_backing(path: &Path, file: &File) -> Result<(), DiskError> {
@@ -42,8 +44,8 @@ fn check_backing(path: &Path, file: &File) -> Result<(), DiskError> {
     Ok(())
 }
 
-/// Grows the disk on a medium that nobody else has open; `path` is for messages.
-pub fn resize_medium(path: &Path, medium: &dyn Medium, size: u64) -> Result<(), DiskError> {
+/// The steps that grow a disk; `path` is for messages.
+pub fn plan_resize(path: &Path, medium: &dyn Medium, size: u64) -> Result<Vec<Step>, DiskError> {
     let header = Header::read(path, medium)?;
     let old = match &header {
         Some(header) => header.size,
@@ -56,14 +58,10 @@ pub fn resize_medium(path: &Path, medium: &dyn Medium, size: u64) -> Result<(), 
         let what = format!("A disk cannot have {size} bytes. Pass a multiple of 512 bytes.");
         return Err(DiskError::Argument { what });
     }
-    let written = |error| DiskError::write(path, error);
-    let Some(header) = header else {
-        medium.set_length(size).map_err(written)?;
-        return medium.sync().map_err(written);
-    };
+    let Some(header) = header else { return Ok(vec![Step::SetLength(size), Step::Sync]) };
     check_growable(path, &header)?;
     if size == old {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let entries = header.l1_entries_for(size);
     if entries * 8 > MOST_L1_BYTES {
@@ -72,11 +70,10 @@ pub fn resize_medium(path: &Path, medium: &dyn Medium, size: u64) -> Result<(), 
             what: format!("The disk \"{}\" cannot grow: {what}. Pass a smaller size.", path.display()),
         });
     }
-    let grown = grown(path, medium, &header, entries, size)?;
+    let (mut steps, grown) = grown(path, medium, &header, entries, size)?;
     // What the header will point to is there before it.
-    medium.sync().map_err(written)?;
-    medium.write_at(SWITCH, &grown.switch(&header)).map_err(written)?;
-    medium.sync().map_err(written)
+    steps.extend([Step::Sync, Step::Write { offset: SWITCH, bytes: grown.switch(&header) }, Step::Sync]);
+    Ok(steps)
 }
 
 fn check_growable(path: &Path, header: &Header) -> Result<(), DiskError> {
@@ -127,14 +124,14 @@ impl Grown {
     }
 }
 
-/// Writes the tables of the larger disk and says what the header is to say.
+/// The steps that write the tables of the larger disk, and what the header is to say.
 fn grown(
     path: &Path,
     medium: &dyn Medium,
     header: &Header,
     entries: u64,
     size: u64,
-) -> Result<Grown, DiskError> {
+) -> Result<(Vec<Step>, Grown), DiskError> {
     let same = Grown {
         size,
         l1_entries: u64::from(header.l1_entries),
@@ -143,25 +140,26 @@ fn grown(
         refcount_table_clusters: u64::from(header.refcount_table_clusters),
     };
     if entries <= same.l1_entries {
-        return Ok(same);
+        return Ok((Vec::new(), same));
     }
     let used = same.l1_entries * 8;
-    if entries * 8 <= used.next_multiple_of(header.cluster_bytes()) {
+    if used > 0 && entries * 8 <= used.next_multiple_of(header.cluster_bytes()) {
         // The clusters of the table are its own to their end, but what is there may be left from something else.
         let rest = vec![0; (entries * 8 - used) as usize];
-        medium.write_at(header.l1_offset + used, &rest).map_err(|error| DiskError::write(path, error))?;
-        return Ok(Grown { l1_entries: entries, ..same });
+        let steps = vec![Step::Write { offset: header.l1_offset + used, bytes: rest }];
+        return Ok((steps, Grown { l1_entries: entries, ..same }));
     }
     let moved = Move::plan(path, medium, header, entries)?;
-    moved.write(medium, header).map_err(|error| DiskError::write(path, error))?;
+    let steps = moved.steps(medium, header).map_err(|error| DiskError::read(path, error))?;
     let cluster = header.cluster_bytes();
-    Ok(Grown {
+    let grown = Grown {
         size,
         l1_entries: entries,
         l1_offset: moved.start * cluster,
         refcount_table_offset: (moved.start + moved.l1_clusters) * cluster,
         refcount_table_clusters: moved.table_clusters,
-    })
+    };
+    Ok((steps, grown))
 }
 
 /// A longer L1 table, the refcount table and the refcount blocks that change, behind the end of the file in this order.
@@ -217,11 +215,12 @@ impl Move {
         Ok(Self { start, l1_clusters, table_clusters, blocks, freed: freed.into_iter().collect(), refcounts })
     }
 
-    fn write(&self, medium: &dyn Medium, header: &Header) -> io::Result<()> {
+    fn steps(&self, medium: &dyn Medium, header: &Header) -> io::Result<Vec<Step>> {
         let cluster = header.cluster_bytes();
         let per_block = header.refcounts_per_block();
         let l1 = read_table(medium, header.l1_offset, u64::from(header.l1_entries))?;
-        medium.write_at(self.start * cluster, &table_bytes(&l1, self.l1_clusters * cluster))?;
+        let write = |at: u64, bytes| Step::Write { offset: at * cluster, bytes };
+        let mut steps = vec![write(self.start, table_bytes(&l1, self.l1_clusters * cluster))];
 
         let table_at = self.start + self.l1_clusters;
         let blocks_at = table_at + self.table_clusters;
@@ -238,8 +237,9 @@ impl Move {
                 block.set(at - counted.start, true);
             }
             table[*number as usize] = place * cluster;
-            medium.write_at(place * cluster, &block.bytes)?;
+            steps.push(write(place, block.bytes));
         }
-        medium.write_at(table_at * cluster, &table_bytes(&table, self.table_clusters * cluster))
+        steps.push(write(table_at, table_bytes(&table, self.table_clusters * cluster)));
+        Ok(steps)
     }
 }
