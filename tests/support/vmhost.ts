@@ -15,13 +15,18 @@ export interface VmHost extends AsyncDisposable {
   log(): string
   /** Ends the service as a service manager does, and gives its exit status. */
   end(): Promise<number>
+  /** Ends it with SIGKILL, in the middle of whatever it does. */
+  kill(): Promise<void>
   /** `backlot host …` against this service. */
   host(...args: string[]): Promise<Finished>
 }
 
-/** Starts the service on a free port, or as `args` say, and waits for its address. */
-export const startVmHost = async (args: readonly string[] = ['--port', '0']): Promise<VmHost> => {
-  const home = await mkdtemp(join(tmpdir(), 'backlot-vmhost-'))
+/**
+ * Starts the service on a free port, or as `args` say, and waits for its address. With a `home` it takes up what another
+ * has left there, and does not remove it.
+ */
+export const startVmHost = async (args: readonly string[] = ['--port', '0'], givenHome?: string): Promise<VmHost> => {
+  const home = givenHome ?? (await mkdtemp(join(tmpdir(), 'backlot-vmhost-')))
   const child = Bun.spawn(backlotCommand('serve', ...args), {
     env: { ...process.env, BACKLOT_HOME: home },
     stdout: 'pipe',
@@ -41,7 +46,7 @@ export const startVmHost = async (args: readonly string[] = ['--port', '0']): Pr
   const url = new TextDecoder().decode(first.value).trim()
   if (url === '') {
     await end()
-    await rm(home, { recursive: true, force: true })
+    if (givenHome === undefined) await rm(home, { recursive: true, force: true })
     throw new Error(`the service did not start: ${log}`)
   }
   return {
@@ -50,10 +55,14 @@ export const startVmHost = async (args: readonly string[] = ['--port', '0']): Pr
     home,
     log: () => log,
     end,
+    async kill() {
+      child.kill('SIGKILL')
+      await Promise.all([logged, child.exited])
+    },
     host: (...words) => runBacklot(['host', ...words], { BACKLOT_HOST_URL: url, BACKLOT_HOME: home }),
     async [Symbol.asyncDispose]() {
       await end()
-      await rm(home, { recursive: true, force: true })
+      if (givenHome === undefined) await rm(home, { recursive: true, force: true })
     },
   }
 }

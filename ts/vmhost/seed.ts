@@ -16,9 +16,8 @@ export interface Seed {
 export const writeSeed = async (folder: string, { instanceId, hostName, userData }: Seed): Promise<void> => {
   const seed = join(folder, seedFolder)
   await mkdir(seed, { mode: 0o700 })
-  const about = { 'instance-id': instanceId, 'local-hostname': hostNameOf(hostName) }
-  // JSON is YAML.
-  await writeSynced(join(seed, 'meta-data'), `${JSON.stringify(about)}\n`)
+  const about = `instance-id: ${instanceId}\nlocal-hostname: ${hostNameOf(hostName)}\n`
+  await writeSynced(join(seed, 'meta-data'), about)
   await writeSynced(join(seed, 'user-data'), userData ?? '#cloud-config\n{}\n')
   await syncFolder(seed)
 }

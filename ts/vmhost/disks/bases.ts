@@ -1,5 +1,5 @@
 /** Bases: disks that never change, in a hidden folder of each location; VMs there write to overlays of them. */
-import { constants, copyFile, link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { constants, copyFile, link, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { core } from '../core.ts'
 import { syncFile, syncFolder } from '../durable.ts'
@@ -118,6 +118,25 @@ export class Bases {
 const emptyOverlayBytes = 4 * 64 * 1024
 
 const isEmpty = async (disk: string): Promise<boolean> => (await core().checkDisk(disk)).allocated_clusters === 0
+
+/** The first disk of the `others` that lies on a file of the location; undefined where none does. */
+export const dependent = async ({ path }: Storage, others: readonly Storage[]): Promise<string | undefined> => {
+  const below = `${await realpath(path).catch(() => path)}/`
+  for (const other of others) {
+    for (const disk of await disksIn(other)) {
+      const chain = await core()
+        .diskInfo(disk)
+        .then(
+          (info) => info.chain,
+          () => [],
+        )
+      for (const layer of chain) {
+        if (`${await realpath(layer.path).catch(() => layer.path)}`.startsWith(below)) return disk
+      }
+    }
+  }
+  return undefined
+}
 
 /** The disks of a location, those of VMs that are being made or removed among them. */
 export const disksIn = async ({ path }: Storage): Promise<string[]> => {

@@ -1,6 +1,7 @@
 /** Lists, adds and removes storage locations, and chooses the default one. */
 import { Failure } from '@backlot/contract/failure'
 import { directoryPath, prepareDirectory } from '../directory.ts'
+import { dependent } from '../disks/bases.ts'
 import type { Handlers } from '../host.ts'
 import { findLocation, locationsOf, refuseTakenFolder } from '../locations.ts'
 
@@ -20,8 +21,8 @@ export const addLocation: Handlers['addLocation'] = async ({ name, path: named }
 }
 
 export const removeLocation: Handlers['removeLocation'] = async ({ name }, host) => {
-  await host.settings.change((settings) => {
-    findLocation(settings, name)
+  await host.settings.change(async (settings) => {
+    const location = findLocation(settings, name)
     if (name === settings.defaultLocationName) {
       throw new Failure(
         'location_not_removable',
@@ -34,6 +35,15 @@ export const removeLocation: Handlers['removeLocation'] = async ({ name }, host)
         'location_not_removable',
         "Cannot remove the location 'home': it is the home directory. Set another homeDirectory instead.",
         { name },
+      )
+    }
+    const others = locationsOf(settings).filter((each) => each.name !== name)
+    const disk = await dependent(location, others)
+    if (disk !== undefined) {
+      throw new Failure(
+        'location_in_use',
+        `Cannot remove the location '${name}': the disk "${disk}" lies on a file in it. Delete or move that VM first.`,
+        { name, disk },
       )
     }
     return { locations: settings.locations.filter((location) => location.name !== name) }

@@ -30,6 +30,8 @@ export interface Machine {
   readonly pid: number
   readonly accelerator: Accelerator
   readonly startedAt: string
+  /** What it was started with, which is the most it can have. */
+  readonly memoryBytes: number
   readonly ipAddress: string | null
   readonly forwards: readonly Forward[]
   readonly sharedDirectories: readonly SharedDirectory[] | null

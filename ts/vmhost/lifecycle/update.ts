@@ -86,7 +86,7 @@ const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: W
 const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes): Promise<void> => {
   const { diskBytes, memoryBytes, ...cold } = changes
   const [first] = Object.keys(cold)
-  const isMore = memoryBytes !== undefined && memoryBytes > vm.settings.memoryBytes
+  const isMore = memoryBytes !== undefined && memoryBytes > machine.memoryBytes
   if (first !== undefined || isMore) {
     const what = first ?? 'memory beyond what it was started with'
     throw new Failure(
@@ -97,10 +97,12 @@ const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes): 
   }
   if (diskBytes !== undefined && diskBytes > (await diskSize(vm))) await machine.growDisk(diskBytes)
   if (memoryBytes === undefined) return
-  if (await machine.setMemory(memoryBytes)) return
-  throw new Failure(
-    'vm_running',
-    `The guest in "${vm.name}" does not give memory back; stop it first to change its memory.`,
-    { name: vm.name },
-  )
+  if (!(await machine.setMemory(memoryBytes))) {
+    throw new Failure(
+      'vm_running',
+      `The guest in "${vm.name}" does not give memory back; stop it first to change its memory.`,
+      { name: vm.name },
+    )
+  }
+  await writeVmSettings(vm.path, { ...vm.settings, memoryBytes })
 }

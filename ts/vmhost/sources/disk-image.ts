@@ -1,5 +1,5 @@
 /** Disk images of any format, copied into a disk of ours. */
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { sizeOf } from '@backlot/contract/size'
 import { core } from '../core.ts'
@@ -31,7 +31,8 @@ export const inspect = async (path: string, isForeign: boolean, signal: AbortSig
   if (packer !== undefined) throw refuse(`it is packed with ${packer}. Unpack it first.`)
   const info = await imageInfo(path, signal)
   if (!formats.includes(info.format)) throw refuse(`its format is ${info.format}. Use ${formats.join(', ')}.`)
-  if (info.format === 'raw' && info['virtual-size'] % 512 !== 0) {
+  // `qemu-img` would fill the last sector up.
+  if (info.format === 'raw' && (await stat(path)).size % 512 !== 0) {
     throw refuse('it has no format that is known, and is no whole number of sectors. Use a qcow2 or raw disk.')
   }
   const named = info['backing-filename'] ?? info['format-specific']?.data?.['data-file']

@@ -17,6 +17,8 @@ import type { RunRecord } from './run-record.ts'
 const resumeEveryMs = 5_000
 /** Bytes that must be free for that. */
 const enoughRoom = 64 * 1024 * 1024
+/** The balloon takes whole pages. */
+const pageBytes = 4096
 /** The port of the guest on which SSH is looked for, and how often. */
 const sshPort = 22
 const sshEveryMs = 2_000
@@ -33,6 +35,7 @@ export class QemuMachine implements Machine {
   readonly place: StoredVm
   readonly accelerator
   readonly startedAt
+  readonly memoryBytes
   readonly ipAddress
   readonly forwards
   readonly sharedDirectories
@@ -56,6 +59,7 @@ export class QemuMachine implements Machine {
     this.#began = startTime(pid) ?? ''
     this.accelerator = run.accelerator
     this.startedAt = run.startedAt
+    this.memoryBytes = run.memoryBytes
     this.ipAddress = run.ipAddress
     this.forwards = run.forwards
     this.sharedDirectories = run.sharedDirectories
@@ -143,7 +147,7 @@ export class QemuMachine implements Machine {
     const deadline = performance.now() + 3_000
     for (;;) {
       const { actual } = await qmp.execute<{ actual: number }>('query-balloon')
-      if (actual <= bytes) return true
+      if (Math.abs(actual - bytes) < pageBytes) return true
       if (performance.now() > deadline) return false
       await Bun.sleep(50)
     }

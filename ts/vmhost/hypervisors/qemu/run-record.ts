@@ -13,6 +13,7 @@ export const RunRecord = Type.Object({
   hypervisor: choice(['qemu']),
   startedAt: Type.String(),
   accelerator: choice(['kvm', 'tcg']),
+  memoryBytes: Type.Integer(),
   ipAddress: Type.Union([Type.String(), Type.Null()]),
   forwards: Type.Array(Forward),
   vncPassword: Type.Union([Type.String(), Type.Null()], { description: 'Null without a display.' }),

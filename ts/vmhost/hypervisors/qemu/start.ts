@@ -104,6 +104,7 @@ const startOnce = async (
       hypervisor: 'qemu',
       startedAt: new Date().toISOString(),
       accelerator,
+      memoryBytes: settings.memoryBytes,
       ipAddress: found?.address ?? null,
       forwards: [...(found?.forwards ?? [])],
       vncPassword: wishes.hasDisplay ? newPassword() : null,

@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { proving } from '../support/proves.ts'
+import { until } from '../support/until.ts'
+import { startVmHost, type VmHost } from '../support/vmhost.ts'
+import { call, checkDisk, create, ended, get, names, small } from '../support/vms.ts'
+
+let host: VmHost
+let files: string
+
+beforeAll(async () => {
+  host = await startVmHost()
+  files = mkdtempSync(join(tmpdir(), 'backlot-disks-'))
+})
+
+afterAll(async () => {
+  await host[Symbol.asyncDispose]()
+  rmSync(files, { recursive: true, force: true })
+})
+
+const folder = (name: string) => join(host.home, 'data/vms', name)
+const disk = (name: string) => join(folder(name), 'disk.qcow2')
+const tool = (...words: string[]) => {
+  const { exitCode, stderr } = Bun.spawnSync(words, { cwd: files })
+  if (exitCode !== 0) throw new Error(`${words.join(' ')}: ${stderr}`)
+}
+
+/** A raw disk of so many MiB whose every MiB differs. */
+const rawDisk = (name: string, mebibytes: number): string => {
+  const bytes = Buffer.alloc(mebibytes * 2 ** 20)
+  for (let index = 0; index < bytes.length; index += 4) bytes.writeUInt32LE((index * 2654435761) >>> 0, index)
+  writeFileSync(join(files, name), bytes)
+  return join(files, name)
+}
+
+/** Whether the VM's disk begins with what the file holds, as `qemu-img` sees it. */
+const showsWhat = (name: string, path: string): boolean =>
+  Bun.spawnSync(['qemu-img', 'compare', path, disk(name)]).exitCode === 0
+
+const refused = async (body: Record<string, unknown>) => {
+  const answer = await call(host, 'POST', '/svc/vms', { ...small, name: 'refused', ...body })
+  expect(await names(host)).not.toContain('refused')
+  expect(answer[0]).toBe(400)
+  return String(answer[1].code)
+}
+
+describe('a VM is made', () => {
+  test('with an empty disk of the size that was asked for', async () => {
+    await create(host, 'blank', { diskSize: '2.5GB' })
+    expect((await get(host, 'blank')).diskSize.total).toBe(2.5 * 2 ** 30)
+    expect(checkDisk(folder('blank'))).toBe(0)
+  })
+
+  test('of a disk file of any format, which stays as it was', async () => {
+    const raw = rawDisk('disk.raw', 3)
+    for (const format of ['raw', 'qcow2', 'vmdk', 'vdi', 'vhdx']) {
+      const path = join(files, `disk.${format}`)
+      if (format !== 'raw') tool('qemu-img', 'convert', '-O', format, raw, path)
+      await create(host, `of-${format}`, { image: path, diskSize: '64MB' })
+      expect([format, showsWhat(`of-${format}`, raw), checkDisk(folder(`of-${format}`))]).toEqual([format, true, 0])
+      expect((await get(host, `of-${format}`)).diskSize.total).toBe(64 * 2 ** 20)
+    }
+  })
+
+  test('to install from a disc image, which is no copy', async () => {
+    const iso = rawDisk('install.iso', 1)
+    await create(host, 'installed', { iso })
+    expect(await get(host, 'installed')).toMatchObject({ iso, image: null })
+    rmSync(iso)
+    const { operationId } = (await call(host, 'POST', '/svc/vms/installed/run'))[1]
+    const operation = await ended(host, String(operationId))
+    expect([operation.state, operation.cause?.code]).toEqual(['failed', 'file_not_found'])
+    expect(await get(host, 'installed')).toMatchObject({ status: 'stopped', lastError: expect.stringContaining(iso) })
+  })
+
+  test(
+    'or not at all: what is wrong is named, and nothing is left',
+    proving(['vmhost.vms.create.refused'], async () => {
+      const before = readdirSync(join(host.home, 'data/vms'))
+      const raw = join(files, 'disk.raw')
+      writeFileSync(join(files, 'packed.img'), Bun.gzipSync(new Uint8Array(1024)))
+      writeFileSync(join(files, 'odd.img'), 'no whole number of sectors')
+      tool('qemu-img', 'create', '-q', '-f', 'qcow2', 'broken.qcow2', '1M')
+      const broken = Buffer.from(await Bun.file(join(files, 'broken.qcow2')).bytes())
+      broken.fill(0xff, 24, 56)
+      writeFileSync(join(files, 'broken.qcow2'), broken)
+      const damaged = join(host.home, 'cache/images/damaged_latest')
+      tool('mkdir', '-p', damaged)
+      writeFileSync(join(damaged, 'image.json'), '{"name":"damaged"}')
+      const { name: _, ...nameless } = { ...small, name: '' }
+      expect((await call(host, 'POST', '/svc/vms', nameless))[1]).toMatchObject({
+        message: 'Invalid request body',
+        detail: expect.stringContaining('"name"'),
+      })
+      const codes: Record<string, string> = {}
+      for (const [label, body] of Object.entries({
+        'another name': { name: '../up' },
+        'a hidden name': { name: '.hidden' },
+        'another system': { os: 'windows' },
+        'no core': { cpu: 0 },
+        'half a core': { cpu: 1.5 },
+        'memory without a number': { memory: 'much' },
+        'next to no memory': { memory: '1MB' },
+        'next to no disk': { diskSize: '1KB' },
+        'a disk beyond all': { diskSize: '9TB' },
+        'another display': { display: 'large' },
+        'an unknown location': { storage: 'nowhere' },
+        'a relative folder': { storage: 'a/b' },
+        'two sources': { image: raw, iso: raw },
+        'no such file': { image: join(files, 'none.img') },
+        'no such disc': { iso: join(files, 'none.iso') },
+        'a folder': { image: files },
+        'a relative path': { image: './disk.raw' },
+        'a packed file': { image: join(files, 'packed.img') },
+        'an odd file': { image: join(files, 'odd.img') },
+        'a broken image': { image: join(files, 'broken.qcow2') },
+        'an image larger than the disk': { image: raw, diskSize: '1MB' },
+        'an unknown image': { image: 'nothing:latest' },
+        'an image beyond the folder': { image: '..:latest' },
+        'a damaged image': { image: 'damaged:latest' },
+        macOS: { os: 'macOS', ipsw: 'latest' },
+        'an ipsw for Linux': { ipsw: 'latest' },
+      })) {
+        codes[label] = await refused(body)
+      }
+      expect(codes).toEqual({
+        'another name': 'invalid_body',
+        'a hidden name': 'invalid_body',
+        'another system': 'invalid_body',
+        'no core': 'invalid_body',
+        'half a core': 'invalid_body',
+        'memory without a number': 'invalid_body',
+        'next to no memory': 'invalid_argument',
+        'next to no disk': 'invalid_argument',
+        'a disk beyond all': 'invalid_argument',
+        'another display': 'invalid_body',
+        'an unknown location': 'location_not_found',
+        'a relative folder': 'invalid_directory',
+        'two sources': 'invalid_argument',
+        'no such file': 'file_not_found',
+        'no such disc': 'file_not_found',
+        'a folder': 'file_not_found',
+        'a relative path': 'invalid_directory',
+        'a packed file': 'disk_unsupported',
+        'an odd file': 'disk_unsupported',
+        'a broken image': 'disk_tool_failed',
+        'an image larger than the disk': 'invalid_argument',
+        'an unknown image': 'image_not_found',
+        'an image beyond the folder': 'image_not_found',
+        'a damaged image': 'image_damaged',
+        macOS: 'macos_unavailable',
+        'an ipsw for Linux': 'macos_only',
+      })
+      expect(readdirSync(join(host.home, 'data/vms'))).toEqual(before)
+      const again = await call(host, 'POST', '/svc/vms', { ...small, name: 'blank' })
+      expect([again[0], again[1].code]).toEqual([400, 'vm_exists'])
+    }),
+  )
+
+  test('under a name with a colon by clients that mean an image, and found so by every operation', async () => {
+    await create(host, 'ubuntu_22.04')
+    expect((await call(host, 'GET', '/lume/vms/ubuntu:22.04'))[1].name).toBe('ubuntu_22.04')
+    expect((await call(host, 'PATCH', '/svc/vms/ubuntu:22.04', { cpu: 2 }))[0]).toBe(200)
+    expect((await call(host, 'POST', '/svc/vms/clone', { name: 'ubuntu:22.04', newName: 'copy' }))[0]).toBe(200)
+    expect((await call(host, 'DELETE', '/svc/vms/ubuntu%3A22.04'))[0]).toBe(200)
+    expect(await names(host)).not.toContain('ubuntu_22.04')
+  })
+})
+
+/** A web server with one file, which can be told to wait and to break off. */
+const serveDisk = async (bytes: Uint8Array) => {
+  const state = {
+    etag: '"one"',
+    cutAfter: Number.POSITIVE_INFINITY,
+    hold: undefined as Promise<void> | undefined,
+    requests: [] as string[],
+  }
+  const server = createServer(async ({ url, headers }, answer) => {
+    const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = headers
+    const start = range === undefined || ifRange !== state.etag ? 0 : Number(/(\d+)-/.exec(range)?.[1])
+    const isSame = ifNoneMatch === state.etag
+    state.requests.push(isSame ? 'same?' : String(start))
+    if (!url?.startsWith('/disk.raw')) return answer.writeHead(404).end()
+    if (isSame) return answer.writeHead(304).end()
+    const rest = bytes.subarray(start)
+    const { hold, cutAfter } = state
+    answer.writeHead(start === 0 ? 200 : 206, {
+      ETag: state.etag,
+      'Content-Length': rest.length,
+      ...(start > 0 && { 'Content-Range': `bytes ${start}-${bytes.length - 1}/${bytes.length}` }),
+    })
+    answer.write(rest.subarray(0, cutAfter))
+    await hold
+    if (cutAfter < rest.length) return answer.destroy()
+    return answer.end()
+  })
+  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
+  return {
+    state,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/disk.raw`,
+    [Symbol.dispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+describe('a VM of an address', () => {
+  const fetchInto = async (name: string, url: string) => {
+    const made = await create(host, name, { image: url, diskSize: '64MB' })
+    expect(made.status).toBe('provisioning')
+    return String(made.operationId)
+  }
+
+  test('is shown with its progress while it is fetched, and is whole afterwards', async () => {
+    const raw = rawDisk('fetched.raw', 4)
+    using server = await serveDisk(await Bun.file(raw).bytes())
+    const held = Promise.withResolvers<void>()
+    Object.assign(server.state, { hold: held.promise, cutAfter: 3 * 2 ** 20 })
+    const id = await fetchInto('fetched', `${server.url}?secret=1`)
+    const vm = await until('three of four MiB', async () => {
+      const now = await get(host, 'fetched')
+      return now.downloadedBytes === 3 * 2 ** 20 && now
+    })
+    expect(structuredClone(vm)).toMatchObject({
+      status: 'provisioning',
+      provisioningOperation: 'downloading',
+      downloadProgress: 75,
+      totalBytes: 4 * 2 ** 20,
+      bytesPerSecond: expect.any(Number),
+      operationId: id,
+      ipAddress: null,
+      image: server.url,
+    })
+    for (const [method, path, body] of [
+      ['POST', '/svc/vms/fetched/run'],
+      ['DELETE', '/svc/vms/fetched'],
+      ['POST', '/svc/vms/clone', { name: 'fetched', newName: 'x' }],
+    ] as const) {
+      expect((await call(host, method, path, body))[1].code).toBe('vm_busy')
+    }
+    expect((await call(host, 'POST', '/svc/vms', { ...small, name: 'fetched' }))[1].code).toBe('vm_exists')
+    // The server breaks off; the rest is asked for, and nothing twice.
+    server.state.cutAfter = Number.POSITIVE_INFINITY
+    held.resolve()
+    expect((await ended(host, id)).state).toBe('done')
+    expect(server.state.requests).toEqual(['0', String(3 * 2 ** 20)])
+    expect(await get(host, 'fetched')).toMatchObject({ status: 'stopped', downloadProgress: null })
+    expect([showsWhat('fetched', raw), checkDisk(folder('fetched'))]).toEqual([true, 0])
+  })
+
+  test('is not fetched again while the server says that it is the same, and is when it is not', async () => {
+    const raw = rawDisk('again.raw', 1)
+    using server = await serveDisk(await Bun.file(raw).bytes())
+    for (const [name, etag] of [
+      ['first', '"one"'],
+      ['second', '"one"'],
+      ['third', '"two"'],
+    ] as const) {
+      server.state.etag = etag
+      expect((await ended(host, await fetchInto(name, server.url))).state).toBe('done')
+      expect(showsWhat(name, raw)).toBe(true)
+    }
+    expect(server.state.requests).toEqual(['0', 'same?', '0'])
+  })
+
+  test('that is cancelled leaves nothing but what the next one goes on with', async () => {
+    const raw = rawDisk('cancelled.raw', 2)
+    using server = await serveDisk(await Bun.file(raw).bytes())
+    const held = Promise.withResolvers<void>()
+    Object.assign(server.state, { hold: held.promise, cutAfter: 2 ** 20 })
+    const id = await fetchInto('cancelled', server.url)
+    await until('half of it', async () => (await get(host, 'cancelled')).downloadedBytes === 2 ** 20)
+    expect((await call(host, 'DELETE', `/svc/operations/${id}`))[0]).toBe(200)
+    expect((await ended(host, id)).state).toBe('cancelled')
+    held.resolve()
+    expect((await call(host, 'GET', '/svc/vms/cancelled'))[1].code).toBe('vm_not_found')
+    expect(readdirSync(join(host.home, 'data/vms')).filter((entry) => entry.startsWith('.new-'))).toEqual([])
+    Object.assign(server.state, { hold: undefined, cutAfter: Number.POSITIVE_INFINITY })
+    expect((await ended(host, await fetchInto('cancelled', server.url))).state).toBe('done')
+    expect(server.state.requests).toEqual(['0', String(2 ** 20)])
+    expect(showsWhat('cancelled', raw)).toBe(true)
+  })
+
+  test('that cannot be fetched, or is no whole disk, says so', async () => {
+    tool('qemu-img', 'create', '-q', '-f', 'qcow2', '-b', '/etc/hostname', '-F', 'raw', 'overlay.qcow2', '1M')
+    using overlay = await serveDisk(await Bun.file(join(files, 'overlay.qcow2')).bytes())
+    const outcome = async (name: string, url: string) => {
+      const { state, cause } = await ended(host, await fetchInto(name, url))
+      expect(existsSync(folder(name))).toBe(false)
+      return [state, cause?.code, cause?.message.includes('/etc/hostname')]
+    }
+    expect(await outcome('missing', overlay.url.replace('disk', 'other'))).toEqual(['failed', 'download_failed', false])
+    expect(await outcome('overlay', overlay.url)).toEqual(['failed', 'disk_unsupported', true])
+  })
+})

@@ -1,0 +1,99 @@
+/** VMs of a test's own host, asked for over HTTP as a client does. */
+
+import { expect } from 'bun:test'
+import { cpSync, existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Operation } from '@backlot/contract/vmhost/operation'
+import type { Vm } from '@backlot/contract/vmhost/vm'
+import { until } from './until.ts'
+import type { VmHost } from './vmhost.ts'
+
+/** A JSON answer: its status and its body. */
+export type Answer = readonly [number, Record<string, unknown>]
+
+/** Folder of the images that tests boot, below the root of the project. */
+const images = join(import.meta.dir, '../../target/test-images')
+
+/** The image that tests boot. */
+export const image = 'linux-minimal:latest'
+
+/** Gives a host the image that tests boot. */
+export const giveImage = ({ home }: Pick<VmHost, 'home'>): void => {
+  const from = join(images, 'linux-minimal_latest')
+  if (!existsSync(from)) throw new Error(`there is no image at ${from}`)
+  mkdirSync(join(home, 'cache/images'), { recursive: true })
+  cpSync(from, join(home, 'cache/images/linux-minimal_latest'), { recursive: true })
+}
+
+/** Calls the service; an object becomes a JSON body, a string is sent as it is. */
+export const call = async (
+  host: Pick<VmHost, 'url'>,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> => {
+  const answer = await fetch(host.url + path, {
+    method,
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  return [answer.status, (await answer.json()) as Record<string, unknown>]
+}
+
+/** What every VM of a test is made of unless it says otherwise. */
+export const small = { os: 'linux', cpu: 1, memory: '256MB', diskSize: '1GB', display: '800x600' } as const
+
+/** Makes a VM and expects it to succeed. */
+export const create = async (host: VmHost, name: string, more: Readonly<Record<string, unknown>> = {}) => {
+  const answer = await call(host, 'POST', '/svc/vms', { ...small, name, ...more })
+  expect(answer).toEqual([200, expect.objectContaining({ name })])
+  return answer[1]
+}
+
+/** The record of a VM. */
+export const get = async (host: VmHost, name: string, query = ''): Promise<Vm> => {
+  const [status, body] = await call(host, 'GET', `/svc/vms/${name}${query}`)
+  expect([status, body]).toEqual([200, expect.objectContaining({ name })])
+  return body as unknown as Vm
+}
+
+/** The names of all VMs. */
+export const names = async (host: VmHost, query = ''): Promise<string[]> => {
+  const [, vms] = await call(host, 'GET', `/svc/vms${query}`)
+  return (vms as unknown as Vm[]).map(({ name }) => name)
+}
+
+/** Starts a VM and waits until its processor runs. */
+export const run = async (host: VmHost, name: string, options: unknown = { noDisplay: true }): Promise<Vm> => {
+  const [status, { operationId }] = await call(host, 'POST', `/svc/vms/${name}/run`, options)
+  expect(status).toBe(202)
+  const operation = await ended(host, String(operationId))
+  expect([operation.state, operation.cause]).toEqual(['done', null])
+  return get(host, name)
+}
+
+/** Waits until an operation has ended, and gives it. */
+export const ended = (host: VmHost, id: string): Promise<Operation> =>
+  until(`the end of the operation ${id}`, async () => {
+    const operation = (await call(host, 'GET', `/svc/operations/${id}`))[1] as unknown as Operation
+    return operation.state !== 'running' && operation
+  })
+
+/** Waits until the computer server of a guest answers, which takes as long as it boots. */
+export const booted = (vm: Vm): Promise<unknown> =>
+  until(
+    `an answer of "${vm.name}" at ${vm.ipAddress}`,
+    async () => {
+      const answer = await fetch(`http://${vm.ipAddress}:8000/status`, { signal: AbortSignal.timeout(1_000) }).catch(
+        () => undefined,
+      )
+      return answer?.json()
+    },
+    120_000,
+  )
+
+/** Whether a process of that pid lives. */
+export const isAlive = (pid: number | null): boolean => pid !== null && existsSync(`/proc/${pid}/fd/0`)
+
+/** What `qemu-img check` says of the disk in a VM's folder: 0 for a clean one. */
+export const checkDisk = (folder: string): number =>
+  Bun.spawnSync(['qemu-img', 'check', '-q', join(folder, 'disk.qcow2')]).exitCode
