@@ -161,13 +161,19 @@ impl Sequence {
         self.log.push(commands.join("; "));
     }
 
-    /// What QEMU says of the disk is what this crate says, and there is no damage.
-    fn compare(&self) {
+    /// What QEMU says of the disk and its chain is what this crate says.
+    fn describe(&self) {
         let info = qcow2::info(&self.top).expect("a description");
         let json = image(&["info", "--output=json", "-f", self.format.name(), text(&self.top)]);
         assert_eq!(info.top.virtual_size, number(&json, "virtual-size"), "{:?}", self.log);
         assert_eq!(info.top.virtual_size, self.size, "{:?}", self.log);
         assert_eq!(info.top.actual_size, number(&json, "actual-size"), "{:?}", self.log);
+        let chain = image(&["info", "--backing-chain", "--output=json", text(&self.top)]);
+        assert_eq!(info.below.len() + 1, chain.matches("\"virtual-size\"").count(), "{:?}", self.log);
+    }
+
+    /// What QEMU finds in the disk is what this crate finds, and it is no damage.
+    fn compare(&self) {
         if self.format == Format::Raw {
             return;
         }
@@ -225,6 +231,7 @@ fn qemu_agrees_after_random_sequences() {
             sequence.step();
             sequence.compare();
         }
+        sequence.describe();
         sequence.read();
     }
     println!("{count} sequences agreed");

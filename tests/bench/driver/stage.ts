@@ -1,9 +1,9 @@
 /** The desktop of a bench: the native core reads the environment of its process, so the bench runs in one of its own. */
-import { join } from 'node:path'
 import { type PrivateDesktop, startDesktop } from '@backlot/headless'
 import { Desktop, type Window } from '@backlot/native'
 import { TestDesktop } from '../../support/desktop.ts'
 import { until } from '../../support/until.ts'
+import { compiledExample } from './example.ts'
 
 const handedOn = 'BACKLOT_BENCH_DESKTOP'
 
@@ -34,8 +34,6 @@ const ownedByParent = (facts: Facts): PrivateDesktop => ({
   async [Symbol.asyncDispose]() {},
 })
 
-const root = join(import.meta.dir, '../../..')
-
 /** What every part of the bench acts on. */
 export class Stage implements Disposable {
   private constructor(
@@ -49,11 +47,8 @@ export class Stage implements Disposable {
   }
 
   /** The path of a crate's example program, compiled as the product is. */
-  async example(crate: string, name: string): Promise<string> {
-    const command = ['cargo', 'build', '--quiet', '--release', '-p', crate, '--example', name]
-    const cargo = Bun.spawn(command, { cwd: root })
-    if ((await cargo.exited) !== 0) throw new Error(`the example "${name}" of the crate "${crate}" does not compile`)
-    return join(root, 'target', process.env.CARGO_BUILD_TARGET ?? '', 'release', 'examples', name)
+  example(crate: string, name: string): Promise<string> {
+    return compiledExample(crate, name)
   }
 
   /** The window that fits, once it is there. */
