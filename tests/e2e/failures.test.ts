@@ -324,6 +324,8 @@ const places: Record<FailureCode, string> = {
   unauthorized: '../../ts/vmhost/listen',
   token_required: '../../ts/vmhost/listen',
   no_console: '../../ts/vmhost/listen',
+  no_screen: 'console',
+  not_a_socket: 'console',
   cannot_listen: '../../ts/vmhost/listen',
   host_unreachable: '../../ts/vmhost/app',
   invalid_directory: 'vmhost',

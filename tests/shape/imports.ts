@@ -15,7 +15,7 @@ const statement = /^(?:import|export|\})[^'\n]*\bfrom '([^']+)'|^import '([^']+)
 
 /** Every import of the packages, tests beside the sources left out. */
 export const imports: readonly Import[] = files
-  .filter((file) => /^ts\/[^/]+\/.*\.ts$/.test(file) && !file.endsWith('.test.ts') && !file.endsWith('.d.ts'))
+  .filter((file) => /^ts\/[^/]+\/.*\.tsx?$/.test(file) && !file.endsWith('.test.ts') && !file.endsWith('.d.ts'))
   .flatMap((file) =>
     [...read(file).matchAll(statement)].map((match) => ({
       file,

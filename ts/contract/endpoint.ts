@@ -1,5 +1,6 @@
 /** What an HTTP operation is: a declaration off which routes, checks, document, client and command are read. */
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { FailureCode } from './failure.ts'
 
 /** An operation, under a prefix that stands elsewhere. A field name means the same thing in path, query and body. */
 export interface Endpoint {
@@ -23,6 +24,8 @@ export interface Endpoint {
   readonly alias?: { readonly method: 'GET' | 'POST'; readonly path: string }
   /** Not in the specification: its failures answer with the status of their kind, not with 400. */
   readonly ours?: true
+  /** What one of ours refuses with, as far as its status is not 400. */
+  readonly refusals?: readonly FailureCode[]
   readonly success: { readonly status: 200 | 202; readonly description: string; readonly result: TSchema }
   /** What status 400 means. */
   readonly refusal: string

@@ -149,6 +149,8 @@ export const failures = kind({
   },
   token_required: { when: 'A service is to listen beyond this machine without asking for a token.', exit: 1 },
   no_console: { when: 'The service listens on a Unix socket, where no browser reaches its console.', exit: 1 },
+  no_screen: { when: 'The VM does not run, or runs without its display.', exit: 1, status: 409 },
+  not_a_socket: { when: 'A plain request asks for what only a WebSocket is given.', exit: 1, status: 426 },
   cannot_listen: { when: 'The address is taken, or is none of this machine.', exit: 1 },
   host_unreachable: { when: 'No VM host answers at the address.', exit: 1 },
   invalid_directory: { when: 'A folder cannot be used: relative, no folder, not to be made or not writable.', exit: 1 },

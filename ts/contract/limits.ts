@@ -9,6 +9,12 @@ export const vmHostPrefixes = ['/svc', '/lume'] as const
 /** Bytes of a request body that the VM host reads; longer ones are refused. */
 export const longestHostBodyBytes = 1024 * 1024
 
+/** Screens of VMs in browsers. */
+export const screens = {
+  /** Bytes of input that wait at most for a screen to take them, and in one message. */
+  mostWaitingBytes: 4 * 1024 * 1024,
+} as const
+
 /** How a browser is let in where the VM host asks for a token. */
 export const consoleAccess = {
   /** Milliseconds for which a link that was not used is good. */

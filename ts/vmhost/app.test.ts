@@ -72,6 +72,7 @@ describe('routes', () => {
       '/svc/vms get,post',
       '/svc/vms/{name} get,delete,patch',
       '/svc/vms/clone post',
+      '/svc/vms/{name}/update post',
       '/svc/vms/{name}/run post',
       '/svc/vms/{name}/stop post',
       '/svc/vms/{name}/setup post',
@@ -84,12 +85,15 @@ describe('routes', () => {
       '/svc/operations get',
       '/svc/operations/{id} get,delete',
       '/svc/console/link post',
+      '/svc/events get',
+      '/svc/vms/{name}/vnc get',
     ])
   })
 
   test('that nobody declared answer 404, other methods too', async () => {
     for (const [method, path] of [
-      ['GET', '/'],
+      ['POST', '/'],
+      ['GET', '/console/../guard.ts'],
       ['GET', '/svc'],
       ['GET', '/svc/nothing'],
       ['PUT', '/svc/config'],

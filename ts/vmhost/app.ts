@@ -4,8 +4,11 @@ import { Failure, failures } from '@backlot/contract/failure'
 import { vmHostPrefixes } from '@backlot/contract/limits'
 import { version } from '@backlot/contract/version'
 import { vmHost } from '@backlot/contract/vmhost'
+import { screenPath } from '@backlot/contract/vmhost/console'
 import { eventsPath } from '@backlot/contract/vmhost/operation'
 import { Elysia } from 'elysia'
+import { pages, refusedPage } from './console/pages.ts'
+import { type JoinScreen, screenOf } from './console/screen.ts'
 import { admit, type Entry } from './guard.ts'
 import { eventStream } from './handlers/events.ts'
 import { handlers } from './handlers.ts'
@@ -18,26 +21,35 @@ import { openApi } from './openapi.ts'
 export type Answer = (request: Request) => Promise<Response>
 
 /** The service of `host` for those whom `entry` admits; `report` hears of defects. */
-export const createApp = (host: Host, entry: Entry, report: (defect: unknown) => void): Answer => {
+export const createApp = (
+  host: Host,
+  entry: Entry,
+  joinScreen: JoinScreen,
+  report: (defect: unknown) => void,
+): Answer => {
+  const document = once(() => openApi(vmHost, vmHostPrefixes[0], version))
   const app = new Elysia()
     .onRequest(({ request, set }) => {
       const cookie = admit(request, entry)
       if (cookie !== undefined) set.headers['set-cookie'] = cookie
     })
-    .onError(({ error, code, request, set }) => {
+    .onError(async ({ error, code, request, set }) => {
       const failure = code === 'NOT_FOUND' ? unknownOperation(request) : Failure.from(error)
       if (failure.code === 'internal') report(error)
+      const page = failure.code === 'unauthorized' ? await refusedPage(request) : undefined
+      if (page !== undefined) return page
       set.status = statusOf(failure, request)
       return { code: failure.code, message: failure.message, ...failure.data }
     })
-    .get('/openapi.json', () => openApi(vmHost, vmHostPrefixes[0], version))
+    .get('/openapi.json', document)
+    .use(pages(document))
   for (const prefix of vmHostPrefixes) app.get(`${prefix}${eventsPath}`, ({ request }) => eventStream(request, host))
   for (const [name, declared] of Object.entries(vmHost satisfies Endpoints)) {
     const handle = handlers[name as keyof typeof vmHost]
     for (const { method, path } of waysTo(declared)) {
       app.route(
         method,
-        path.replace(/\{(\w+)\}/g, ':$1'),
+        routeOf(path),
         async ({ request, params, set }) => {
           const result = await handle((await readInput(declared, params, request)) as Input<never>, host)
           set.status = declared.success.status
@@ -48,8 +60,28 @@ export const createApp = (host: Host, entry: Entry, report: (defect: unknown) =>
       )
     }
   }
+  for (const prefix of vmHostPrefixes) {
+    app.get(prefix + routeOf(screenPath), async ({ request, params }) => {
+      const vm = await handlers.getVm((await readInput(vmHost.getVm, params, request)) as Input<never>, host)
+      if (joinScreen(request, screenOf(vm))) return new Response()
+      throw new Failure(
+        'not_a_socket',
+        `The screen of "${vm.name}" is given to a WebSocket; connect with one, or see it in the console.`,
+      )
+    })
+  }
   return async (request) => secured(await app.fetch(request))
 }
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+const routeOf = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
 /** Every method and path by which an operation is called. */
 const waysTo = ({ method, path, alias }: Endpoint): { method: string; path: string }[] =>

@@ -6,6 +6,7 @@ import { Failure } from '@backlot/contract/failure'
 import { environment } from '@backlot/contract/limits'
 import type { Places } from '@backlot/contract/places'
 import { type Answer, createApp } from './app.ts'
+import { joinScreens, type ScreenLink, screenSockets } from './console/screen.ts'
 import { consolePath } from './guard.ts'
 import { isLoopback, isPublicName, loopbackNames, urlHost } from './names.ts'
 import { openHost } from './open-host.ts'
@@ -79,6 +80,7 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
   answer = createApp(
     { ...host, newLink: () => (socket === undefined ? newLink() : undefined) },
     { hosts, isOwnHost, token, passes },
+    joinScreens(server),
     (defect) => log(`defect: ${Bun.inspect(defect)}`),
   )
   return {
@@ -107,15 +109,15 @@ const idleTimeout = 0
 const isAnyAddress = (address: string): boolean => address === '0.0.0.0' || address === '::'
 
 type Where = { unix: string } | { hostname: string; port: number; idleTimeout: number }
-type Serving = Pick<Bun.Serve.Options<undefined>, 'maxRequestBodySize'> & {
+type Serving = Pick<Bun.Serve.Options<ScreenLink>, 'maxRequestBodySize'> & {
   fetch(request: Request): Promise<Response>
 }
 
-const bind = (address: string, where: Where, serving: Serving): Bun.Server<undefined> => {
+const bind = (address: string, where: Where, serving: Serving): Bun.Server<ScreenLink> => {
   // Sockets are created with mode 0755 otherwise, and closing them afterwards would leave a gap.
   const umask = process.umask(0o177)
   try {
-    return Bun.serve({ ...where, ...serving })
+    return Bun.serve<ScreenLink>({ ...where, ...serving, websocket: screenSockets })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const shown = 'unix' in where ? address : `${urlHost(address)}:${where.port}`

@@ -21,3 +21,6 @@ export const consoleOperations = {
     command: { group: 'host', words: ['link'], positional: [] },
   }),
 } as const
+
+/** Path of a VM's screen, below the prefix: a WebSocket that carries VNC. */
+export const screenPath = '/vms/{name}/vnc'

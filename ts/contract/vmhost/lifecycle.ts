@@ -232,6 +232,7 @@ export const lifecycleOperations = {
     method: 'POST',
     path: '/vms/{name}/setup',
     ours: true,
+    refusals: ['vm_not_found'],
     summary: 'Go through the setup assistant of macOS.',
     description: 'Guests of another system have none, and refuse with that reason.',
     params: named,

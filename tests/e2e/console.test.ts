@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runBacklot } from '../support/backlot.ts'
+import { type Browser, openBrowser } from '../support/browser.ts'
+import { until } from '../support/until.ts'
+import { startVmHost, type VmHost } from '../support/vmhost.ts'
+
+const pictures = join(import.meta.dir, '../../target/console')
+const minutes = 60_000
+
+let host: VmHost
+let browser: Browser
+
+beforeAll(async () => {
+  host = await startVmHost()
+  browser = await openBrowser()
+})
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]()
+  for (const { name, status } of await vms()) if (status === 'running') await post(`/vms/${name}/stop`)
+  await host[Symbol.asyncDispose]()
+})
+
+interface Vm {
+  readonly name: string
+  readonly status: string
+  readonly vncUrl: string | null
+}
+
+const vms = async (): Promise<Vm[]> => (await (await fetch(`${host.url}/svc/vms`)).json()) as Vm[]
+const post = (path: string, body: unknown = {}) =>
+  fetch(`${host.url}/svc${path}`, { method: 'POST', body: JSON.stringify(body) })
+const statusOf = async (name: string) => (await vms()).find((vm) => vm.name === name)?.status
+
+/** Keeps a picture of the page, to be looked at. */
+const keep = async (name: string) => {
+  await mkdir(pictures, { recursive: true })
+  await writeFile(join(pictures, `${name}.png`), await browser.picture())
+}
+
+/** An expression for the button of that text. */
+const button = (text: string) => `[...document.querySelectorAll('button')].find((each) => each.innerText === '${text}')`
+const click = async (text: string) => {
+  await browser.until(`${button(text)}?.disabled === false`)
+  await browser.evaluate(`${button(text)}.click()`)
+}
+const shows = (text: string) => browser.until(`document.body.innerText.includes(${JSON.stringify(text)})`)
+
+/** How many colours the screen shows: one as long as nothing was drawn. */
+const colours = `(() => {
+  const canvas = document.querySelector('.screen canvas')
+  if (canvas === null || canvas.width === 0) return 0
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  return new Set(new Uint32Array(data.buffer)).size
+})()`
+
+describe('the console', () => {
+  test(
+    'makes a VM by keyboard, starts it, shows its screen and stops it',
+    async () => {
+      await browser.goTo(`${host.url}/`)
+      await shows('There is no VM on this host yet.')
+      await keep('empty')
+      await browser.until(`document.querySelector('main button')`)
+      await browser.evaluate(`document.querySelector('main button').focus()`)
+      await browser.press('Enter')
+      await browser.until(`document.activeElement?.name === 'name'`)
+      await browser.type('first')
+      await browser.press('Tab')
+      // The last of the choices: a disk that begins with nothing.
+      await browser.press('End')
+      await keep('form')
+      await browser.evaluate(`document.activeElement.closest('form').elements.memory.value = '256MB'`)
+      await browser.evaluate(`document.activeElement.closest('form').elements.diskSize.value = '1GB'`)
+      await browser.evaluate(`document.activeElement.closest('form').elements.name.focus()`)
+      await browser.press('Enter')
+      await browser.until(`document.querySelector('article h2')?.innerText === 'first'`)
+      expect(await statusOf('first')).toBe('stopped')
+      await click('Start')
+      await browser.until(`document.querySelector('.screen')?.dataset.state === 'shown'`)
+      await browser.until(`${colours} > 1`)
+      await keep('screen')
+      expect(await statusOf('first')).toBe('running')
+      await click('Stop')
+      await shows('The screen appears here while the VM runs.')
+      expect(await statusOf('first')).toBe('stopped')
+    },
+    3 * minutes,
+  )
+
+  test(
+    'clones and deletes, and asks before it does',
+    async () => {
+      await click('Clone…')
+      await browser.until(`document.activeElement?.name === 'newName'`)
+      await browser.press('Enter')
+      await browser.until(`document.querySelector('article h2')?.innerText === 'first-copy'`)
+      expect((await vms()).map(({ name }) => name).sort()).toEqual(['first', 'first-copy'])
+      await click('Delete…')
+      await shows('This cannot be undone.')
+      await browser.press('Escape')
+      await browser.until(`document.querySelector('dialog') === null`)
+      expect((await vms()).length).toBe(2)
+      await click('Delete…')
+      await click('Delete')
+      await shows('Choose a VM')
+      expect((await vms()).map(({ name }) => name)).toEqual(['first'])
+    },
+    2 * minutes,
+  )
+
+  test(
+    'shows what somebody else does, failures and the log',
+    async () => {
+      const made = await post('/vms', {
+        name: 'other',
+        os: 'linux',
+        cpu: 1,
+        memory: '64MB',
+        diskSize: '1GB',
+        display: '800x600',
+      })
+      expect(made.status).toBe(200)
+      await browser.until(`document.querySelector('nav').innerText.includes('other')`)
+      await browser.evaluate(`document.querySelector('header .primary').click()`)
+      await browser.until(`document.activeElement?.name === 'name'`)
+      await browser.type('other')
+      await browser.press('Enter')
+      await browser.until(`document.querySelector('dialog .fault')?.innerText.includes('other')`)
+      await keep('fault')
+      await browser.press('Escape')
+      await browser.evaluate(`location.hash = '#logs'`)
+      await browser.until(`document.querySelectorAll('.log li').length > 0`)
+      await keep('log')
+    },
+    minutes,
+  )
+
+  test('had nothing to complain of, and asks no other server for anything', async () => {
+    // The refused creation of the test before is one that the browser notes.
+    expect(browser.faults.filter((fault) => !/status of 400/.test(fault))).toEqual([])
+    const loaded = await browser.evaluate<string[]>(`performance.getEntriesByType('resource').map(({ name }) => name)`)
+    expect(loaded.filter((name) => !name.startsWith(host.url) && !name.startsWith('data:'))).toEqual([])
+    expect(loaded.length).toBeGreaterThan(3)
+  })
+
+  test('works in the dark and on a small screen', async () => {
+    await browser.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: 'dark' }] })
+    await browser.send('Emulation.setDeviceMetricsOverride', {
+      width: 420,
+      height: 800,
+      deviceScaleFactor: 1,
+      mobile: true,
+    })
+    await browser.evaluate(`location.hash = '#/'`)
+    await shows('Choose a VM')
+    const ground = await browser.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+    expect(ground).toBe('rgb(22, 23, 26)')
+    expect(await browser.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    await keep('small')
+    await browser.send('Emulation.clearDeviceMetricsOverride')
+    await browser.send('Emulation.setEmulatedMedia', { features: [] })
+  })
+})
+
+describe('a screen', () => {
+  const ask = async (path: string) => {
+    const answer = await fetch(`${host.url}/svc${path}`)
+    return [answer.status, ((await answer.json()) as { code: string }).code]
+  }
+
+  test(
+    'is refused where there is none, and to what is no WebSocket',
+    async () => {
+      expect(await ask('/vms/nobody/vnc')).toEqual([404, 'vm_not_found'])
+      expect(await ask('/vms/first/vnc')).toEqual([409, 'no_screen'])
+      expect((await post('/vms/first/run')).status).toBe(202)
+      const running = await until('the VM to run', async () => (await vms()).find((vm) => vm.status === 'running'))
+      expect(running.vncUrl).toMatch(/^vnc:\/\/:[A-Za-z0-9-]+@127\.0\.0\.1:\d+$/)
+      expect(await ask('/vms/first/vnc')).toEqual([426, 'not_a_socket'])
+      expect((await post('/vms/first/stop')).status).toBe(200)
+    },
+    2 * minutes,
+  )
+})
+
+describe('a service with a token', () => {
+  test(
+    'lets a browser in by the link that it printed, once',
+    async () => {
+      const file = join(host.home, 'token')
+      await writeFile(file, 'open-sesame')
+      await using other = await startVmHost(['--port', '0', '--token-file', file])
+      const link = await until('the link', () => /http:\S+\?link=\S+/.exec(other.log())?.[0])
+      await browser.goTo(`${other.url}/`)
+      await shows('This console opens with a link')
+      await browser.goTo(link)
+      await shows('There is no VM on this host yet.')
+      expect(await browser.evaluate<string>('location.href')).toBe(`${other.url}/`)
+      expect(await browser.evaluate<string>('document.cookie')).toBe('')
+      // The pass opens the page again; the link does not, where nobody has a pass.
+      await browser.goTo(`${other.url}/`)
+      await shows('There is no VM on this host yet.')
+      expect((await fetch(link)).status).toBe(401)
+      const another = await runBacklot(['host', 'link'], {
+        BACKLOT_HOST_URL: other.url,
+        BACKLOT_HOST_TOKEN: 'open-sesame',
+      })
+      const { url } = JSON.parse(another.stdout) as { url: string }
+      expect((await fetch(url)).status).toBe(200)
+    },
+    minutes,
+  )
+})

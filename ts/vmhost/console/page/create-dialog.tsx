@@ -1,0 +1,117 @@
+/** Asks what a new VM is to be like; every field begins with something that works. */
+import { vmHost } from '@backlot/contract/vmhost'
+import { useState } from 'preact/hooks'
+import { Dialog } from './dialog.tsx'
+import { type Storage, vmKey } from './host-state.ts'
+import { service } from './reach.ts'
+import { useWorking } from './working.ts'
+
+const usual = vmHost.createVm.command.defaults
+const { name: nameSchema } = vmHost.createVm.body.properties
+
+/** A pattern for a field: browsers read it with the flag `v`, where a hyphen in brackets is escaped. */
+const fieldPattern = (pattern: string | undefined): string | undefined => pattern?.replaceAll('-]', '\\-]')
+
+type Origin = {
+  readonly words: string
+  readonly field?: 'image' | 'iso'
+  readonly label?: string
+  readonly usual?: string
+}
+
+/** What a disk may begin with. */
+const origins: Readonly<Record<string, Origin>> = {
+  image: { words: 'a local image', field: 'image', label: 'Image', usual: usual.image },
+  file: { words: 'a disk file or an address', field: 'image', label: 'Path or address (https://…)' },
+  iso: { words: 'nothing, to install from a disc image', field: 'iso', label: 'Path of the ISO file' },
+  blank: { words: 'nothing' },
+}
+
+/** The dialog; the VM that was made is shown afterwards. */
+export const CreateDialog = (props: { readonly storage: Storage; readonly close: () => void }) => {
+  const { storage, close } = props
+  const [origin, setOrigin] = useState('image')
+  const working = useWorking()
+  const act = async (form: FormData) => {
+    const text = (field: string) => String(form.get(field) ?? '').trim()
+    const input: Parameters<typeof service.createVm>[0] = {
+      name: text('name'),
+      os: 'linux',
+      cpu: Number(text('cpu')),
+      memory: text('memory'),
+      diskSize: text('diskSize'),
+      display: text('display'),
+      storage: text('storage'),
+    }
+    const { field } = origins[origin] ?? {}
+    if (field !== undefined) input[field] = text('origin')
+    if (text('userData') !== '') input.userData = text('userData')
+    if (!(await working.run('Making it…', () => service.createVm(input)))) return
+    close()
+    location.hash = encodeURIComponent(vmKey({ name: input.name, locationName: text('storage') }))
+  }
+  const { label, field, usual: text } = origins[origin] ?? {}
+  return (
+    <Dialog title="New VM" verb="Create" working={working} act={act} close={close}>
+      <label>
+        Name
+        <input
+          name="name"
+          required
+          maxLength={nameSchema.maxLength}
+          pattern={fieldPattern(nameSchema.pattern)}
+          autofocus
+          autocomplete="off"
+        />
+      </label>
+      <label>
+        Its disk begins with
+        <select value={origin} onChange={(event) => setOrigin(event.currentTarget.value)}>
+          {Object.entries(origins).map(([key, { words }]) => (
+            <option key={key} value={key}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      {field !== undefined && (
+        <label key={origin}>
+          {label}
+          <input name="origin" required defaultValue={text ?? ''} spellcheck={false} autocomplete="off" />
+        </label>
+      )}
+      <div class="row">
+        <label>
+          CPUs
+          <input name="cpu" type="number" min={1} max={512} required defaultValue={String(usual.cpu)} />
+        </label>
+        <label>
+          Memory
+          <input name="memory" required defaultValue={usual.memory} />
+        </label>
+        <label>
+          Disk
+          <input name="diskSize" required defaultValue={usual.diskSize} />
+        </label>
+        <label>
+          Display
+          <input name="display" required pattern="[0-9]+x[0-9]+" defaultValue={usual.display} />
+        </label>
+      </div>
+      <label>
+        Location
+        <select name="storage" defaultValue={storage.usual}>
+          {storage.names.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <details>
+        <summary>User data for cloud-init</summary>
+        <textarea name="userData" rows={6} spellcheck={false} aria-label="User data for cloud-init" />
+      </details>
+    </Dialog>
+  )
+}

@@ -1,0 +1,51 @@
+/** A question to the person, over the page. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Working } from './working.ts'
+
+interface DialogProps {
+  readonly title: string
+  /** The word on the button that does it. */
+  readonly verb: string
+  readonly dangerous?: boolean
+  readonly working: Working
+  readonly act: (form: FormData) => void
+  readonly close: () => void
+  readonly children: ComponentChildren
+}
+
+/** The dialog; Escape and `Cancel` close it, Enter does what it asks. */
+export const Dialog = ({ title, verb, dangerous, working, act, close, children }: DialogProps) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const { current } = dialog
+    current?.showModal()
+    // The browser gives the focus back to where it was only when the dialog is closed, not when it is removed.
+    return () => current?.close()
+  }, [])
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    act(new FormData(event.target as HTMLFormElement))
+  }
+  return (
+    <dialog ref={dialog} aria-labelledby="dialog-title" onCancel={close} onClose={close}>
+      <form onSubmit={submit}>
+        <h2 id="dialog-title">{title}</h2>
+        {children}
+        {working.fault !== undefined && (
+          <p class="fault" role="alert">
+            {working.fault}
+          </p>
+        )}
+        <div class="buttons">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class={dangerous ? 'danger' : 'primary'} disabled={working.what !== undefined}>
+            {working.what ?? verb}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  )
+}

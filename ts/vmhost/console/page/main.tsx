@@ -1,0 +1,90 @@
+/** The console: the VMs of a host, live, and what one does with them. */
+import { render } from 'preact'
+import { useEffect, useReducer, useState } from 'preact/hooks'
+import { CreateDialog } from './create-dialog.tsx'
+import { HostState, vmKey } from './host-state.ts'
+import { LogView } from './log-view.tsx'
+import { VmList } from './vm-list.tsx'
+import { VmView } from './vm-view.tsx'
+
+/** What the address says after `#`: a VM's key, `logs`, or nothing. */
+const place = (): string => decodeURIComponent(location.hash.slice(1)).replace(/^\/$/, '')
+
+const connections = {
+  connecting: 'Connecting…',
+  live: 'Live',
+  lost: 'No connection to the service; trying again…',
+} as const
+
+const usePlace = (): string => {
+  const [shown, show] = useState(place)
+  useEffect(() => {
+    const follow = () => show(place())
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  return shown
+}
+
+const Console = ({ host }: { readonly host: HostState }) => {
+  const [, refresh] = useReducer((count: number) => count + 1, 0)
+  const [isCreating, setCreating] = useState(false)
+  const shown = usePlace()
+  useEffect(() => host.follow(() => refresh(undefined)), [host])
+  const vms = host.sorted()
+  const vm = vms.find((each) => vmKey(each) === shown)
+  return (
+    <>
+      <header>
+        <h1>
+          <a href="#/">Backlot</a>
+        </h1>
+        <p class={`connection ${host.connection}`} role="status">
+          {connections[host.connection]}
+        </p>
+        <a class={shown === 'logs' ? 'tab current' : 'tab'} href="#logs">
+          Log
+        </a>
+        <a class="tab" href="/docs">
+          API
+        </a>
+        <button type="button" class="primary" onClick={() => setCreating(true)} disabled={!host.isRead}>
+          New VM
+        </button>
+      </header>
+      <VmList vms={vms} shown={shown} host={host} />
+      <main>
+        {shown === 'logs' ? (
+          <LogView />
+        ) : vm !== undefined ? (
+          <VmView key={vmKey(vm)} vm={vm} operations={host.operationsOf(vm)} />
+        ) : (
+          <Welcome host={host} isMissing={shown !== ''} create={() => setCreating(true)} />
+        )}
+      </main>
+      {isCreating && <CreateDialog storage={host.storage} close={() => setCreating(false)} />}
+    </>
+  )
+}
+
+const Welcome = (props: { readonly host: HostState; readonly isMissing: boolean; readonly create: () => void }) => {
+  const { host, isMissing, create } = props
+  if (!host.isRead) {
+    return <p class="lone">{host.fault === undefined ? 'Reading the VMs…' : `The VMs cannot be read: ${host.fault}`}</p>
+  }
+  if (isMissing) return <p class="lone">There is no such VM here any more. Choose another from the list.</p>
+  if (host.vms.size > 0) return <p class="lone">Choose a VM to see its screen and what it does.</p>
+  return (
+    <div class="lone">
+      <p>There is no VM on this host yet.</p>
+      <button type="button" class="primary" onClick={create}>
+        Make the first one
+      </button>
+    </div>
+  )
+}
+
+// The link that opened the page has been used up: it is no address to come back to.
+if (location.search !== '') history.replaceState(null, '', `/${location.hash}`)
+const root = document.getElementById('console')
+if (root !== null) render(<Console host={new HostState()} />, root)

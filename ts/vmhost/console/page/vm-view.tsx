@@ -1,0 +1,159 @@
+/** One VM: what it does, its screen, its facts, and what was done with it. */
+import type { Operation } from '@backlot/contract/vmhost/operation'
+import type { Vm } from '@backlot/contract/vmhost/vm'
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Dialog } from './dialog.tsx'
+import { bytes, moment } from './format.ts'
+import { vmKey } from './host-state.ts'
+import { OperationList } from './operation-list.tsx'
+import { service } from './reach.ts'
+import { useWorking } from './working.ts'
+
+/** The VM and its operations, the latest first. */
+export const VmView = (props: { readonly vm: Vm; readonly operations: readonly Operation[] }) => {
+  const { vm, operations } = props
+  const working = useWorking()
+  const [asked, ask] = useState<'clone' | 'delete'>()
+  const at = { name: vm.name, storage: vm.locationName }
+  const isStopped = vm.status === 'stopped'
+  const isBusy = working.what !== undefined || operations.some(({ state }) => state === 'running')
+  const close = () => ask(undefined)
+  return (
+    <article>
+      <div class="title">
+        <h2>{vm.name}</h2>
+        <span class={`badge ${vm.status}`} role="status">
+          {working.what ?? vm.status}
+        </span>
+        <div class="buttons">
+          <button
+            type="button"
+            class="primary"
+            disabled={!isStopped || isBusy}
+            onClick={() => working.run('starting…', () => service.runVm(at))}
+          >
+            Start
+          </button>
+          <button
+            type="button"
+            disabled={vm.status !== 'running' || working.what !== undefined}
+            onClick={() => working.run('stopping…', () => service.stopVm(at))}
+          >
+            Stop
+          </button>
+          <button type="button" disabled={!isStopped || isBusy} onClick={() => ask('clone')}>
+            Clone…
+          </button>
+          <button type="button" disabled={!isStopped || isBusy} onClick={() => ask('delete')}>
+            Delete…
+          </button>
+        </div>
+      </div>
+      {(working.fault ?? vm.lastError) !== undefined && (working.fault ?? vm.lastError) !== null && (
+        <p class="fault" role="alert">
+          {working.fault ?? vm.lastError}
+        </p>
+      )}
+      <ScreenPart vm={vm} />
+      <Facts vm={vm} />
+      <OperationList operations={operations} />
+      {asked === 'clone' && <CloneDialog vm={vm} close={close} />}
+      {asked === 'delete' && <DeleteDialog vm={vm} close={close} />}
+    </article>
+  )
+}
+
+const passwordOf = (vncUrl: string): string => /^vnc:\/\/:([^@]*)@/.exec(vncUrl)?.[1] ?? ''
+
+/** The screen while there is one; what shows it is loaded then. */
+const ScreenPart = ({ vm }: { readonly vm: Vm }) => {
+  const [part, setPart] = useState<{ readonly Screen: ComponentType<ScreenProps> }>()
+  const isOn = vm.status === 'running' && vm.vncUrl !== null
+  useEffect(() => {
+    if (isOn) void import('./screen.tsx').then(({ default: Screen }) => setPart({ Screen }))
+  }, [isOn])
+  if (!isOn || vm.vncUrl === null) {
+    const words = vm.status === 'running' ? 'It runs without a display.' : 'The screen appears here while the VM runs.'
+    return <p class="screen off">{words}</p>
+  }
+  if (part === undefined) return <p class="screen off">Joining the screen…</p>
+  return <part.Screen name={vm.name} storage={vm.locationName} password={passwordOf(vm.vncUrl)} />
+}
+
+interface ScreenProps {
+  readonly name: string
+  readonly storage: string
+  readonly password: string
+}
+
+/** What the record says, row by row; what is unknown is left out. */
+const facts = (vm: Vm): readonly (readonly [string, string | null])[] => [
+  ['System', vm.guestOs],
+  ['Processors', `${vm.cpuCount}`],
+  ['Memory', bytes(vm.memorySize)],
+  ['Disk', `${bytes(vm.diskSize.total)}, ${bytes(vm.diskSize.allocated)} written`],
+  ['Display', vm.display],
+  ['Address', vm.ipAddress],
+  ['Ports', vm.forwards.map(({ guestPort, address, port }) => `${guestPort} at ${address}:${port}`).join(', ') || null],
+  ['Shared folders', vm.sharedDirectories?.map(({ hostPath, tag }) => `${hostPath} as ${tag}`).join(', ') || null],
+  ['Network', `${vm.networkMode}, ${vm.macAddress}`],
+  ['Runs on', vm.accelerator],
+  ['Made from', vm.image ?? vm.iso],
+  ['Location', vm.locationName],
+  ['Made', moment(vm.createdAt)],
+  ['Last end', vm.lastEnding && `${vm.lastEnding.cause}, ${moment(vm.lastEnding.at)}`],
+]
+
+const Facts = ({ vm }: { readonly vm: Vm }) => (
+  <dl>
+    {facts(vm).map(
+      ([name, text]) =>
+        text !== null && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ),
+    )}
+  </dl>
+)
+
+interface AskProps {
+  readonly vm: Vm
+  readonly close: () => void
+}
+
+const CloneDialog = ({ vm, close }: AskProps) => {
+  const working = useWorking()
+  const act = async (form: FormData) => {
+    const newName = String(form.get('newName')).trim()
+    const input = { name: vm.name, newName, sourceLocation: vm.locationName, destLocation: vm.locationName }
+    if (!(await working.run('Cloning…', () => service.cloneVm(input)))) return
+    close()
+    location.hash = encodeURIComponent(vmKey({ name: newName, locationName: vm.locationName }))
+  }
+  return (
+    <Dialog title={`Clone ${vm.name}`} verb="Clone" working={working} act={act} close={close}>
+      <label>
+        Name of the copy
+        <input name="newName" required autofocus defaultValue={`${vm.name}-copy`} autocomplete="off" />
+      </label>
+    </Dialog>
+  )
+}
+
+const DeleteDialog = ({ vm, close }: AskProps) => {
+  const working = useWorking()
+  const act = async () => {
+    const done = await working.run('Deleting…', () => service.deleteVm({ name: vm.name, storage: vm.locationName }))
+    if (!done) return
+    close()
+    location.hash = '#/'
+  }
+  return (
+    <Dialog title={`Delete ${vm.name}?`} verb="Delete" dangerous working={working} act={act} close={close}>
+      <p>Its disk with {bytes(vm.diskSize.allocated)} goes with it. This cannot be undone.</p>
+    </Dialog>
+  )
+}
