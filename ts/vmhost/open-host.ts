@@ -12,6 +12,7 @@ import type { Accelerator } from './hypervisors/qemu/arguments.ts'
 import { qemu } from './hypervisors/qemu/start.ts'
 import { LogFile } from './log-file.ts'
 import { Machines } from './machines.ts'
+import { finishMove } from './move.ts'
 import { Operations } from './operations.ts'
 import { SettingsFile } from './settings.ts'
 import { ephemeral, searched, storageOf } from './storage.ts'
@@ -99,7 +100,8 @@ const takeUp = async (host: Omit<Host, 'newLink'>): Promise<void> => {
   )
   const vms = await host.store.list(storages)
   const running = vms.filter(({ path }) => existsSync(vmPath(path, 'run')))
-  const isWork = running.length > 0 || (await host.store.hasRemains(storages))
+  const moved = vms.filter(({ settings }) => settings.movedFrom !== undefined)
+  const isWork = running.length > 0 || moved.length > 0 || (await host.store.hasRemains(storages))
   if (!isWork) return
   try {
     host.takeCharge()
@@ -110,6 +112,9 @@ const takeUp = async (host: Omit<Host, 'newLink'>): Promise<void> => {
   const tell = (name: string) => (error: unknown) =>
     host.log.write('error', 'not_taken_up', { vm: name, message: (error as Error).message })
   await Promise.all(running.map((vm) => host.machines.adopt(vm).catch(tell(vm.name))))
+  for (const vm of moved) {
+    await finishMove(host.store, vm).catch(tell(vm.name))
+  }
   await host.store.sweep(storages).catch(tell('-'))
   for (const storage of storages) await host.bases.collect(storage).catch(tell('-'))
 }

@@ -31,6 +31,8 @@ export const VmSettings = Type.Object({
   /** Path of the disc image; it is not ours. */
   iso: Type.Optional(Type.String()),
   createdAt: Type.String(),
+  /** The folder that it is moved from, until that is gone. */
+  movedFrom: Type.Optional(Type.String()),
 })
 export type VmSettings = Static<typeof VmSettings>
 

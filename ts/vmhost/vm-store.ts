@@ -1,6 +1,6 @@
 /** The VMs on disk: found by looking, made and removed whole. */
 import { lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { makeFolder, syncFolder } from './durable.ts'
 import type { SettingsFile } from './settings.ts'
@@ -51,6 +51,13 @@ export class VmStore {
       if (settings !== undefined) return { ...place, settings }
     }
     throw vmNotFound(name)
+  }
+
+  /** The VM in that folder, wherever it is; undefined where there is none. */
+  async at(path: string): Promise<StoredVm | undefined> {
+    const [name, folder] = [basename(path), dirname(path)]
+    const settings = await readVmSettings(path)
+    return settings && { name, path, storage: { name: folder, path: folder }, settings }
   }
 
   /** Every VM of the storages; a damaged one is reported and left out. */

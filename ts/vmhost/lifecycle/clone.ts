@@ -11,7 +11,7 @@ import { readUserData, writeSeed } from '../seed.ts'
 import type { Storage } from '../storage.ts'
 import { vmPath } from '../vm-directory.ts'
 import { newIdentity, type VmSettings, writeVmSettings } from '../vm-settings.ts'
-import type { StoredVm } from '../vm-store.ts'
+import type { StoredVm, VmPlace } from '../vm-store.ts'
 import { alone, findVm } from './find.ts'
 
 const stopFirst = 'Stop it first to clone it.'
@@ -45,9 +45,9 @@ export const copyVm = async (
   newName: string,
   settings: VmSettings,
   work: Work,
-): Promise<void> => {
+): Promise<VmPlace> => {
   try {
-    await host.store.make(target, newName, async (folder) => {
+    return await host.store.make(target, newName, async (folder) => {
       const disk = vmPath(folder, 'disk')
       if (target.path === vm.storage.path) {
         await host.bases.exclusively(target, async () => host.bases.overlay(disk, await host.bases.freeze(vm)))

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import type { Host } from '../host.ts'
+import { noRoom } from '../no-room.ts'
 import { vmPath } from '../vm-directory.ts'
 import type { StoredVm, VmPlace } from '../vm-store.ts'
 
@@ -41,10 +42,14 @@ export const meetRunning = async (host: Host, vm: StoredVm): Promise<void> => {
 /** Milliseconds for which a request waits until others are done with a VM. */
 const patienceMs = 15_000
 
-/** Does work on a VM when nobody else does; throws `vm_busy` where that lasts too long. */
+/** Does work on a VM when nobody else does; throws `vm_busy` where that lasts too long, and `disk_full`. */
 export const alone = <T>(host: Host, vm: VmPlace, work: () => Promise<T>): Promise<T> => {
   host.takeCharge()
-  return host.turns.take(vm.path, work, patienceMs, () => {
+  const told = () =>
+    work().catch((error) => {
+      throw noRoom(error, vm.storage.path)
+    })
+  return host.turns.take(vm.path, told, patienceMs, () => {
     const operation = host.operations.latest(vm.path)
     return new Failure(
       'vm_busy',

@@ -5,7 +5,7 @@ import type { Machine } from '../hypervisors/hypervisor.ts'
 import { alone, findVm } from './find.ts'
 
 /** Milliseconds that a guest has to shut down, and a process to end. */
-const patience = { guestMs: 11_000, processMs: 4_000 }
+const usual = { guestMs: 11_000, processMs: 4_000 }
 
 export const stopVm: Handlers['stopVm'] = async ({ name, storage }, host) => {
   const vm = await findVm(host, name, storage)
@@ -24,7 +24,7 @@ export const stopVm: Handlers['stopVm'] = async ({ name, storage }, host) => {
 }
 
 /** Brings the machine to its end, and says how; throws `vm_not_stopped`. */
-export const stop = async (machine: Machine): Promise<'agent' | 'acpi' | 'forced'> => {
+export const stop = async (machine: Machine, patience = usual): Promise<'agent' | 'acpi' | 'forced'> => {
   const asked = await machine.askToShutDown()
   if (asked !== undefined && (await endsWithin(machine, patience.guestMs))) return asked
   const killed = machine.kill()

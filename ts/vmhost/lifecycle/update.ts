@@ -4,6 +4,7 @@ import { sizeOf } from '@backlot/contract/size'
 import { core } from '../core.ts'
 import type { Handlers, Host } from '../host.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
+import { finishMove } from '../move.ts'
 import type { Work } from '../operations.ts'
 import type { Storage } from '../storage.ts'
 import { vmPath } from '../vm-directory.ts'
@@ -76,9 +77,9 @@ const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: W
   if (diskBytes !== undefined && diskBytes > (await diskSize(vm)))
     await core().resizeDisk(vmPath(vm.path, 'disk'), diskBytes)
   if (storage === undefined) return writeVmSettings(vm.path, settings)
-  await copyVm(host, vm, storage, vm.name, settings, work)
+  const place = await copyVm(host, vm, storage, vm.name, { ...settings, movedFrom: vm.path }, work)
   host.events.emit({ type: 'vm', name: vm.name, location: storage.name, status: 'stopped' })
-  await host.store.remove(vm)
+  await finishMove(host.store, { ...place, settings: { ...settings, movedFrom: vm.path } })
   host.events.emit({ type: 'vm', name: vm.name, location: vm.storage.name, status: null })
   await host.bases.collect(vm.storage)
 }

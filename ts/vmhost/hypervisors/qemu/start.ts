@@ -4,6 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import { access, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { core } from '../../core.ts'
 import { seedFolder, vmPath } from '../../vm-directory.ts'
 import type { StoredVm } from '../../vm-store.ts'
 import type { Hypervisor, RunOptions, Tell } from '../hypervisor.ts'
@@ -99,6 +100,8 @@ const startOnce = async (
   let run: RunRecord | undefined
   let child: Bun.Subprocess | undefined
   try {
+    // Its own words for a disk that cannot be are clearer than the hypervisor's.
+    await core().diskInfo(vmPath(path, 'disk'))
     const found = settings.network === 'none' ? undefined : await reachable(settings.uuid, settings.ports, attempt)
     run = {
       hypervisor: 'qemu',
