@@ -136,6 +136,27 @@ test('a hypervisor that hangs is given up in time, and its late answer is thrown
   client.close()
 })
 
+test('a hypervisor that takes nothing is given up in the middle of a command, and for good', async () => {
+  await using hypervisor = await bareHypervisor(scratch)
+  const ends: string[] = []
+  const client = await QmpClient.connect(hypervisor.socket, limitMs, null, (code) => ends.push(code))
+  process.kill(hypervisor.pid, 'SIGSTOP')
+  // More than a socket holds.
+  const long = JSON.stringify({ 'command-line': 'x'.repeat(4 << 20) })
+  const sending = client.execute('human-monitor-command', long, 500)
+  // It waits for its turn and no longer than it may.
+  await refuses('hypervisor_timeout', client.execute('query-name', null, 100))
+  expect(await refuses('hypervisor_lost', sending)).toContain('took no command in time')
+  await refuses('hypervisor_lost', client.execute('query-name', null, limitMs))
+  await until('the end', () => ends.length > 0)
+  client.close()
+  process.kill(hypervisor.pid, 'SIGCONT')
+  // Half a command is no harm to the hypervisor, which takes the next client.
+  const next = await QmpClient.connect(hypervisor.socket, limitMs)
+  expect(await execute(next, 'query-status')).toMatchObject({ running: false })
+  next.close()
+})
+
 test('the death of a hypervisor ends what waits, and is told once', async () => {
   await using hypervisor = await bareHypervisor(scratch)
   const ends: string[] = []

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 
@@ -84,7 +85,9 @@ pub fn claim(file: &File) -> io::Result<bool> {
     for byte in [DOES + READ, DOES + WRITE, DOES + RESIZE, FORBIDS + WRITE, FORBIDS + RESIZE] {
         match fcntl(file, FcntlArg::F_OFD_SETLK(&lock(nix::libc::F_RDLCK, byte))) {
             Ok(_) => {}
-            Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EACCES) => return Ok(false),
+            Err(Errno::EAGAIN | Errno::EACCES) => return Ok(false),
+            // A file system without such locks: QEMU's programs do without them there too.
+            Err(Errno::ENOLCK | Errno::EINVAL | Errno::EOPNOTSUPP) => return Ok(true),
             Err(error) => return Err(error.into()),
         }
     }
