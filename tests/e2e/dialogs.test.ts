@@ -1,7 +1,7 @@
 /** Dialogs that an agent opens in a covered window leave the person's keys where they were. */
 import { afterAll, beforeAll, test } from 'bun:test'
 import { privateDesktop } from '../support/desktop.ts'
-import { dialogsOf } from '../support/dialogs.ts'
+import { dialogsOf, toolkits } from '../support/dialogs.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 
 const on = privateDesktop()
@@ -11,8 +11,10 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => client?.[Symbol.asyncDispose]())
 
-test(
-  'dialogs of GTK 3 are opened and answered while a person types, and take none of the keys of the person',
-  () => dialogsOf(on(), client, 'gtk3'),
-  120_000,
-)
+for (const toolkit of toolkits) {
+  test(
+    `dialogs of ${toolkit} are opened and answered while a person types, and take none of the keys of the person`,
+    () => dialogsOf(on(), client, toolkit),
+    120_000,
+  )
+}

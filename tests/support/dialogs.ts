@@ -9,6 +9,11 @@ import { meanwhile } from './task.ts'
 import { until } from './until.ts'
 import { displayState } from './witness/index.ts'
 
+/** Toolkits with an application that opens dialogs. */
+export const toolkits = ['gtk3', 'qt5', 'qt6'] as const
+
+type Toolkit = (typeof toolkits)[number]
+
 const answer = async (client: McpClient, app: Application, dialog: string): Promise<void> => {
   const mark = app.journal.mark()
   const window = await until(`the dialog that is to ${dialog}`, async () =>
@@ -28,8 +33,8 @@ const answer = async (client: McpClient, app: Application, dialog: string): Prom
   )
 }
 
-/** Opens both dialogs of a toolkit by a key and by a click; all that the person types meanwhile arrives in her window. */
-export const dialogsOf = async (on: TestDesktop, client: McpClient, toolkit: 'gtk3' | 'qt5' | 'qt6'): Promise<void> => {
+/** Opens both dialogs of a toolkit by a key, by a click and by an element's action; all that the person types meanwhile arrives in her window. */
+export const dialogsOf = async (on: TestDesktop, client: McpClient, toolkit: Toolkit): Promise<void> => {
   const app = await startDialogs(on, toolkit)
   const target = { pid: app.pid, window_id: app.windowId }
   try {
@@ -42,8 +47,12 @@ export const dialogsOf = async (on: TestDesktop, client: McpClient, toolkit: 'gt
         await answer(client, app, dialog)
         await client.ask('click', { ...target, ...(await middleOf(client, target, label)) })
         await answer(client, app, dialog)
+        const { element_index } = await element(client, target, label)
+        await client.ask('click', { ...target, element_index })
+        await answer(client, app, dialog)
       }
-      expect((await displayState(on)).active_window).toBe(person.window.windowId)
+      const isActive = async () => (await displayState(on)).active_window === person.window.windowId
+      await until("the person's window to be the active one", isActive)
     })
   } finally {
     process.kill(app.pid, 'SIGKILL')

@@ -55,6 +55,7 @@ export const operate = async (
   let done = ''
   try {
     const evidence = await watch(call, { ...found, place: frameOf(target) }, async () => {
+      await attend(call, window)
       const asked = target.snapshot.perform(target.index, action, accessibleActionTimeoutMs)
       done = await unlessGone(window, target.index, asked)
       return [{ kind: 'ax_action', detail: `the toolkit accepted "${done}"` }]
@@ -72,6 +73,18 @@ export const operate = async (
     return clickMiddle(call, found, instead, [`accessibility action "${action}"`])
   }
 }
+
+/** Has what an element's action opens kept from the person's focus; without a pointer of its own the action is done all the same. */
+export const attend = async (call: Call, { window_id }: Window): Promise<void> => {
+  await call
+    .gesture((agent) => agent.attend(window_id))
+    .catch((error: unknown) => {
+      if (!pointerless.has(Failure.from(error).code)) throw error
+    })
+}
+
+/** Why there is no pointer for an agent. */
+const pointerless: ReadonlySet<string> = new Set(['input_unavailable', 'too_many_agents'])
 
 /** Clicks the middle of an element; `tried` are the routes that were tried before. */
 export const clickMiddle = (

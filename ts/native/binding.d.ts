@@ -57,6 +57,8 @@ export declare class Agent {
    * `text_not_typable`, and with `cancelled` between two characters.
    */
   typeText(request: Typing): Promise<Delivery>
+  /** Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture. */
+  attend(windowId: number): Promise<undefined>
   /** One motion event to where the agent's pointer is, waited for: the floor under every gesture. */
   ping(): Promise<undefined>
   /**

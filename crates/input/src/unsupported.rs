@@ -35,6 +35,11 @@ impl Agent {
         match self.never {}
     }
 
+    /// Keeps what the application opens from the person's focus.
+    pub fn attend(&self, _window_id: u32) -> Result<(), InputError> {
+        match self.never {}
+    }
+
     /// This moment.
     pub fn now(&self) -> Moment {
         match self.never {}

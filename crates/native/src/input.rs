@@ -309,6 +309,13 @@ impl Agent {
         promise(env, move || agent.perform(&gesture()?, asked).map(Delivery::from))
     }
 
+    /// Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture.
+    #[napi(catch_unwind)]
+    pub fn attend<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, ()>> {
+        let agent = Arc::clone(&self.agent);
+        promise(env, move || agent.attend(window_id))
+    }
+
     /// One motion event to where the agent's pointer is, waited for: the floor under every gesture.
     #[napi(catch_unwind)]
     pub fn ping<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {

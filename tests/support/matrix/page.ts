@@ -26,7 +26,7 @@ const line = (
 const limits = `## What is not in the tables
 
 - A menu or list that a click opens is a window of its own in front of everything, so the person sees it. In GTK 3, Qt 5 and Qt 6 it takes the agent's next click, and the person's devices are not grabbed for it; in GTK 4 too, but on a busy machine the click may open none: use set_value or the elements there.
-- A dialog that an agent's click or key opens gets no focus, and lies behind the person's window where its owner does. A window manager that gives it the focus all the same is made to give it back; the person's keys wait for that, at most a quarter of a second. Keys that arrive before it is noticed go to the dialog: seen with Qt 5 and 6, where a person who types while several dialogs are opened loses keys. A dialog that an element's own action opens is not kept from the focus.
+- A dialog that an agent opens by a click, a key or an element's action gets no focus, and lies behind the person's window where its owner does. A window manager or a toolkit that gives it the focus all the same is made to give it back; the person's keys wait for that, at most a quarter of a second. In GTK 3, Qt 5 and Qt 6 under openbox, xfwm4 and metacity a person who types without a pause loses none of them (`tests/soak/dialogs.test.ts`). On a machine that is busy all over, a dialog that an element's action opens, or one that comes late, may get a key before it is noticed.
 - Chromium shows the lists of a page inside its window; a click of an agent did not keep one open. Use set_value.
 - A person who works in one window of a Qt application notices clicks in another window of the same application: it is activated, and the person's window again. Keys are refused there (\`application_in_use\`).
 `

@@ -15,6 +15,7 @@ use super::keyboard::{self, Loan, Plan};
 use super::link::{Link, on_display};
 use super::master::{self, Pair};
 use super::porter::Porter;
+use super::still::Still;
 use super::stops::Stops;
 use super::target::Target;
 use super::typist::Typist;
@@ -70,7 +71,7 @@ impl Agent {
     pub fn perform(&self, gesture: &Gesture, asked: Moment) -> Result<Delivery, InputError> {
         self.with(|body| {
             let pauses = |pause| self.stops.wait(asked, pause);
-            body.porter.borrow().watch(gesture.window_id())?;
+            body.attend(gesture.window_id())?;
             let performed = match gesture {
                 Gesture::Click(click) => body.click(click, &pauses),
                 Gesture::Drag(drag) => body.drag(drag, &pauses),
@@ -104,6 +105,12 @@ impl Agent {
         self.perform(&Gesture::Text(text.clone()), self.now())
     }
 
+    /// Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture. To
+    /// be called before the application is made to act in another way.
+    pub fn attend(&self, window_id: u32) -> Result<(), InputError> {
+        self.with(|body| body.attend(window_id))
+    }
+
     /// This moment: every later [`Agent::cancel`] reaches a call that was made at it.
     pub fn now(&self) -> Moment {
         self.stops.now()
@@ -131,7 +138,7 @@ impl Agent {
         match self.lock().take() {
             Some(body) => {
                 body.porter.borrow_mut().close();
-                let left = body.unfeign().and_then(|()| body.leave());
+                let left = body.unfeign().and_then(|_| body.leave());
                 let removed = left.and_then(|()| master::remove(&body.link, body.own.pointer));
                 on_display(&self.display, removed.map(drop))
             }
@@ -203,6 +210,12 @@ impl Body {
             leaves: Cell::default(),
             feigned: Cell::default(),
         })
+    }
+
+    fn attend(&self, window: u32) -> Result<(), InputError> {
+        let porter = self.porter.borrow();
+        porter.watch(window)?;
+        porter.catch_up()
     }
 
     fn click(&self, click: &Click, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
@@ -311,7 +324,7 @@ impl Body {
     }
 
     fn typist(&self) -> Typist<'_> {
-        Typist { link: &self.link, own: self.own, person: self.person }
+        Typist { link: &self.link, own: self.own, person: self.person, porter: &self.porter }
     }
 
     fn gesture(
@@ -327,11 +340,17 @@ impl Body {
         }
         let before = Witness::look(&self.link, self.person)?;
         let activates = steps.iter().any(|step| matches!(step, Step::Button(1..=3, _)));
+        let still = if activates && messages::are_read(&self.link, target.window)? {
+            Some(self.link.alone(|| Still::hold(&self.link, self.person))?)
+        } else {
+            None
+        };
         let focus_feigned = activates && messages::feign_focus(&self.link, self.person, target.window)?;
         if focus_feigned {
             self.feigned.set(Some(target.window));
         }
         let mut hands = self.hands(target, hides_keys)?;
+        hands.still = still;
         let ended = hands.run_out(steps, pauses)?;
         let done = hands.finish()?;
         if !ended {
@@ -354,6 +373,12 @@ impl Body {
         self.holes.replace(done.holes);
         // The person's devices are held until nothing is left to be given back.
         let _still = done.still;
+        person::settle(&self.link, target.window)?;
+        if self.unfeign()? {
+            // Told that it has not the focus, Qt asks for it again where it has opened a modal window.
+            person::settle(&self.link, target.window)?;
+        }
+        self.porter.borrow().catch_up()?;
         person::measure(&self.link, self.person, before, target.window, done.events)
     }
 
@@ -379,14 +404,14 @@ impl Body {
             .collect()
     }
 
-    /// Ends the belief of a window that it has the focus, as soon as no menu of it is open.
-    fn unfeign(&self) -> Result<(), InputError> {
-        if let Some(window) = self.feigned.take()
-            && !messages::unfeign_focus(&self.link, self.person, window)?
-        {
+    /// Ends the belief of a window that it has the focus, as soon as no menu of it is open; true when it was told.
+    fn unfeign(&self) -> Result<bool, InputError> {
+        let Some(window) = self.feigned.take() else { return Ok(false) };
+        let is_told = messages::unfeign_focus(&self.link, self.person, window)?;
+        if !is_told {
             self.feigned.set(Some(window));
         }
-        Ok(())
+        Ok(is_told)
     }
 
     /// Takes the pointer off where it stayed.

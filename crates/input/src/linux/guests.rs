@@ -14,9 +14,9 @@ use x11rb::wrapper::ConnectionExt as _;
 use super::link::Link;
 use super::master::Pair;
 use super::person::{self, same_client, tell};
-use super::settle;
 use super::still::{self, Still};
 use super::witness::Witness;
+use super::{messages, settle};
 use crate::InputError;
 
 /// How long the person's devices wait for a window that was made to be shown.
@@ -120,6 +120,8 @@ impl<'a> Guests<'a> {
             Event::PropertyNotify(changed) if changed.atom == link.atoms._NET_WM_USER_TIME => {
                 let is_coming = self.new.get(&changed.window).is_some_and(|guest| !guest.is_shown);
                 if is_coming && link.number(changed.window, changed.atom)? != Some(0) {
+                    // Qt writes it just before it shows its window, however long it took to make it.
+                    self.hold()?;
                     self.quieten(changed.window)?;
                 }
             }
@@ -185,8 +187,11 @@ impl<'a> Guests<'a> {
     }
 
     fn hold(&mut self) -> Result<(), InputError> {
-        if self.still.is_none() {
-            self.still = Some(Still::hold_over(self.link, self.person, self.under)?);
+        // A gesture of the agent's may have held them until now.
+        if self.still.as_ref().is_none_or(|still| !still.is_held) {
+            let known = Still::hold_over(self.link, self.person, self.under);
+            // The window may be gone since.
+            self.still = Some(known.or_else(|_| Still::hold(self.link, self.person))?);
         }
         Ok(())
     }
@@ -197,6 +202,10 @@ impl<'a> Guests<'a> {
         let Some(guest) = self.new.get_mut(&window).filter(|guest| !guest.is_shown) else { return Ok(()) };
         *guest = Guest { since: Instant::now(), is_shown: true };
         self.hold()?;
+        if messages::are_read(link, window)? {
+            // Qt asks to be activated once more when it hears that its window is shown.
+            settle::twice(link, window, PATIENCE)?;
+        }
         // It hears of a focus that it set after it set it.
         settle::window_manager(link, link.own, PATIENCE)?;
         settle::window_manager(link, link.own, PATIENCE)?;
@@ -215,8 +224,11 @@ impl<'a> Guests<'a> {
         let link = self.link;
         let now = Witness::look(link, self.person)?;
         let Some(taken) = taken(link, &now, watched) else {
-            if self.still.is_none() {
+            let is_settled = now.active != Some(0) || self.is_turning();
+            if self.still.is_none() && is_settled {
                 self.before = now;
+            } else if !is_settled {
+                self.remind()?;
             }
             return Ok(None);
         };
@@ -227,6 +239,26 @@ impl<'a> Guests<'a> {
         self.give_back(watched)?;
         self.still = None;
         Ok(None)
+    }
+
+    /// Says to a window manager that no window is the active one, as metacity does when one closes that it took for it,
+    /// which is: the person works in it.
+    fn remind(&mut self) -> Result<(), InputError> {
+        let link = self.link;
+        settle::window_manager(link, link.own, PATIENCE)?;
+        let now = Witness::look(link, self.person)?;
+        let Some(mine) = self.before.active else { return Ok(()) };
+        if now.active == Some(0) && messages::is_inside(link, now.focus, mine)? {
+            self.hold()?;
+            person::give_back(link, self.person, &self.before, &now)?;
+            self.still = None;
+        }
+        Ok(())
+    }
+
+    /// True when the person did a moment ago what activates a window.
+    fn is_turning(&self) -> bool {
+        self.deed.is_some_and(|deed| deed.at.elapsed() < DEED)
     }
 
     /// Hears that a window is to be activated: for the person, or because its application wants it.

@@ -43,7 +43,8 @@ pub struct Hands<'a> {
     keys: BTreeSet<u8>,
     events: u32,
     holes: Holes,
-    still: Option<Still<'a>>,
+    /// The person's devices, held from the first press on, or by who began earlier.
+    pub still: Option<Still<'a>>,
     has_grabs: bool,
     /// Something was pressed.
     is_pressing: bool,

@@ -19,6 +19,7 @@ x11rb::atom_manager! {
     /// Names of the window manager's protocol.
     pub Atoms: AtomsCookie {
         _BACKLOT_BORROWED_KEYS,
+        _BACKLOT_HEARD,
         _BACKLOT_HOLES,
         WM_LOCALE_NAME,
         WM_PROTOCOLS,

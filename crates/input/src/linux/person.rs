@@ -26,8 +26,13 @@ const ATTEMPTS: u32 = 2;
 /// indication".
 pub const FOR_THE_PERSON: u32 = 2;
 
-/// Waits until target and window manager have done what the gesture set off, takes back what the target took
-/// from the person, and answers with what ended as it was.
+/// Waits until target and window manager have done what the gesture set off.
+pub fn settle(link: &Link, target: Window) -> Result<(), InputError> {
+    messages::settle(link, target, PATIENCE)?;
+    settle::window_manager(link, link.own, PATIENCE)
+}
+
+/// Takes back what the target took from the person, and answers with what ended as it was.
 pub fn measure(
     link: &Link,
     person: Pair,
@@ -35,8 +40,6 @@ pub fn measure(
     target: Window,
     events: u32,
 ) -> Result<Delivery, InputError> {
-    messages::settle(link, target, PATIENCE)?;
-    settle::window_manager(link, link.own, PATIENCE)?;
     let mut after = Witness::look(link, person)?;
     // The focus goes first and the window manager hears of it later, so either says that something was taken.
     let took = |after: &Witness| {

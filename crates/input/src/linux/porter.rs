@@ -9,8 +9,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::setpriority_process;
 use rustix::thread::gettid;
 use x11rb::connection::Connection;
+use x11rb::protocol::Event;
 use x11rb::protocol::xinput::{self, EventMask as DeviceEventMask, XIEventMask};
-use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt as _, EventMask, MapState, Window};
+use x11rb::protocol::xproto::{
+    ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask, MapState, Window,
+};
 
 use super::guests::Guests;
 use super::link::Link;
@@ -23,6 +26,12 @@ use crate::InputError;
 const WATCH: Duration = Duration::from_secs(5);
 /// How often it is looked whether a watch is over.
 const ROUND: Duration = Duration::from_millis(200);
+
+/// How long a gesture waits for what it opened: longer than a new window holds the person's devices.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The code of the failure of a connection that has ended.
+const LOST: &str = "display_lost";
 
 /// The niceness of the thread that watches.
 const URGENT: i32 = -15;
@@ -39,6 +48,12 @@ struct Lease {
 struct Book {
     leases: Vec<Lease>,
     is_closed: bool,
+    /// How often it was asked whether all is heard.
+    asked: u32,
+    /// The last question that was met among the events: what happened before it is heard.
+    heard: u32,
+    /// A new window is on its way to its place.
+    is_receiving: bool,
 }
 
 struct Post {
@@ -49,7 +64,10 @@ struct Post {
     own: Pair,
     person: Pair,
     book: Mutex<Book>,
+    /// For the thread: there is something to watch, or nothing any more.
     news: Condvar,
+    /// From the thread: it has heard more.
+    calm: Condvar,
 }
 
 /// Watches the applications in which an agent has made gestures a while ago.
@@ -66,7 +84,8 @@ impl Porter {
     /// Begins with nothing to watch.
     pub fn open(display: Option<&str>, own: Pair, person: Pair) -> Result<Self, InputError> {
         let (eyes, hands) = (Link::open(display)?, Link::open(display)?);
-        let post = Arc::new(Post { eyes, hands, own, person, book: Mutex::default(), news: Condvar::new() });
+        let (news, calm) = (Condvar::new(), Condvar::new());
+        let post = Arc::new(Post { eyes, hands, own, person, book: Mutex::default(), news, calm });
         let thread = std::thread::Builder::new().name("porter".to_owned()).spawn({
             let post = Arc::clone(&post);
             move || post.follow()
@@ -78,6 +97,11 @@ impl Porter {
     /// Watches the application of the window from now on; not where the person works in another window of it.
     pub fn watch(&self, window: Window) -> Result<(), InputError> {
         self.post.watch(window)
+    }
+
+    /// Waits until everything that has happened so far is heard, and new windows are in their places.
+    pub fn catch_up(&self) -> Result<(), InputError> {
+        self.post.catch_up()
     }
 
     /// Ends all watches; what was led is led back when this returns.
@@ -128,6 +152,26 @@ impl Post {
         Ok(())
     }
 
+    fn catch_up(&self) -> Result<(), InputError> {
+        let mut book = self.lock();
+        if book.leases.is_empty() || book.is_closed {
+            return Ok(());
+        }
+        book.asked += 1;
+        let asked = book.asked;
+        // It takes its place among the events.
+        let question =
+            ClientMessageEvent::new(32, self.eyes.own, self.eyes.atoms._BACKLOT_HEARD, [asked, 0, 0, 0, 0]);
+        self.hands.conn.send_event(false, self.eyes.own, EventMask::NO_EVENT, question)?;
+        self.hands.conn.flush()?;
+        let is_behind = |book: &mut Book| {
+            !book.is_closed && !book.leases.is_empty() && (book.heard < asked || book.is_receiving)
+        };
+        // Where the thread hangs, the window manager does.
+        drop(self.calm.wait_timeout_while(book, PATIENCE, is_behind));
+        Ok(())
+    }
+
     /// Hears of new windows, of the active window and of what the person presses.
     fn listen(&self, listens: bool) -> Result<(), InputError> {
         let (conn, root) = (&self.eyes.conn, self.eyes.root);
@@ -161,9 +205,16 @@ impl Post {
                 return;
             }
             drop(book);
-            if self.attend().is_err() {
-                // The agent's own connection says that the display is lost.
-                self.lock().is_closed = true;
+            // A window may be gone when it is asked about: then it begins anew with how things are.
+            if let Err(error) = self.attend() {
+                if error.code() == LOST {
+                    // The agent's own connection says so too.
+                    self.lock().is_closed = true;
+                    self.calm.notify_all();
+                } else {
+                    let now = Instant::now();
+                    let _ = self.end(|lease| lease.until <= now);
+                }
             }
         }
     }
@@ -179,12 +230,15 @@ impl Post {
             if is_closed {
                 return Ok(());
             }
+            let mut heard = None;
             while let Some(event) = self.eyes.conn.poll_for_event()? {
+                heard = self.question(&event).or(heard);
                 if let Some(left) = guests.hear(&self.eyes, &event, &leases)? {
                     self.end(|lease| same_client(&self.hands, lease.window, left))?;
                 }
             }
             guests.rest()?;
+            self.answer(heard, guests.patience().is_some());
             let now = Instant::now();
             self.end(|lease| lease.until <= now && !self.shows_menu(lease.window).unwrap_or(false))?;
             let book = self.lock();
@@ -196,6 +250,23 @@ impl Post {
             drop(book);
             self.doze(guests.patience().unwrap_or(ROUND).min(ROUND))?;
         }
+    }
+
+    /// The number of a question whether all is heard.
+    fn question(&self, event: &Event) -> Option<u32> {
+        match event {
+            Event::ClientMessage(message) if message.type_ == self.eyes.atoms._BACKLOT_HEARD => {
+                message.data.as_data32().first().copied()
+            }
+            _ => None,
+        }
+    }
+
+    fn answer(&self, heard: Option<u32>, is_receiving: bool) {
+        let mut book = self.lock();
+        book.heard = heard.unwrap_or(book.heard);
+        book.is_receiving = is_receiving;
+        self.calm.notify_all();
     }
 
     /// Ends the watches that are over.

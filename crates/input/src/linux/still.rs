@@ -21,7 +21,8 @@ use crate::InputError;
 pub struct Still<'a> {
     link: &'a Link,
     person: Pair,
-    is_held: bool,
+    /// False where another client had the person's pointer.
+    pub is_held: bool,
     /// When it began.
     pub since: Instant,
 }

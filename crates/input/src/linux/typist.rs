@@ -1,5 +1,6 @@
 //! Keys and texts for an application that reads them from messages.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use x11rb::protocol::xproto::ConnectionExt as _;
@@ -8,10 +9,15 @@ use super::keyboard::{self, Loan, Plan};
 use super::link::Link;
 use super::master::Pair;
 use super::messages::Messages;
+use super::porter::Porter;
+use super::still::Still;
 use super::witness::Witness;
 use super::{person, settle};
 use crate::plan::{self, Layout};
 use crate::{Delivery, InputError, KeyPress, Text, keys};
+
+/// How long the person's devices are held for what a shortcut opens.
+const HELD: Duration = Duration::from_millis(250);
 
 /// Who writes the messages, and whose keyboard map they go by.
 pub struct Typist<'a> {
@@ -21,6 +27,8 @@ pub struct Typist<'a> {
     pub own: Pair,
     /// The person's devices.
     pub person: Pair,
+    /// Who keeps what the application opens from the person's focus.
+    pub porter: &'a RefCell<Porter>,
 }
 
 impl Typist<'_> {
@@ -40,6 +48,10 @@ impl Typist<'_> {
         let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
         loan.wait_until_known(press.window_id)?;
         let active = keys::is_shortcut(press.keysym, &press.modifiers);
+        // A dialog that a shortcut opens asks for the focus when it is shown, and again when the window is told that
+        // it has not the focus.
+        let mut still =
+            if active { Some(self.link.alone(|| Still::hold(self.link, self.person))?) } else { None };
         let mut messages = self.messages(press.window_id, &plan.layout, active)?;
         let mut is_halted = false;
         for _ in 0..press.count {
@@ -50,6 +62,9 @@ impl Typist<'_> {
         }
         if active {
             // What the application still has to read, it reads as the window that has the focus.
+            settle::application(self.link, press.window_id, HELD, true)?;
+            // The person is not to wait with one that hangs.
+            still = still.filter(|still| still.since.elapsed() < HELD);
             settle::application(self.link, press.window_id, keyboard::PATIENCE, true)?;
         }
         let focus_feigned = messages.feigns_focus();
@@ -58,7 +73,10 @@ impl Typist<'_> {
         if is_halted {
             return Err(InputError::Halted { window_id: press.window_id, gesture: "key" });
         }
+        person::settle(self.link, press.window_id)?;
+        self.porter.borrow().catch_up()?;
         let delivery = person::measure(self.link, self.person, &before, press.window_id, events)?;
+        drop(still);
         Ok(Delivery { focus_feigned, ..delivery })
     }
 
@@ -93,6 +111,7 @@ impl Typist<'_> {
         if typed < keysyms.len() {
             return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
         }
+        person::settle(self.link, text.window_id)?;
         person::measure(self.link, self.person, &before, text.window_id, events)
     }
 
