@@ -56,19 +56,4 @@ export const noticed: readonly {
   readonly actions: readonly string[]
   readonly events: readonly string[]
   readonly reason: string
-}[] = [
-  {
-    toolkits: ['Chromium'],
-    actions: ['right click'],
-    events: ['enter-notify', 'leave-notify'],
-    reason:
-      "Chromium grabs every pointer for a context menu. That is refused while the person's devices are held, at most a tenth of a second; a menu that opens later has the person's pointer until it closes.",
-  },
-  {
-    toolkits: ['LibreOffice Calc'],
-    actions: ['click', 'double click', 'right click'],
-    events: ['enter-notify', 'leave-notify'],
-    reason:
-      "LibreOffice grabs the person's pointer and keyboard for a context menu, whoever opened it, and gives them back when it closes; under xfwm4 also for a moment at clicks.",
-  },
-]
+}[] = []

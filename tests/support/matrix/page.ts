@@ -3,14 +3,15 @@ import { exceptions, noticed } from './exceptions.ts'
 
 const intro = `# What reaches a window in the background
 
-Written by \`tests/soak/background.test.ts\`, which tries every action on an application of every toolkit while a person
+Written by one run of \`tests/soak/background.test.ts\`, which tries every action on an application of every toolkit while a person
 works in a window that covers it whole. The application's own journal says what arrived; a second X client and the
 journal of the person's window say what the person noticed.
 
 - **yes**: it arrived, the person noticed nothing, and the answer said that its effect was seen.
 - **yes, unverified**: the same, but nothing that could be looked at showed an effect: most clicks here go to a place that does nothing.
 - a code: nothing arrived, and the action was refused with that failure; the reasons are below.
-- **no**: it arrived, and the person noticed; why is said below.
+- **no**: it arrived, and the person noticed, or it did not arrive; why is said below.
+- *****: it failed once in this run, and was as it stands here when it was tried again at once.
 - **–**: the toolkit has nothing that the action could be tried on.
 `
 
@@ -26,7 +27,7 @@ const line = (
 const limits = `## What is not in the tables
 
 - A menu or list that a click opens is a window of its own in front of everything, so the person sees it. In GTK 3, Qt 5 and Qt 6 it takes the agent's next click, and the person's devices are not grabbed for it; in GTK 4 too, but on a busy machine the click may open none: use set_value or the elements there.
-- A dialog that an agent opens by a click, a key or an element's action gets no focus, and lies behind the person's window where its owner does. A window manager or a toolkit that gives it the focus all the same is made to give it back; the person's keys wait for that, at most a quarter of a second. In GTK 3, Qt 5 and Qt 6 under openbox, xfwm4 and metacity a person who types without a pause loses none of them (`tests/soak/dialogs.test.ts`). On a machine that is busy all over, a dialog that an element's action opens, or one that comes late, may get a key before it is noticed.
+- A dialog that an agent opens by a click, a key or an element's action gets no focus, and lies behind the person's window where its owner does. A window manager or a toolkit that gives it the focus all the same is made to give it back; the person's keys wait for that, at most a quarter of a second. In GTK 3, Qt 5 and Qt 6 under openbox, xfwm4 and metacity a person who types without a pause loses none of them (\`tests/soak/dialogs.test.ts\`). On a machine that is busy all over, a dialog that an element's action opens, or one that comes late, may get a key before it is noticed.
 - Chromium shows the lists of a page inside its window; a click of an agent did not keep one open. Use set_value.
 - A person who works in one window of a Qt application notices clicks in another window of the same application: it is activated, and the person's window again. Keys are refused there (\`application_in_use\`).
 `
@@ -38,8 +39,7 @@ export const pageOf = (tables: readonly string[]): string =>
     ...tables,
     '## What is refused\n',
     ...exceptions.map((each) => line(each, each.placings)),
-    '\n## What the person notices\n',
-    ...noticed.map((each) => line(each)),
+    ...(noticed.length === 0 ? [] : ['\n## What the person notices\n', ...noticed.map((each) => line(each))]),
     '',
     limits,
   ].join('\n')
