@@ -15,6 +15,7 @@ import { handlers } from './handlers.ts'
 import { secured } from './headers.ts'
 import type { Host } from './host.ts'
 import { readInput } from './input.ts'
+import { texts } from './listing.ts'
 import { openApi } from './openapi.ts'
 
 /** Answers one request; never throws. */
@@ -53,7 +54,8 @@ export const createApp = (
         async ({ request, params, set }) => {
           const result = await handle((await readInput(declared, params, request)) as Input<never>, host)
           set.status = declared.success.status
-          return result
+          const text = texts.get(result)
+          return text === undefined ? result : new Response(text, asJson)
         },
         // The framework would answer 415 or 422 where clients know 400 only, and read media types by their name.
         { parse: 'none' },
@@ -82,6 +84,8 @@ const once = <T>(make: () => T): (() => T) => {
 }
 
 const routeOf = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
+
+const asJson = { headers: { 'Content-Type': 'application/json' } }
 
 /** Every method and path by which an operation is called. */
 const waysTo = ({ method, path, alias }: Endpoint): { method: string; path: string }[] =>

@@ -19,6 +19,11 @@ export class Events {
     readonly mostKept: number,
   ) {}
 
+  /** How many there were. */
+  get count(): number {
+    return this.#count
+  }
+
   emit(event: HostEvent): void {
     this.#count += 1
     const numbered = { id: `${this.run}-${this.#count}`, event }

@@ -4,6 +4,7 @@ import type { vmHost } from '@backlot/contract/vmhost'
 import type { Creations } from './creations.ts'
 import type { Bases } from './disks/bases.ts'
 import type { Events } from './events.ts'
+import type { Listing } from './listing.ts'
 import type { LogFile } from './log-file.ts'
 import type { Machines } from './machines.ts'
 import type { Operations } from './operations.ts'
@@ -19,6 +20,7 @@ export interface Host {
   readonly creations: Creations
   readonly operations: Operations
   readonly events: Events
+  readonly listing: Listing
   readonly bases: Bases
   /** One thing at a time is done with a VM; its folder is the key. */
   readonly turns: Turns

@@ -10,6 +10,7 @@ import { Events } from './events.ts'
 import type { Host } from './host.ts'
 import type { Accelerator } from './hypervisors/qemu/arguments.ts'
 import { qemu } from './hypervisors/qemu/start.ts'
+import { Listing } from './listing.ts'
 import { LogFile } from './log-file.ts'
 import { Machines } from './machines.ts'
 import { finishMove } from './move.ts'
@@ -59,6 +60,7 @@ export const openHost = async (places: Places, accelerator: () => Promise<Accele
       log.write(state === 'failed' ? 'error' : 'info', kind, { id, vm: name, state, ...(cause && { cause }) }),
     ),
     events,
+    listing: new Listing(),
     bases: new Bases(turns),
     turns,
     log,

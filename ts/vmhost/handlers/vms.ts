@@ -1,13 +1,22 @@
 /** Shows VMs. */
 import { Failure } from '@backlot/contract/failure'
-import type { Handlers } from '../host.ts'
+import type { Vm } from '@backlot/contract/vmhost/vm'
+import type { Handlers, Host } from '../host.ts'
 import { creationOf, findVm, meetRunning } from '../lifecycle/find.ts'
 import { creationRecord, vmRecord } from '../record.ts'
+import type { Storage } from '../storage.ts'
 
 export const listVms: Handlers['listVms'] = async ({ storage }, host) => {
   const storages = await host.store.storages(storage)
+  const { events, machines } = host
+  return host.listing.get(storages, events.count, machines.count > 0, () =>
+    listed(host, storages, storage !== undefined),
+  )
+}
+
+const listed = async (host: Host, storages: readonly Storage[], isNamed: boolean): Promise<Vm[]> => {
   const vms = await host.store.list(storages)
-  if (storage !== undefined) await Promise.all(vms.map((vm) => meetRunning(host, vm)))
+  if (isNamed) await Promise.all(vms.map((vm) => meetRunning(host, vm)))
   const whole = await Promise.all(vms.map((vm) => vmRecord(vm, host)))
   const folders = storages.map(({ path }) => path)
   const made = [...host.creations.values()]
