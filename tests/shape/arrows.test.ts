@@ -10,7 +10,8 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   driver: ['contract', 'native'],
   vmhost: ['contract', 'native'],
   headless: ['contract', 'native'],
-  cli: ['contract', 'native', 'driver', 'vmhost', 'headless'],
+  imagebuild: ['contract'],
+  cli: ['contract', 'native', 'driver', 'vmhost', 'headless', 'imagebuild'],
 }
 
 /** What each crate may depend on; `stage` is a display for the tests of the others. */

@@ -21,6 +21,7 @@ const registry: Readonly<Record<ProgramName, Readonly<Record<string, Load>>>> = 
     desktop: () => import('./commands/desktop.ts'),
     serve: () => import('./commands/serve.ts'),
     host: () => import('./commands/host.ts'),
+    image: () => import('./commands/image.ts'),
   },
   'backlot-driver': {
     ...shared,

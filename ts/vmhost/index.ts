@@ -1,1 +1,2 @@
 export { type Listening, type ListenOptions, listen } from './listen.ts'
+export { type SettingsFile, settingsAt } from './settings.ts'

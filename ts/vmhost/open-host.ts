@@ -15,7 +15,7 @@ import { LogFile } from './log-file.ts'
 import { Machines } from './machines.ts'
 import { finishMove } from './move.ts'
 import { Operations } from './operations.ts'
-import { SettingsFile } from './settings.ts'
+import { settingsAt } from './settings.ts'
 import { ephemeral, searched, storageOf } from './storage.ts'
 import { Turns } from './turns.ts'
 import { vmPath } from './vm-directory.ts'
@@ -41,10 +41,7 @@ export const openHost = async (places: Places, accelerator: () => Promise<Accele
       { path: runtime },
     )
   }
-  const settings = new SettingsFile(join(places.config, 'vmhost.json'), {
-    homeDirectory: join(places.data, 'vms'),
-    cacheDirectory: join(places.cache, 'images'),
-  })
+  const settings = settingsAt(places)
   await settings.read()
   const log = new LogFile(join(places.state, 'vmhost.log'), hostLogBytes)
   const events = new Events(Date.now().toString(36), eventsKept)

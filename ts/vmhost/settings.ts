@@ -1,6 +1,7 @@
 /** What the person decided about this host, in one file: read afresh each time, changed whole or not at all. */
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import type { Places } from '@backlot/contract/places'
 import { Location } from '@backlot/contract/vmhost/location'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -21,6 +22,13 @@ export type Settings = Required<Decided>
 
 /** What holds where nothing was decided. */
 export type UsualSettings = Pick<Settings, 'homeDirectory' | 'cacheDirectory'>
+
+/** The settings of the host that keeps its files at `places`. */
+export const settingsAt = (places: Places): SettingsFile =>
+  new SettingsFile(join(places.config, 'vmhost.json'), {
+    homeDirectory: join(places.data, 'vms'),
+    cacheDirectory: join(places.cache, 'images'),
+  })
 
 /** The file. It need not exist; fields in it that this version does not know are kept. */
 export class SettingsFile {

@@ -30,5 +30,6 @@ export const LocalImage = Type.Object({
   ports: Type.Optional(
     Type.Array(Type.Integer({ minimum: 1, maximum: 65535 }), { description: 'Ports it listens on.' }),
   ),
+  recipe: Type.Optional(Type.String({ description: 'Digest of the recipe that it was built from.' })),
 })
 export type LocalImage = Static<typeof LocalImage>

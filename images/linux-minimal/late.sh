@@ -1,0 +1,21 @@
+#!/bin/sh
+# What the guest has after its first answer: guest agent, ssh, power button, growth, screen, first-boot script.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+lib=/usr/lib/backlot
+
+modprobe virtio_console
+for port in /sys/class/virtio-ports/*; do
+  [ "$(cat "$port/name" 2>/dev/null)" = org.qemu.guest_agent.0 ] || continue
+  device=/dev/${port##*/}
+  (while :; do qemu-ga -m virtio-serial -p "$device" -t /run; sleep 1; done) &
+done
+
+modprobe -a button evdev
+acpid -f -l /var/log/acpid.log &
+dropbear -s -R -P /run/dropbear.pid
+$lib/grow
+uevent $lib/uevent &
+modprobe -a virtio_input virtio_rng virtio_balloon
+$lib/first-boot
+grep -qsx 0x1234 /sys/bus/pci/devices/*/vendor && modprobe bochs

@@ -1,0 +1,3 @@
+export { type BuildOptions, type BuildProgress, type BuiltImage, buildImage } from './build.ts'
+export { listImages } from './local-images.ts'
+export { recipes } from './recipes/index.ts'

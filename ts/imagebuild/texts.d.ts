@@ -1,0 +1,13 @@
+/** Files of a guest, imported as their text. */
+declare module '*.sh' {
+  const text: string
+  export default text
+}
+declare module '*.awk' {
+  const text: string
+  export default text
+}
+declare module '*.conf' {
+  const text: string
+  export default text
+}
