@@ -296,6 +296,7 @@ const places: Record<FailureCode, string> = {
   unknown_image: 'imagebuild',
   packages_unavailable: 'imagebuild',
   image_not_built: 'imagebuild',
+  no_accelerator: '../../ts/vmhost/hypervisors/qemu/accelerator',
   usage: 'failures',
   unknown_command: 'failures',
   unknown_method: 'socket-protocol',

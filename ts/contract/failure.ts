@@ -110,6 +110,7 @@ export const failures = kind({
   unknown_image: { when: 'No image on this machine and no recipe has that name.', exit: 1 },
   packages_unavailable: { when: 'The packages that an image is made of cannot be fetched.', exit: 1 },
   image_not_built: { when: 'A step of building an image failed, or its program is absent.', exit: 1 },
+  no_accelerator: { when: 'QEMU runs no guest here, neither with KVM nor without.', exit: 1 },
   usage: { when: 'A command is called with a flag or an argument that it does not take.', exit: 64 },
   unknown_command: { when: 'The executable has no command and no tool of that name.', exit: 64 },
   unknown_method: { when: 'A line on the socket names no method of the daemon.', exit: 64 },

@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { Failure } from '@backlot/contract/failure'
 import { environment } from '@backlot/contract/limits'
 import type { Places } from '@backlot/contract/places'
+import { accelerationAt } from './acceleration.ts'
 import { type Answer, createApp } from './app.ts'
 import { joinScreens, type ScreenLink, screenSockets } from './console/screen.ts'
 import { consolePath } from './guard.ts'
@@ -46,7 +47,7 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
       { address },
     )
   }
-  const host = await openHost(places, async () => 'tcg')
+  const host = await openHost(places, async () => (await accelerationAt(places)).accelerator)
   if (socket !== undefined) await removeStale(socket)
 
   // Whose requests are admitted depends on the port, which is known once the socket is bound; none is read before.

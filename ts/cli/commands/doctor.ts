@@ -28,12 +28,18 @@ const asText = ({ ability, state, detail, mend }: Finding): string =>
 
 /** All findings, those first that others stand on. */
 const examine = async (): Promise<Finding[]> => {
-  const [on, buses, parts] = await Promise.all([
+  const [on, buses, parts, machines] = await Promise.all([
     import('../doctor/display.ts'),
     import('../doctor/buses.ts'),
     import('../doctor/parts.ts'),
+    import('../doctor/machines.ts'),
   ])
-  const [look, bus, socket] = await Promise.all([on.lookAtDisplay(), buses.lookAtBuses(), parts.daemon()])
+  const [look, bus, socket, guests] = await Promise.all([
+    on.lookAtDisplay(),
+    buses.lookAtBuses(),
+    parts.daemon(),
+    machines.virtualMachines(),
+  ])
   const pids = look instanceof Failure ? new Set<number>() : look.pids
   return [
     { id: 'native_core', ability: 'native core', essential: true, ...on.nativeCore(look) },
@@ -45,6 +51,7 @@ const examine = async (): Promise<Finding[]> => {
     { id: 'accessibility_bus', ability: 'accessibility bus', essential: false, ...buses.accessibility(bus) },
     { id: 'applications', ability: 'applications', essential: false, ...buses.applications(bus, pids) },
     { id: 'private_desktop', ability: 'private desktop', essential: false, ...parts.privateDesktop() },
+    { id: 'virtual_machines', ability: 'virtual machines', essential: false, ...guests },
     { id: 'daemon', ability: 'daemon', essential: true, ...socket },
   ]
 }

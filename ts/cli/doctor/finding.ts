@@ -7,7 +7,7 @@ export interface Finding {
   readonly state: 'works' | 'limited' | 'missing'
   /** What was found. */
   readonly detail: string
-  /** The one command that mends it, or null where nothing is to be mended. */
+  /** The one command that mends it, or null where nothing is to be mended or nothing here mends it. */
   readonly mend: string | null
   /** Whether nothing works without it. */
   readonly essential: boolean
@@ -17,5 +17,5 @@ export interface Finding {
 export type Found = Pick<Finding, 'state' | 'detail' | 'mend'>
 
 export const works = (detail: string): Found => ({ state: 'works', detail, mend: null })
-export const limited = (detail: string, mend: string): Found => ({ state: 'limited', detail, mend })
+export const limited = (detail: string, mend: string | null): Found => ({ state: 'limited', detail, mend })
 export const missing = (detail: string, mend: string): Found => ({ state: 'missing', detail, mend })
