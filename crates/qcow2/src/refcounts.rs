@@ -58,8 +58,8 @@ impl Block {
         self.bytes[at * bytes..(at + 1) * bytes].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
     }
 
-    /// Sets a refcount to 0 or 1, which fit counts of any width.
-    pub fn set(&mut self, at: u64, is_used: bool) {
+    /// Sets a refcount, which must fit the counts' width.
+    pub fn set(&mut self, at: u64, count: u64) {
         let bits = 1_usize << self.order;
         let at = at as usize;
         if bits < 8 {
@@ -67,12 +67,10 @@ impl Block {
             let shift = at % per_byte * bits;
             let mask = ((1_u16 << bits) - 1) as u8;
             let byte = &mut self.bytes[at / per_byte];
-            *byte = *byte & !(mask << shift) | u8::from(is_used) << shift;
+            *byte = *byte & !(mask << shift) | (count as u8 & mask) << shift;
             return;
         }
         let bytes = bits / 8;
-        let count = &mut self.bytes[at * bytes..(at + 1) * bytes];
-        count.fill(0);
-        count[bytes - 1] = u8::from(is_used);
+        self.bytes[at * bytes..(at + 1) * bytes].copy_from_slice(&count.to_be_bytes()[8 - bytes..]);
     }
 }

@@ -170,7 +170,7 @@ struct Move {
     table_clusters: u64,
     /// Numbers of the refcount blocks that are written again.
     blocks: BTreeSet<u64>,
-    /// Clusters that nothing uses afterwards.
+    /// Clusters that are used once less afterwards.
     freed: Vec<u64>,
     refcounts: Refcounts,
 }
@@ -231,10 +231,11 @@ impl Move {
             let mut block = self.refcounts.block(medium, *number)?;
             let counted = number * per_block..(number + 1) * per_block;
             for at in self.freed.iter().filter(|at| counted.contains(at)) {
-                block.set(at - counted.start, false);
+                let at = at - counted.start;
+                block.set(at, block.get(at).saturating_sub(1));
             }
             for at in (self.start..end).filter(|at| counted.contains(at)) {
-                block.set(at - counted.start, true);
+                block.set(at - counted.start, 1);
             }
             table[*number as usize] = place * cluster;
             steps.push(write(place, block.bytes));

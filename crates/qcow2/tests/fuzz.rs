@@ -28,29 +28,33 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
         ("cluster_size=512,compat=0.10", "256k", true),
         ("cluster_size=16k,extended_l2=on", "8M", false),
         ("cluster_size=64k,lazy_refcounts=on", "1T", false),
-        ("cluster_size=2k,encrypt.format=luks,encrypt.key-secret=key,encrypt.iter-time=10", "128k", false),
     ];
     let base = folder.join("base");
     fs::write(&base, vec![7; 30_000]).expect("a raw disk");
-    kinds
+    let mut images: Vec<Vec<u8>> = kinds
         .iter()
         .enumerate()
         .map(|(at, (options, size, has_snapshot))| {
             let path = folder.join(format!("seed-{at}"));
-            let create = ["create", "-q", "--object", "secret,id=key,data=x", "-f", "qcow2", "-o", options];
-            image(&[&create[..], &[text(&path), size]].concat());
-            if !options.contains("luks") {
-                let writes =
-                    ["-c", "write -P 3 0 20k", "-c", "write -z 8k 4k", "-c", "write -c -P 4 32k 16k"];
-                qemu("qemu-io", &[&["-f", "qcow2"][..], &writes[..], &[text(&path)]].concat(), &[0, 1]);
-            }
+            image(&["create", "-q", "-f", "qcow2", "-o", options, text(&path), size]);
+            let writes = ["-c", "write -P 3 0 20k", "-c", "write -z 8k 4k", "-c", "write -c -P 4 32k 16k"];
+            qemu("qemu-io", &[&["-f", "qcow2"][..], &writes[..], &[text(&path)]].concat(), &[0, 1]);
             if *has_snapshot {
                 image(&["snapshot", "-q", "-c", "before", text(&path)]);
                 qemu("qemu-io", &["-f", "qcow2", "-c", "write -P 5 4k 4k", text(&path)], &[0]);
             }
             fs::read(&path).expect("the image")
         })
-        .collect()
+        .collect();
+    // Its first extension becomes the one that says where the header of an encryption lies.
+    let mut encrypted = images[0].clone();
+    let extension = encrypted[103] as usize;
+    put(&mut encrypted, 32, 2, 4);
+    put(&mut encrypted, extension, 0x0537_be77, 4);
+    put(&mut encrypted, extension + 8, 512, 8);
+    put(&mut encrypted, extension + 16, 512, 8);
+    images.push(encrypted);
+    images
 }
 
 /// Numbers that formats stumble over.
