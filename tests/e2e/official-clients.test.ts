@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { tools } from '@backlot/driver'
-import { python } from '../support/applications.ts'
 import { backlotCommand } from '../support/backlot.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { connect } from '../support/mcp-client.ts'
 import { proving } from '../support/proves.ts'
+import { pythonWith } from '../support/python-with.ts'
 
 const on = privateDesktop()
 const names = tools.map((tool) => tool.name)
@@ -14,7 +13,6 @@ const screen = { width: 1280, height: 800, scale_factor: 1 }
 
 /** Fetched from their registries at the first run, and kept. */
 const versions = { inspector: '@modelcontextprotocol/inspector@2.12.0', python: 'mcp==2.3.0' }
-const kept = join(import.meta.dir, '../../target/clients')
 /** These hosts hand on little of their environment; what leads to the desktop is given to them, as in their settings. */
 const variables = ['DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR', 'HOME']
 const minutes = 5 * 60_000
@@ -50,29 +48,12 @@ test(
   minutes,
 )
 
-/** The client in an environment of its own, made at the first run. */
-const pythonWithClient = async (): Promise<string> => {
-  const folder = join(kept, `python-${versions.python}`)
-  const program = join(folder, 'bin', 'python')
-  const done = join(folder, 'done')
-  if (existsSync(done)) return program
-  mkdirSync(kept, { recursive: true })
-  for (const command of [
-    [python, '-m', 'venv', folder],
-    [program, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', versions.python],
-  ]) {
-    expect(await Bun.spawn(command, { stdout: 'ignore' }).exited).toBe(0)
-  }
-  await Bun.write(done, '')
-  return program
-}
-
 test(
   'the official Python client lists and calls the tools',
   async () => {
     const fixture = join(import.meta.dir, '../support/fixtures/mcp_client.py')
     const { stdout, stderr } = await on().run([
-      await pythonWithClient(),
+      await pythonWith(versions.python),
       fixture,
       variables.join(','),
       ...backlotCommand('mcp'),

@@ -61,6 +61,9 @@ const refusals = (codes: readonly FailureCode[]): Record<number, unknown> => {
   )
 }
 
+/** The HTTP server itself says so, before any of it is read. */
+const tooLong = { 431: { description: 'Address and headers are longer than 16 KiB together.' } }
+
 const parameters = (endpoint: Endpoint) =>
   inputFields(endpoint)
     .filter(({ from }) => from !== 'body')
@@ -76,6 +79,7 @@ const operation = (operationId: string, endpoint: Endpoint): Record<string, unkn
     [endpoint.success.status]: { description: endpoint.success.description, content: json(endpoint.success.result) },
     ...(endpoint.ours && refusals(endpoint.refusals ?? [])),
     400: refused(endpoint.refusal),
+    ...tooLong,
   },
 })
 
