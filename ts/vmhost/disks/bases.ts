@@ -8,6 +8,7 @@ import type { Storage } from '../storage.ts'
 import type { Turns } from '../turns.ts'
 import { basesFolder, vmFiles, vmPath } from '../vm-directory.ts'
 import type { VmPlace } from '../vm-store.ts'
+import { type Copying, copyDisk } from './qemu-img.ts'
 
 type Format = 'qcow2' | 'raw'
 
@@ -39,7 +40,7 @@ export class Bases {
    * Makes the file a base of the location without copying it where the file system can; the same file is the same base.
    * It must never be written to any more. Throws `disk_full`.
    */
-  async adopt(storage: Storage, name: string, path: string, format: Format): Promise<BaseDisk> {
+  async adopt(storage: Storage, name: string, path: string, format: Format, work: Copying): Promise<BaseDisk> {
     const { dev, ino, size, mtimeMs } = await stat(path)
     const hash = Bun.hash(`${dev}/${ino}/${size}/${mtimeMs}`).toString(36)
     const base = { file: `${name}-${hash}.${format}`, format }
@@ -47,7 +48,9 @@ export class Bases {
     if (await isThere(join(folder, base.file))) return base
     const next = join(folder, `.${crypto.randomUUID()}.tmp`)
     try {
-      await link(path, next).catch(() => copyFile(path, next, constants.COPYFILE_FICLONE))
+      await link(path, next)
+        .catch(() => copyFile(path, next, constants.COPYFILE_FICLONE_FORCE))
+        .catch(() => copyDisk({ path, format, bytes: size }, { path: next, format }, work))
       await syncFile(next)
       await rename(next, join(folder, base.file))
     } catch (error) {

@@ -20,15 +20,15 @@ export const imageInfo = async (path: string, signal: AbortSignal): Promise<Imag
   JSON.parse(await run(['info', '--output=json', `file:${path}`], path, signal)) as ImageInfo
 
 /**
- * Copies a disk, and all that it lies on, into a qcow2 file of its own; holes stay holes. Throws `disk_full` and
+ * Copies a disk, and all that it lies on, into a file of its own; holes stay holes. Throws `disk_full` and
  * `disk_tool_failed`; half a copy may be left.
  */
 export const copyDisk = async (
   source: { readonly path: string; readonly format: string; readonly bytes: number },
-  target: string,
+  target: { readonly path: string; readonly format: 'qcow2' | 'raw' },
   { signal, progress }: Copying,
 ): Promise<void> => {
-  const words = ['convert', '-p', '-f', source.format, '-O', 'qcow2', source.path, target]
+  const words = ['convert', '-p', '-f', source.format, '-O', target.format, source.path, target.path]
   await run(words, source.path, signal, (percent) => progress(Math.round((percent / 100) * source.bytes), source.bytes))
 }
 

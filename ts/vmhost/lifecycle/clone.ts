@@ -55,7 +55,7 @@ export const copyVm = async (
         const path = vmPath(vm.path, 'disk')
         work.step('copying the disk')
         const bytes = (await core().diskInfo(path)).disk.virtual_size
-        await copyDisk({ path, format: 'qcow2', bytes }, disk, work)
+        await copyDisk({ path, format: 'qcow2', bytes }, { path: disk, format: 'qcow2' }, work)
         await syncFile(disk)
       }
       for (const file of ['kernel', 'initrd'] as const) await bringAlong(vm.path, folder, file)

@@ -62,7 +62,7 @@ export const fillFromImage = async (
   const needed = info['virtual-size']
   refuseSmaller(bytes, needed)
   work.step('copying the disk')
-  await copyDisk({ path, format: info.format, bytes: needed }, disk, work)
+  await copyDisk({ path, format: info.format, bytes: needed }, { path: disk, format: 'qcow2' }, work)
   await syncFile(disk)
   const size = Math.ceil(needed / 512) * 512
   if (bytes > size) await core().resizeDisk(disk, bytes)

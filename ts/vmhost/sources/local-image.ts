@@ -30,12 +30,12 @@ export const localImage: Source = {
         ...(about.append !== undefined && { append: about.append }),
       },
       seeded: true,
-      async fill(folder, storage, bytes) {
+      async fill(folder, storage, bytes, work) {
         refuseSmaller(bytes, virtual_size)
         if (about.kernel !== undefined) await place(join(source, about.kernel), vmPath(folder, 'kernel'))
         if (about.initrd !== undefined) await place(join(source, about.initrd), vmPath(folder, 'initrd'))
         await host.bases.exclusively(storage, async () => {
-          const base = await host.bases.adopt(storage, `${about.name}_${about.tag}`, disk, about.diskFormat)
+          const base = await host.bases.adopt(storage, `${about.name}_${about.tag}`, disk, about.diskFormat, work)
           await host.bases.overlay(vmPath(folder, 'disk'), base, bytes)
         })
       },
