@@ -1,8 +1,12 @@
 /** A VM host of its own for a test: `backlot serve` with a throw-away home. */
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { backlotCommand, type Finished, runBacklot } from './backlot.ts'
+
+/** What the first host of a test found out about this machine, which costs it seconds; a stale answer is found out afresh. */
+const knownAcceleration = join(import.meta.dir, '../../target/accelerator.json')
 
 /** A running service; disposing of it ends the process and removes its home. */
 export interface VmHost extends AsyncDisposable {
@@ -27,6 +31,11 @@ export interface VmHost extends AsyncDisposable {
  */
 export const startVmHost = async (args: readonly string[] = ['--port', '0'], givenHome?: string): Promise<VmHost> => {
   const home = givenHome ?? (await mkdtemp(join(tmpdir(), 'backlot-vmhost-')))
+  const acceleration = join(home, 'cache/accelerator.json')
+  if (existsSync(knownAcceleration) && !existsSync(acceleration)) {
+    mkdirSync(dirname(acceleration), { recursive: true })
+    copyFileSync(knownAcceleration, acceleration)
+  }
   const child = Bun.spawn(backlotCommand('serve', ...args), {
     env: { ...process.env, BACKLOT_HOME: home },
     stdout: 'pipe',
@@ -62,6 +71,7 @@ export const startVmHost = async (args: readonly string[] = ['--port', '0'], giv
     host: (...words) => runBacklot(['host', ...words], { BACKLOT_HOST_URL: url, BACKLOT_HOME: home }),
     async [Symbol.asyncDispose]() {
       await end()
+      if (existsSync(acceleration)) copyFileSync(acceleration, knownAcceleration)
       if (givenHome === undefined) await rm(home, { recursive: true, force: true })
     },
   }

@@ -1,28 +1,26 @@
 /** VMs of a test's own host, asked for over HTTP as a client does. */
 
 import { expect } from 'bun:test'
-import { cpSync, existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { Operation } from '@backlot/contract/vmhost/operation'
 import type { Vm } from '@backlot/contract/vmhost/vm'
+import { linuxMinimal } from './image.ts'
 import { until } from './until.ts'
 import type { VmHost } from './vmhost.ts'
 
 /** A JSON answer: its status and its body. */
 export type Answer = readonly [number, Record<string, unknown>]
 
-/** Folder of the images that tests boot, below the root of the project. */
-const images = join(import.meta.dir, '../../target/test-images')
-
 /** The image that tests boot. */
 export const image = 'linux-minimal:latest'
 
-/** Gives a host the image that tests boot. */
-export const giveImage = ({ home }: Pick<VmHost, 'home'>): void => {
-  const from = join(images, 'linux-minimal_latest')
-  if (!existsSync(from)) throw new Error(`there is no image at ${from}`)
-  mkdirSync(join(home, 'cache/images'), { recursive: true })
-  cpSync(from, join(home, 'cache/images/linux-minimal_latest'), { recursive: true })
+/** Gives a host the image that tests boot, under another name for the same folder. */
+export const giveImage = async ({ home }: Pick<VmHost, 'home'>): Promise<void> => {
+  const { folder } = await linuxMinimal()
+  const images = join(home, 'cache/images')
+  mkdirSync(images, { recursive: true })
+  symlinkSync(folder, join(images, basename(folder)))
 }
 
 /** Calls the service; an object becomes a JSON body, a string is sent as it is. */
