@@ -9,7 +9,7 @@ use crate::error::DiskError;
 use crate::header::{Header, u32_at, u64_at};
 use crate::medium::Medium;
 use crate::refcounts::Refcounts;
-use crate::tables::{Cluster, L1Entry, read_table};
+use crate::tables::{Cluster, L1Entry, REFCOUNT_RESERVED, fault, read_table};
 
 /// What a check found; sizes are those of `qemu-img check`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,6 +95,9 @@ impl Count<'_> {
         self.uses(header.refcount_table_offset, table_bytes, 1, "the refcount table");
         let refcounts = Refcounts::read(self.medium, header)?;
         for offset in refcounts.blocks.iter().copied().filter(|offset| *offset != 0) {
+            if offset & REFCOUNT_RESERVED != 0 {
+                self.corrupt("an entry of the refcount table has bits that have to be zero".to_owned());
+            }
             self.uses(offset, header.cluster_bytes(), 1, "a refcount block");
         }
         let tables = self.l2_tables(&trees)?;
@@ -144,7 +147,12 @@ impl Count<'_> {
             self.medium.read_at(at, &mut fixed)?;
             let (offset, entries) = (u64_at(&fixed, 0), u64::from(u32_at(&fixed, 8)));
             let names = u64::from(u32_at(&fixed, 12) >> 16) + u64::from(u32_at(&fixed, 12) & 0xffff);
-            at += 40 + u64::from(u32_at(&fixed, 36)) + names;
+            let extra = u64::from(u32_at(&fixed, 36));
+            // Version 3 keeps the sizes of machine state and disk there.
+            if !(if self.header.version >= 3 { 16..=1024 } else { 0..=1024 }).contains(&extra) {
+                self.corrupt(format!("a snapshot has {extra} bytes of extra data"));
+            }
+            at += 40 + extra + names;
             if at > self.length {
                 self.corrupt("the snapshot table does not end within the file".to_owned());
                 return Ok(trees);
@@ -168,7 +176,11 @@ impl Count<'_> {
                 continue;
             }
             for entry in read_table(self.medium, tree.offset, tree.entries)? {
-                let Some(offset) = L1Entry(entry).offset() else { continue };
+                let entry = L1Entry(entry);
+                if entry.is_malformed() {
+                    self.corrupt("an entry of an L1 table has bits that have to be zero".to_owned());
+                }
+                let Some(offset) = entry.offset() else { continue };
                 let uses = tables.entry(offset).or_default();
                 uses.all = uses.all.saturating_add(1);
                 uses.active += u32::from(tree.is_active);
@@ -189,7 +201,11 @@ impl Count<'_> {
         }
         let cluster = self.header.cluster_bytes();
         let step = (self.header.l2_entry_bytes() / 8) as usize;
-        for entry in read_table(self.medium, offset, cluster / 8)?.into_iter().step_by(step) {
+        for entry in read_table(self.medium, offset, cluster / 8)?.chunks_exact(step) {
+            let (entry, parts) = (entry[0], entry.get(1).copied().unwrap_or(0));
+            if let Some(what) = fault(entry, parts, self.header) {
+                self.corrupt(format!("an entry of the L2 table at {offset} {what}"));
+            }
             let kind = Cluster::of(entry, self.header);
             let (at, bytes, what) = match kind {
                 Cluster::Unallocated | Cluster::Zero => continue,

@@ -10,6 +10,10 @@ const OFFSET: u64 = 0x00ff_ffff_ffff_fe00;
 /// The refcount of what an entry points to is exactly one.
 const COPIED: u64 = 1 << 63;
 const COMPRESSED: u64 = 1 << 62;
+/// Bits that have to be zero, in entries of L1 tables, of L2 tables unless compressed, and of refcount tables.
+const L1_RESERVED: u64 = 0x7f00_0000_0000_01ff;
+const L2_RESERVED: u64 = 0x3f00_0000_0000_01fe;
+pub const REFCOUNT_RESERVED: u64 = 0x1ff;
 
 /// Reads a table of numbers.
 pub fn read_table(medium: &dyn Medium, offset: u64, entries: u64) -> io::Result<Vec<u64>> {
@@ -38,6 +42,11 @@ impl L1Entry {
     /// Whether the refcount of the L2 table is said to be one.
     pub fn is_copied(self) -> bool {
         self.0 & COPIED != 0
+    }
+
+    /// True where bits are set that have to be zero.
+    pub fn is_malformed(self) -> bool {
+        self.0 & L1_RESERVED != 0
     }
 }
 
@@ -82,5 +91,24 @@ impl Cluster {
             0 => Self::Unallocated,
             offset => Self::Data { offset, is_copied: entry & COPIED != 0, is_zero },
         }
+    }
+}
+
+/// What is wrong with an entry of an L2 table by itself; `parts` is its other half where entries are extended, else zero: a
+/// bit for each part of the cluster that has its place there, and above them one for each that is zero.
+pub fn fault(entry: u64, parts: u64, header: &Header) -> Option<&'static str> {
+    let allocated = parts & u64::from(u32::MAX);
+    match Cluster::of(entry, header) {
+        Cluster::Compressed { .. } if entry & COPIED != 0 => {
+            Some("is compressed and said to be counted once")
+        }
+        Cluster::Compressed { .. } if parts != 0 => Some("is compressed and has parts"),
+        Cluster::Compressed { .. } => None,
+        _ if entry & L2_RESERVED != 0 => Some("has bits that have to be zero"),
+        Cluster::Data { .. } if parts >> 32 & allocated != 0 => {
+            Some("has parts with a place that are zero too")
+        }
+        Cluster::Unallocated if allocated != 0 => Some("has parts with a place and has none"),
+        _ => None,
     }
 }

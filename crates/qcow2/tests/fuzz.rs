@@ -9,6 +9,7 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -180,7 +181,7 @@ impl Target {
                 self.tally.read += u64::from(contents.read_at(at, &mut some).is_ok());
             }
         }
-        if is_sound && rng.u8(..) == 0 {
+        if is_sound && rng.u8(0..64) == 0 {
             self.ask(bytes);
         }
     }
@@ -192,7 +193,8 @@ impl Target {
         assert!(bytes.length().is_ok());
         if json.contains("\"check-errors\": 0") {
             self.tally.asked += 1;
-            assert_eq!(number(&json, "corruptions"), 0, "{json}");
+            let words = || Command::new("qemu-img").args(["check", "-f", "qcow2", text(&self.path)]).output();
+            assert_eq!(number(&json, "corruptions"), 0, "{:?}", words());
         }
     }
 }
