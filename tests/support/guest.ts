@@ -11,6 +11,8 @@ export interface GuestOptions {
   /** Its disk: an overlay of the image's, made where it is absent. */
   readonly disk: string
   readonly uuid: string
+  /** A qcow2 disk of its own beside the first, `/dev/vdb` to the guest. */
+  readonly data?: string
   /** A disk labelled CIDATA. */
   readonly seed?: string
   /** Folders of the host by tag. */
@@ -51,7 +53,7 @@ export const runProgram = async (...command: [string, ...string[]]): Promise<str
 
 /** The words of QEMU's command line. */
 export const guestArguments = (
-  { image: { folder, image }, disk, uuid, seed, shares = {} }: GuestOptions,
+  { image: { folder, image }, disk, uuid, data, seed, shares = {} }: GuestOptions,
   at: { ports: Readonly<Record<number, number>>; folder: string },
 ): string[] => {
   const forwards = Object.entries(at.ports).map(([guest, port]) => `,hostfwd=tcp:127.0.0.1:${port}-:${guest}`)
@@ -61,6 +63,9 @@ export const guestArguments = (
     ...['-kernel', join(folder, image.kernel ?? ''), '-initrd', join(folder, image.initrd ?? '')],
     ...['-append', image.append ?? ''],
     ...['-drive', `if=none,id=disk,file=${disk},format=qcow2`, '-device', 'virtio-blk-pci,drive=disk'],
+    ...(data === undefined
+      ? []
+      : ['-drive', `if=none,id=data,file=${data},format=qcow2`, '-device', 'virtio-blk-pci,drive=data']),
     ...['-netdev', `user,id=net${forwards.join('')}`, '-device', 'virtio-net-pci,netdev=net,romfile='],
     ...['-device', 'virtio-serial-pci', '-chardev', `socket,path=${at.folder}/agent,server=on,wait=off,id=agent`],
     ...['-device', 'virtserialport,chardev=agent,name=org.qemu.guest_agent.0'],
