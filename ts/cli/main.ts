@@ -14,6 +14,11 @@ const run = async (program: ProgramName, args: readonly string[]): Promise<numbe
     await print(rest[0] === undefined ? await overview(program) : await helpFor(program, rest[0]))
     return name === undefined ? failures.usage.exit : 0
   }
+  if (name === 'completion' && rest[0] === 'words') {
+    const { candidates } = await import('./complete.ts')
+    for (const word of await candidates(program, rest.slice(rest[1] === '--' ? 2 : 1))) await print(word)
+    return 0
+  }
   if (name === '--version' || name === '-V') {
     await print(`${program} ${version}`)
     return 0

@@ -115,7 +115,7 @@ function vmHostPage(): string {
           ['400', refusal],
         ],
       ),
-      `In the shell: ${code(`backlot host ${command.words.join(' ')}${positional}`)}`,
+      `In the shell: ${code(`backlot ${command.group} ${command.words.join(' ')}${positional}`)}`,
     ].join('\n\n')
   })
   return page('VM host', 'Each route answers under `/svc` and, for existing clients, under `/lume`.', ...sections)

@@ -22,6 +22,8 @@ const registry: Readonly<Record<ProgramName, Readonly<Record<string, Load>>>> = 
     serve: () => import('./commands/serve.ts'),
     host: () => import('./commands/host.ts'),
     image: () => import('./commands/image.ts'),
+    vm: () => import('./commands/vm.ts'),
+    completion: () => import('./commands/completion.ts'),
   },
   'backlot-driver': {
     ...shared,

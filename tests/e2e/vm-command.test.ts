@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { vmHost } from '@backlot/contract/vmhost'
+import type { Vm } from '@backlot/contract/vmhost/vm'
+import { backlotCommand, runBacklot } from '../support/backlot.ts'
+import { linuxMinimal, testImages } from '../support/image.ts'
+import { onTerminal } from '../support/terminal.ts'
+import { until } from '../support/until.ts'
+import { startVmHost, type VmHost } from '../support/vmhost.ts'
+
+setDefaultTimeout(240_000)
+
+let host: VmHost
+let env: Record<string, string>
+
+beforeAll(async () => {
+  await linuxMinimal()
+  host = await startVmHost()
+  env = { BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home }
+  await host.host('config', 'set', '--cache-directory', testImages)
+})
+
+afterAll(async () => {
+  for (const { name, status } of await data<Vm[]>('vm', 'ls')) {
+    if (status !== 'stopped') await runBacklot(['vm', 'stop', name], env)
+  }
+  await host[Symbol.asyncDispose]()
+})
+
+/** What a command prints into a pipe. */
+const data = async <Value = Record<string, unknown>>(...args: string[]): Promise<Value> => {
+  const call = await runBacklot(args, env)
+  if (call.status !== 0) throw new Error(`${args.join(' ')}: ${call.stderr}`)
+  expect(call.stderr).toBe('')
+  return JSON.parse(call.stdout) as Value
+}
+
+describe('vm', () => {
+  test('a name alone makes a VM that works, and each command tells a pipe in JSON what it did', async () => {
+    expect(await data<Vm[]>('vm', 'ls')).toEqual([])
+    const made = await data<Vm>('vm', 'create', 'one')
+    expect(made).toMatchObject({ name: 'one', status: 'stopped', image: 'linux-minimal:latest', os: 'linux' })
+    const running = await data<Vm>('vm', 'run', 'one')
+    expect(running.status).toBe('running')
+    const status = `http://${running.ipAddress}:8000/status`
+    const answer = await until('the guest to answer', () => fetch(status).catch(() => false as const), 120_000)
+    expect(await answer.json()).toMatchObject({ status: 'ok' })
+    expect((await data<Vm[]>('vm', 'ls')).map(({ name, status }) => [name, status])).toEqual([['one', 'running']])
+    const { url } = await data<{ url: string }>('vm', 'console', 'one')
+    expect(url).toBe(`${host.url}/#one`)
+    expect(await data('vm', 'stop', 'one')).toMatchObject({ method: expect.stringMatching(/^(agent|acpi)$/) })
+    const log = await data<{ log: string[]; lastEnding: object }>('vm', 'logs', 'one')
+    expect(log.log.map((line) => JSON.parse(line).event)).toEqual(['create', 'run', 'ended', 'stop'])
+    expect(log.lastEnding).toMatchObject({ expected: true })
+    expect(await data<Vm>('vm', 'clone', 'one', 'two')).toMatchObject({ name: 'two', image: 'linux-minimal:latest' })
+    expect((await data<Vm>('vm', 'set', 'two', '--disk-size', '9GB', '--cpu', '1')).diskSize.total).toBe(9 * 2 ** 30)
+    await data('vm', 'rm', 'one')
+    expect((await data<Vm[]>('vm', 'ls')).map(({ name }) => name)).toEqual(['two'])
+    await data('vm', 'rm', 'two')
+  })
+
+  test('options say what a VM is like, and how it is run', async () => {
+    const script = join(host.home, 'script')
+    await writeFile(script, '#!/bin/sh\necho obeyed >/mnt/shared/given/proof\n')
+    const shared = join(host.home, 'given')
+    await mkdir(shared)
+    const made = await data<Vm>(
+      ...(['vm', 'create', 'three', '--cpu', '1', '--memory', '256MB', '--disk-size', '1GB'] as const),
+      ...(['--display', '800x600', '--user-data', `@${script}`, '--network', 'none'] as const),
+    )
+    expect(made).toMatchObject({ cpuCount: 1, memorySize: 2 ** 28, display: '800x600', networkMode: 'none' })
+    const detached = await data('vm', 'run', 'three', '--share', shared, '--no-display', '--detach')
+    expect(detached).toMatchObject({ status: 'pending', operationId: expect.any(String) })
+    await until('the script to have run', () => Bun.file(join(shared, 'proof')).exists(), 120_000)
+    expect(await data<Vm>('vm', 'get', 'three')).toMatchObject({
+      vncUrl: null,
+      sharedDirectories: [{ hostPath: shared, readOnly: false }],
+    })
+    await data('vm', 'stop', 'three')
+    await data('vm', 'rm', 'three')
+    expect(await data<Vm>('vm', 'create', 'empty', '--image', 'none')).toMatchObject({ image: null })
+    await data('vm', 'rm', 'empty')
+  })
+
+  test('a terminal gets tables and sentences, and sees what is being done', async () => {
+    expect((await onTerminal(['vm', 'ls'], env)).text).toBe('There are no VMs. `backlot vm create NAME` makes one.\n')
+    const made = await onTerminal(['vm', 'create', 'four'], env)
+    expect(made.text).toContain('four is made: 2 cores, 2GB of memory, a disk of 8GB. `backlot vm run four` starts it.')
+    const table = (await onTerminal(['vm', 'ls'], env)).text.split('\n')
+    expect(table[0]).toMatch(/^NAME +STATUS +CPU +MEMORY +DISK +LOCATION$/)
+    expect(table[1]).toMatch(/^four +stopped +2 +2GB +8GB +home$/)
+    const run = await onTerminal(['vm', 'run', 'four'], env)
+    expect(run.raw).toContain('four: starting the hypervisor …')
+    expect(run.text).toMatch(/^four runs\. Ports of the guest: 22 at 127\.77\./)
+    expect((await onTerminal(['vm', 'get', 'four'], env)).text).toMatch(/^status +running$/m)
+    expect((await onTerminal(['vm', 'stop', 'four'], env)).text).toContain('Virtual machine stopped: four')
+    expect((await onTerminal(['vm', 'get', 'four', '--json'], env)).text).toStartWith('{')
+    await data('vm', 'rm', 'four')
+  })
+
+  test('what is wrong is said before anything is asked of the service, or as the service says it', async () => {
+    for (const [args, status, text] of [
+      [['vm', 'creat', 'x'], 64, 'does not know "creat x"'],
+      [['vm', 'create'], 64, 'backlot vm create NAME'],
+      [['vm', 'create', 'x', '--memory', 'lots'], 1, '"memory" cannot be "lots"'],
+      [['vm', 'create', 'x', '--user-data', '@/nothing'], 1, '"/nothing" cannot be read'],
+      [['vm', 'create', 'x', '--nothing'], 64, '--nothing'],
+      [['vm', 'run', 'nobody'], 1, 'Virtual machine not found: nobody'],
+      [['vm', 'logs'], 64, 'backlot vm logs NAME'],
+      [['vm', 'ls', '--url', 'http://127.0.0.1:1'], 1, 'Start one with `backlot serve`'],
+    ] as const) {
+      const call = await runBacklot(args, env)
+      expect([args, call.status, call.stdout]).toEqual([args, status, ''])
+      expect(call.stderr).toContain(text)
+    }
+  })
+
+  test('an interrupted creation leaves nothing', async () => {
+    const slow = Bun.serve({
+      port: 0,
+      // A disk that never comes: headers, and silence.
+      fetch: () =>
+        new Response(new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(512)) }), {
+          headers: { 'content-length': '1048576' },
+        }),
+    })
+    try {
+      const image = `http://127.0.0.1:${slow.port}/disk.raw`
+      const child = Bun.spawn(backlotCommand('vm', 'create', 'never', '--image', image), {
+        env: { ...process.env, ...env },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      await until('the download to begin', async () =>
+        (await data<Vm[]>('vm', 'ls')).some(({ name }) => name === 'never'),
+      )
+      child.kill('SIGINT')
+      expect([await child.exited, await child.stderr.text()]).toEqual([1, expect.stringContaining('interrupted')])
+      await until('it to be gone', async () => (await data<Vm[]>('vm', 'ls')).length === 0)
+    } finally {
+      await slow.stop(true)
+    }
+  })
+
+  test('help has every operation of its group', async () => {
+    for (const group of ['vm', 'host'] as const) {
+      const { stdout } = await runBacklot([group, '--help'])
+      for (const { command, summary } of Object.values(vmHost)) {
+        if (command.group !== group || command.words[0] === 'logs') continue
+        expect(stdout).toContain(summary)
+        expect(stdout).toContain(`backlot ${group} ${command.words[0]}`)
+      }
+    }
+  })
+})
+
+describe('host logs -f', () => {
+  test('shows what is there and what comes, until it is interrupted', async () => {
+    await data('vm', 'create', 'seen', '--image', 'none')
+    const child = Bun.spawn(backlotCommand('host', 'logs', '-f'), { env: { ...process.env, ...env }, stdout: 'pipe' })
+    let text = ''
+    const reading = (async () => {
+      for await (const part of child.stdout) text += new TextDecoder().decode(part)
+    })()
+    await until('the creation to be shown', () => text.includes('"vm":"seen"'))
+    await data('vm', 'rm', 'seen')
+    await until('the deletion to be shown', () => /"event":"deleted","vm":"seen"/.test(text))
+    child.kill('SIGINT')
+    await reading
+    expect(await child.exited).toBe(0)
+    const lines = text.trim().split('\n')
+    expect(new Set(lines).size).toBe(lines.length)
+  })
+})
+
+describe('completion', () => {
+  test.each([
+    [['v'], ['vm']],
+    [['vm', 'cl'], ['clone']],
+    [['vm', 'create', 'x', '--disk'], ['--disk-size']],
+    [
+      ['host', 'config', 'locations', ''],
+      ['add', 'default', 'remove'],
+    ],
+    [['image', 'build', ''], ['linux-minimal']],
+    [['image', 'ls', '--out'], ['--output']],
+    [['get_desk'], ['get_desktop_state']],
+    [['nothing', ''], []],
+  ])('after %p comes %p', async (words, expected) => {
+    const call = await runBacklot(['completion', 'words', '--', ...words], env)
+    expect(call.stdout.split('\n').filter((word) => word !== '')).toEqual(expected)
+  })
+
+  test('bash completes names of VMs through the script that it is given', async () => {
+    await data('vm', 'create', 'named', '--image', 'none')
+    const script = (await runBacklot(['completion', 'bash'])).stdout
+    const shell = `backlot() { ${backlotCommand()
+      .map((word) => `'${word}'`)
+      .join(' ')} "$@"; }
+${script}
+COMP_WORDS=(backlot vm stop na); COMP_CWORD=3; _backlot; echo "\${COMPREPLY[@]}"`
+    const child = Bun.spawn(['bash', '-c', shell], { env: { ...process.env, ...env }, stdout: 'pipe' })
+    expect(await child.stdout.text()).toBe('named\n')
+    await data('vm', 'rm', 'named')
+  })
+
+  test('without a service names are left out, and nothing is said', async () => {
+    const call = await runBacklot(['completion', 'words', '--', 'vm', 'stop', ''], {
+      BACKLOT_HOST_URL: 'http://127.0.0.1:1',
+    })
+    expect([call.status, call.stdout, call.stderr]).toEqual([0, '', ''])
+  })
+})

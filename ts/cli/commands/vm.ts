@@ -1,0 +1,48 @@
+/** `backlot vm`: the operations on virtual machines, read off their declarations; their console and their log. */
+import { Failure } from '@backlot/contract/failure'
+import { type Extra, groupCommand } from '../host/group.ts'
+import { logLines } from '../host/log-lines.ts'
+import { print, printJson } from '../output.ts'
+
+const only = (positionals: readonly string[], form: string): string => {
+  const [name] = positionals
+  if (name === undefined || positionals.length > 1) throw new Failure('usage', `Call it as \`backlot vm ${form}\`.`)
+  return name
+}
+
+const consoleForm = 'console [NAME]'
+
+const console: Extra = {
+  form: consoleForm,
+  summary: 'Print a link to the web page with the VMs and their screens; where a token is asked for it works once.',
+  options: {},
+  async run({ service, positionals, json }) {
+    const name = positionals.length === 0 ? undefined : only(positionals, consoleForm)
+    if (name !== undefined) await service.client.getVm({ name })
+    const { url } = await service.client.makeConsoleLink()
+    const link = name === undefined ? url : `${url}#${encodeURIComponent(name)}`
+    await (json ? printJson({ url: link }) : print(link))
+  },
+}
+
+const logsForm = 'logs NAME'
+
+const logs: Extra = {
+  form: logsForm,
+  summary: 'Show what the service logged about a VM, how it ended last, and the last words of its hypervisor.',
+  options: {},
+  async run({ service, positionals, json }) {
+    const name = only(positionals, logsForm)
+    const { lastEnding } = await service.client.getVm({ name })
+    const log = await logLines(service, { vm: name, lines: 10_000 })
+    const operations = await service.client.listOperations()
+    const messages = operations
+      .filter((operation) => operation.name === name)
+      .flatMap((operation) => operation.messages)
+    if (json) return printJson({ log, messages, lastEnding })
+    for (const line of [...log, ...messages]) await print(line)
+    if (lastEnding !== null) await print(`${lastEnding.at} it ended: ${lastEnding.cause}`)
+  },
+}
+
+export const command = groupCommand('vm', 'Make, run and keep virtual machines.', { console, logs })

@@ -1,0 +1,67 @@
+/** Calls an operation for a person or a script: shows progress, waits for what takes long, cancels when interrupted. */
+import { Failure } from '@backlot/contract/failure'
+import type { Operation } from '@backlot/contract/vmhost/operation'
+import { type Progress, startProgress } from '../progress.ts'
+import type { OperationName } from './declared.ts'
+import { prepareImage } from './image.ts'
+import { type Service, Watch } from './service.ts'
+
+type Input = Record<string, unknown>
+
+/** Operations that may take long, and the name under which the VM is found afterwards. */
+const long: Partial<Record<OperationName, (input: Input) => { name: unknown; storage: unknown }>> = {
+  createVm: ({ name, storage }) => ({ name, storage }),
+  runVm: ({ name, storage }) => ({ name, storage }),
+  cloneVm: ({ newName, destLocation, sourceLocation }) => ({ name: newName, storage: destLocation ?? sourceLocation }),
+  updateVm: ({ name, storage }) => ({ name, storage }),
+}
+
+/**
+ * Does an operation. What takes long gives the record of the VM as it is afterwards, or with `isDetached` the answer
+ * of the service at once.
+ */
+export const callOperation = async (
+  service: Service,
+  name: OperationName,
+  input: Input,
+  isDetached = false,
+): Promise<unknown> => {
+  const call = service.client[name] as (input: Input) => Promise<unknown>
+  const found = long[name]?.(input)
+  if (found === undefined) return call(input)
+  const interrupted = new AbortController()
+  const interrupt = () => interrupted.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+  using progress = startProgress()
+  try {
+    if (name === 'createVm') await prepareImage(input, { service, progress, signal: interrupted.signal })
+    if (isDetached) return await call(input)
+    let id: string | undefined
+    await using watch = await Watch.open(service, (operation) => {
+      if (operation.name !== found.name) return
+      if (operation.state === 'running') id = operation.id
+      showOperation(progress, operation)
+    })
+    const cancel = () => void (id !== undefined && service.client.cancelOperation({ id }).catch(() => undefined))
+    interrupted.signal.addEventListener('abort', cancel)
+    const answer = (await call(input)) as { operationId?: string }
+    id = answer.operationId ?? id
+    if (interrupted.signal.aborted) cancel()
+    if (answer.operationId !== undefined) await watch.finished(answer.operationId)
+    return await service.client.getVm({
+      name: String(found.name),
+      ...(found.storage !== undefined && { storage: String(found.storage) }),
+    })
+  } catch (error) {
+    if (interrupted.signal.aborted) throw new Failure('cancelled', 'It was interrupted; what was half made is removed.')
+    throw error
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)
+  }
+}
+
+const showOperation = (progress: Progress, { kind, name, state, step, progress: bytes }: Operation): void => {
+  if (state !== 'running') return
+  const percent = bytes?.totalBytes ? (100 * bytes.doneBytes) / bytes.totalBytes : undefined
+  progress.show(`${name}: ${step ?? kind}`, percent)
+}
