@@ -725,7 +725,7 @@ export interface FilmError {
 export interface FilmOptions {
   /** Pictures a second, from 1 to 60; 30. */
   fps?: number
-  /** The quantiser, from 12 (large and fine) to 40 (small and coarse); 17. */
+  /** The quantiser, from 12 (large and fine) to 40 (small and coarse); 14. */
   qp?: number
 }
 

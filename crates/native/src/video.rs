@@ -23,7 +23,7 @@ impl Coded for video::VideoError {
 pub struct FilmOptions {
     /// Pictures a second, from 1 to 60; 30.
     pub fps: Option<u32>,
-    /// The quantiser, from 12 (large and fine) to 40 (small and coarse); 17.
+    /// The quantiser, from 12 (large and fine) to 40 (small and coarse); 14.
     pub qp: Option<u8>,
 }
 

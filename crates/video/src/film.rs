@@ -24,7 +24,7 @@ pub struct FilmOptions {
 
 impl Default for FilmOptions {
     fn default() -> Self {
-        Self { fps: 30, qp: 17 }
+        Self { fps: 30, qp: 14 }
     }
 }
 

@@ -55,16 +55,30 @@ impl Footage {
 
     /// What may have changed since the last call, in screen pixels; everything at first. Fails with `display_lost`.
     pub fn changes(&mut self) -> Result<Vec<Rect>, CaptureError> {
-        self.look().map_err(|trouble| self.failed(trouble))
+        self.look().map_err(|trouble| failed(&self.display, trouble))
     }
 
     /// The pixels of a rectangle as they are now, in rows of four bytes a pixel: blue, green, red, any.
     ///
     /// What lies outside of the screen is black. Fails with `display_lost` and `capture_failed`.
     pub fn read(&mut self, area: Rect) -> Result<&[u8], CaptureError> {
+        let len = area.width as usize * area.height as usize * 4;
         let inside = self.screen.intersection(&area);
+        if inside == Some(area) && self.pointer.area().intersection(&area).is_none() {
+            // Nothing is drawn into them: they are given as the server left them.
+            return match self.session.read(self.session.root, area) {
+                Ok(read) => Ok(read.bytes),
+                Err(Trouble::Gone) => {
+                    self.is_everything_new = true;
+                    self.pixels.clear();
+                    self.pixels.resize(len, 0);
+                    Ok(&self.pixels)
+                }
+                Err(trouble) => Err(failed(&self.display, trouble)),
+            };
+        }
         self.pixels.clear();
-        self.pixels.resize(area.width as usize * area.height as usize * 4, 0);
+        self.pixels.resize(len, 0);
         if let Some(inside) = inside {
             match self.session.read(self.session.root, inside) {
                 Ok(read) => {
@@ -78,7 +92,7 @@ impl Footage {
                 }
                 // The screen became smaller; the next look sees all of it.
                 Err(Trouble::Gone) => self.is_everything_new = true,
-                Err(trouble) => return Err(self.failed(trouble)),
+                Err(trouble) => return Err(failed(&self.display, trouble)),
             }
         }
         self.pointer.draw(area, &mut self.pixels);
@@ -129,15 +143,14 @@ impl Footage {
         }
         Ok(changes)
     }
+}
 
-    fn failed(&self, trouble: Trouble) -> CaptureError {
-        let display = self.display.clone();
-        match trouble {
-            Trouble::Refused(ReplyOrIdError::ConnectionError(error)) => {
-                DesktopError::DisplayLost { display, reason: error.to_string() }.into()
-            }
-            other => CaptureError::Failed { what: "screen".to_owned(), reason: other.to_string() },
+fn failed(display: &str, trouble: Trouble) -> CaptureError {
+    match trouble {
+        Trouble::Refused(ReplyOrIdError::ConnectionError(error)) => {
+            DesktopError::DisplayLost { display: display.to_owned(), reason: error.to_string() }.into()
         }
+        other => CaptureError::Failed { what: "screen".to_owned(), reason: other.to_string() },
     }
 }
 
