@@ -4,10 +4,12 @@
  */
 import { machine, type Row, summary, table } from './driver/measure.ts'
 import { cloneRows, overlayRows } from './vmhost/disks.ts'
+import { serviceRows } from './vmhost/service.ts'
 
 const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   overlay: overlayRows,
   clone: cloneRows,
+  service: serviceRows,
 }
 
 const named = process.argv.slice(2).filter((flag) => !flag.startsWith('--'))

@@ -29,11 +29,14 @@ export const createApp = (
   report: (defect: unknown) => void,
 ): Answer => {
   const document = once(() => openApi(vmHost, vmHostPrefixes[0], version))
-  const app = new Elysia()
+  // Compiling routes beforehand takes longer than all that a person or an agent asks in a day would save.
+  const app = new Elysia({ aot: false })
     .onRequest(({ request, set }) => {
       const cookie = admit(request, entry)
       if (cookie !== undefined) set.headers['set-cookie'] = cookie
     })
+    // The framework would answer 415 or 422 where clients know 400 only, and read media types by their name.
+    .onParse(() => unread)
     .onError(async ({ error, code, request, set }) => {
       const failure = code === 'NOT_FOUND' ? unknownOperation(request) : Failure.from(error)
       if (failure.code === 'internal') report(error)
@@ -48,18 +51,12 @@ export const createApp = (
   for (const [name, declared] of Object.entries(vmHost satisfies Endpoints)) {
     const handle = handlers[name as keyof typeof vmHost]
     for (const { method, path } of waysTo(declared)) {
-      app.route(
-        method,
-        routeOf(path),
-        async ({ request, params, set }) => {
-          const result = await handle((await readInput(declared, params, request)) as Input<never>, host)
-          set.status = declared.success.status
-          const text = texts.get(result)
-          return text === undefined ? result : new Response(text, asJson)
-        },
-        // The framework would answer 415 or 422 where clients know 400 only, and read media types by their name.
-        { parse: 'none' },
-      )
+      app.route(method, routeOf(path), async ({ request, params, set }) => {
+        const result = await handle((await readInput(declared, params, request)) as Input<never>, host)
+        set.status = declared.success.status
+        const text = texts.get(result)
+        return text === undefined ? result : new Response(text, asJson)
+      })
     }
   }
   for (const prefix of vmHostPrefixes) {
@@ -82,6 +79,9 @@ const once = <T>(make: () => T): (() => T) => {
     return made
   }
 }
+
+/** Stands for a body that is read later. */
+const unread = {}
 
 const routeOf = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 

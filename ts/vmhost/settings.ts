@@ -1,4 +1,5 @@
-/** What the person decided about this host, in one file: read afresh each time, changed whole or not at all. */
+/** What the person decided about this host, in one file: read when it is another, changed whole or not at all. */
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { Places } from '@backlot/contract/places'
@@ -33,6 +34,8 @@ export const settingsAt = (places: Places): SettingsFile =>
 /** The file. It need not exist; fields in it that this version does not know are kept. */
 export class SettingsFile {
   #last: Promise<unknown> = Promise.resolve()
+  /** What was read last, and of which file. */
+  #known: { readonly stamp: string; readonly decided: Decided } | undefined
 
   constructor(
     readonly path: string,
@@ -59,7 +62,16 @@ export class SettingsFile {
     return { cachingEnabled: true, locations: [], defaultLocationName: 'home', ...this.usual, ...decided }
   }
 
+  /** Without a wait where the file is that of the last time: every request asks. */
   async #decided(): Promise<Decided> {
+    const stamp = stampOf(this.path)
+    if (stamp !== undefined && stamp === this.#known?.stamp) return this.#known.decided
+    const decided = await this.#read()
+    this.#known = stamp === undefined ? undefined : { stamp, decided }
+    return decided
+  }
+
+  async #read(): Promise<Decided> {
     let text: string | undefined
     try {
       text = await readIfThere(this.path)
@@ -104,5 +116,20 @@ export class SettingsFile {
       `The settings file "${this.path}" cannot be read: ${why}. Mend it, or remove it to start afresh.`,
       { path: this.path },
     )
+  }
+}
+
+/** Milliseconds for which a file may be written again without another time being noted on it. */
+const clockTickMs = 50
+
+/** Tells a file from what it was before; undefined where it was written just now, or cannot be looked at. */
+const stampOf = (path: string): string | undefined => {
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+    if (stats === undefined) return 'absent'
+    const isSettled = Math.abs(Date.now() - Number(stats.mtimeMs)) > clockTickMs
+    return isSettled ? `${stats.ino} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.size}` : undefined
+  } catch {
+    return undefined
   }
 }

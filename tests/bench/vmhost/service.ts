@@ -1,0 +1,130 @@
+/** What the service itself costs, beside an Elysia server that does nothing: a list, memory, the start. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { backlotCommand } from '../../support/backlot.ts'
+import { exactly, milliseconds, type Row, sideBySide } from '../driver/measure.ts'
+import { residentMegabytes } from '../driver/server.ts'
+
+const vms = 200
+const listings = 1_000
+
+/** A server as a process: the address that it printed. */
+class Service implements AsyncDisposable {
+  private constructor(
+    readonly url: string,
+    private readonly child: Bun.Subprocess<'ignore', 'pipe', 'ignore'>,
+  ) {}
+
+  static async start(command: readonly [string, ...string[]], home: string): Promise<Service> {
+    const child = Bun.spawn([...command], {
+      env: { ...process.env, BACKLOT_HOME: home },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
+    const { value } = await child.stdout.getReader().read()
+    return new Service(new TextDecoder().decode(value).trim(), child)
+  }
+
+  async ask(path: string, body?: object): Promise<void> {
+    const answer = await fetch(
+      this.url + path,
+      body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) },
+    )
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`)
+  }
+
+  get megabytes(): number {
+    return residentMegabytes(this.child.pid)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.child.kill()
+    await this.child.exited
+  }
+}
+
+/** The empty server, compiled as the product is. */
+const compiledEmpty = async (folder: string): Promise<[string]> => {
+  const outfile = join(folder, 'empty-elysia')
+  const { success, logs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, 'empty-elysia.ts')],
+    target: 'bun',
+    format: 'esm',
+    minify: true,
+    bytecode: true,
+    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+  })
+  if (!success) throw new AggregateError(logs, 'the empty server does not compile')
+  return [outfile]
+}
+
+/** A list of 200 VMs, memory with them, and the time from the start to the first answer. */
+export const serviceRows = async (): Promise<Row[]> => {
+  const home = await mkdtemp(join(tmpdir(), 'backlot-bench-'))
+  try {
+    return await rowsIn(home)
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+const rowsIn = async (home: string): Promise<Row[]> => {
+  const serve = backlotCommand('serve', '--port', '0')
+  const nothing = await compiledEmpty(home)
+  const started = await sideBySide(15, {
+    ours: () => firstAnswer(serve, '/svc/vms', home),
+    empty: () => firstAnswer(nothing, '/', home),
+  })
+  await using ours = await Service.start(serve, home)
+  await using empty = await Service.start(nothing, home)
+  const settings = { os: 'linux', cpu: 1, memory: '256MB', diskSize: '8GB', display: '1024x768' }
+  for (let count = 0; count < vms; count++) await ours.ask('/svc/vms', { name: `vm-${count}`, ...settings })
+  const listed = await sideBySide(listings, {
+    ours: () => milliseconds(() => ours.ask('/svc/vms')),
+    empty: () => milliseconds(() => empty.ask('/')),
+  })
+  // The next service finds the VMs there; the one that made them holds the native core beside them.
+  const again = await Service.start(serve, home)
+  for (let count = 0; count < listings; count++) await again.ask('/svc/vms')
+  const memory = { ours: ours.megabytes, again: again.megabytes, empty: empty.megabytes }
+  await again[Symbol.asyncDispose]()
+  return [
+    {
+      what: `list of ${vms} VMs`,
+      unit: 'ms',
+      measured: listed.ours,
+      floor: { name: 'empty Elysia route', spread: listed.empty },
+      aim: { of: 'ratio', atMost: 5 },
+    },
+    ...[
+      { what: `memory of a service that found ${vms} VMs, after ${listings} lists`, megabytes: memory.again },
+      { what: 'of the one that made them', megabytes: memory.ours },
+    ].map(
+      ({ what, megabytes }): Row => ({
+        what,
+        unit: 'MB',
+        measured: exactly(megabytes),
+        floor: { name: 'empty Elysia server', spread: exactly(memory.empty) },
+        aim: { of: 'difference', atMost: 30 },
+      }),
+    ),
+    {
+      what: 'start of the service to its first answer',
+      unit: 'ms',
+      measured: started.ours,
+      floor: { name: 'empty Elysia server', spread: started.empty },
+      aim: { of: 'ratio', atMost: 2 },
+    },
+  ]
+}
+
+const firstAnswer = (command: readonly [string, ...string[]], path: string, home: string): Promise<number> => {
+  let service: Service | undefined
+  return milliseconds(async () => {
+    service = await Service.start(command, home)
+    await service.ask(path)
+  }).finally(() => service?.[Symbol.asyncDispose]())
+}
