@@ -17,8 +17,10 @@ export const vmFiles = {
   run: 'run.json',
   /** How the last hypervisor ended. */
   ended: 'ended.json',
-  /** Locked as long as a hypervisor lives, or the VM is being made. */
+  /** Locked as long as a hypervisor lives. */
   lock: 'lock',
+  /** Locked as long as the VM is being made. */
+  making: '.making',
   pid: 'hypervisor.pid',
   serial: 'serial.log',
   hypervisorLog: 'hypervisor.log',

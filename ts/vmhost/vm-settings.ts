@@ -5,7 +5,7 @@ import { Failure } from '@backlot/contract/failure'
 import { networkModes } from '@backlot/contract/vmhost/vm'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { readIfThere, replaceFile } from './durable.ts'
+import { readIfThere, replaceFile, writeSynced } from './durable.ts'
 import { vmPath } from './vm-directory.ts'
 
 /** The settings; the name is the folder's. */
@@ -68,7 +68,13 @@ export const readVmSettings = async (folder: string): Promise<VmSettings | undef
 
 /** Writes the settings, durably. */
 export const writeVmSettings = (folder: string, settings: VmSettings): Promise<void> =>
-  replaceFile(vmPath(folder, 'settings'), `${JSON.stringify(settings, null, 2)}\n`)
+  replaceFile(vmPath(folder, 'settings'), textOf(settings))
+
+/** Writes the settings of a VM that is being made, whose folder is synced by whoever makes it. */
+export const writeNewSettings = (folder: string, settings: VmSettings): Promise<void> =>
+  writeSynced(vmPath(folder, 'settings'), textOf(settings))
+
+const textOf = (settings: VmSettings): string => `${JSON.stringify(settings, null, 2)}\n`
 
 /** What makes a VM itself and no copy; new for each VM and each clone. */
 export const newIdentity = (): Pick<VmSettings, 'macAddress' | 'uuid' | 'generationId' | 'instanceId'> => {

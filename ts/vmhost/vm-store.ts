@@ -93,13 +93,14 @@ export class VmStore {
     await makeFolder(storage.path)
     const folder = join(storage.path, `${newPrefix}${crypto.randomUUID()}`)
     await mkdir(folder, { mode: 0o700 })
-    const lock = this.lock(vmPath(folder, 'lock'))
+    const lock = this.lock(vmPath(folder, 'making'))
     try {
       await fill(folder)
       await syncFolder(folder)
       await this.refuseTaken(place)
-      await rename(folder, place.path)
+      await rename(folder, place.path).catch((error) => this.#refuseMade(place, error))
       await syncFolder(storage.path)
+      await rm(vmPath(place.path, 'making'), { force: true })
     } catch (error) {
       await removeKnownFiles(folder)
       throw error
@@ -107,6 +108,12 @@ export class VmStore {
       lock?.release()
     }
     return place
+  }
+
+  /** Another may have got the name in the last moment. */
+  async #refuseMade(place: VmPlace, error: unknown): Promise<never> {
+    await this.refuseTaken(place)
+    throw error
   }
 
   /** Throws `vm_exists` where something has the VM's place. */
@@ -152,7 +159,7 @@ export class VmStore {
 
   async #sweepNew(folder: string): Promise<void> {
     // Another service may keep VMs here too, and be at work on this one.
-    const lock = this.lock(vmPath(folder, 'lock'))
+    const lock = this.lock(vmPath(folder, 'making'))
     if (lock === undefined) return
     lock.release()
     await removeKnownFiles(folder)

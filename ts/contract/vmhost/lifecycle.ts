@@ -13,7 +13,7 @@ const inStorage = Type.Object({ storage: Type.Optional(storage) })
 const size = (what: string) =>
   Type.String({ pattern: sizePattern, maxLength: 40, description: `${what}, like \`8GB\`; without a unit in GB.` })
 
-const cpu = Type.Integer({ minimum: 1, maximum: 512, description: 'Number of processor cores.' })
+const cpu = Type.Integer({ minimum: 1, maximum: 255, description: 'Number of processor cores.' })
 const memory = size('Memory')
 const diskSize = size('Size of the disk')
 const display = Type.String({

@@ -63,28 +63,23 @@ export class Bases {
 
   /**
    * Turns the disk of a stopped VM into a base and puts an empty overlay into its place; at every moment the VM has one of
-   * the two. Nothing is copied. A disk that is such an overlay already leads to the base that it lies on.
+   * the two. Nothing is copied. A disk that is such an overlay already leads to the base that it lies on. The base can be
+   * built upon at once; `replaced` settles when both would survive a power cut.
    */
-  async freeze(vm: VmPlace): Promise<BaseDisk> {
+  async freeze(vm: VmPlace): Promise<{ base: BaseDisk; replaced: Promise<void> }> {
     const disk = vmPath(vm.path, 'disk')
-    const { disk: top } = await core().diskInfo(disk)
-    const { blocks } = await stat(disk)
-    const below = top.backing
-    if (below?.name.startsWith(`../${basesFolder}/`) && blocks * 512 <= emptyOverlayBytes) {
-      const { virtual_size } = (await core().diskInfo(below.path)).disk
-      const base = { file: below.name.slice(basesFolder.length + 4), format: below.format }
-      if (virtual_size === top.virtual_size && (await isEmpty(disk))) return base
-    }
+    const below = await untouched(disk)
+    if (below !== undefined) return { base: below, replaced: Promise.resolve() }
     const folder = await this.#folder(vm.storage)
     const base = { file: `${crypto.randomUUID()}.qcow2`, format: 'qcow2' as const }
-    await link(disk, join(folder, base.file))
-    await syncFolder(folder)
     const next = vmPath(vm.path, 'nextDisk')
-    await rm(next, { force: true })
-    await this.overlay(next, base)
-    await rename(next, disk)
-    await syncFolder(vm.path)
-    return base
+    await Promise.all([link(disk, join(folder, base.file)), rm(next, { force: true })])
+    const replace = async () => {
+      await Promise.all([syncFolder(folder), this.overlay(next, base)])
+      await rename(next, disk)
+      await syncFolder(vm.path)
+    }
+    return { base, replaced: replace() }
   }
 
   /** Removes the bases of the location on which no disk lies any more; where a disk cannot be read, none. */
@@ -120,7 +115,16 @@ export class Bases {
 /** An overlay without data takes four clusters at most, and mostly less. */
 const emptyOverlayBytes = 4 * 64 * 1024
 
-const isEmpty = async (disk: string): Promise<boolean> => (await core().checkDisk(disk)).allocated_clusters === 0
+/** The base that an overlay lies on to which nobody has written, and which has its size. */
+const untouched = async (disk: string): Promise<BaseDisk | undefined> => {
+  const [{ disk: top, chain }, { blocks }] = await Promise.all([core().diskInfo(disk), stat(disk)])
+  const { backing } = top
+  const start = `../${basesFolder}/`
+  if (!backing?.name.startsWith(start) || blocks * 512 > emptyOverlayBytes) return undefined
+  if (chain[0]?.virtual_size !== top.virtual_size) return undefined
+  if ((await core().checkDisk(disk)).allocated_clusters > 0) return undefined
+  return { file: backing.name.slice(start.length), format: backing.format }
+}
 
 /** The first disk of the `others` that lies on a file of the location; undefined where none does. */
 export const dependent = async ({ path }: Storage, others: readonly Storage[]): Promise<string | undefined> => {

@@ -7,10 +7,10 @@ import { syncFile } from '../durable.ts'
 import type { Handlers, Host } from '../host.ts'
 import { noRoom } from '../no-room.ts'
 import type { Work } from '../operations.ts'
-import { readUserData, writeSeed } from '../seed.ts'
+import { readUserData, type Seed, writeSeed } from '../seed.ts'
 import type { Storage } from '../storage.ts'
 import { vmPath } from '../vm-directory.ts'
-import { newIdentity, type VmSettings, writeVmSettings } from '../vm-settings.ts'
+import { newIdentity, type VmSettings, writeNewSettings } from '../vm-settings.ts'
 import type { StoredVm, VmPlace } from '../vm-store.ts'
 import { alone, findVm } from './find.ts'
 
@@ -48,27 +48,41 @@ export const copyVm = async (
 ): Promise<VmPlace> => {
   try {
     return await host.store.make(target, newName, async (folder) => {
-      const disk = vmPath(folder, 'disk')
-      if (target.path === vm.storage.path) {
-        await host.bases.exclusively(target, async () => host.bases.overlay(disk, await host.bases.freeze(vm)))
-      } else {
-        const path = vmPath(vm.path, 'disk')
-        work.step('copying the disk')
-        const bytes = (await core().diskInfo(path)).disk.virtual_size
-        await copyDisk({ path, format: 'qcow2', bytes }, { path: disk, format: 'qcow2' }, work)
-        await syncFile(disk)
-      }
-      for (const file of ['kernel', 'initrd'] as const) await bringAlong(vm.path, folder, file)
-      const userData = await readUserData(vm.path)
-      if (userData !== undefined) {
-        await writeSeed(folder, { instanceId: settings.instanceId, hostName: newName, userData })
-      }
-      await writeVmSettings(folder, settings)
+      const isBeside = target.path === vm.storage.path
+      // What waits for the drive waits together.
+      await Promise.all([
+        isBeside ? layDisk(host, vm, folder) : bringDisk(vm, folder, work),
+        bringAlong(vm.path, folder, 'kernel'),
+        bringAlong(vm.path, folder, 'initrd'),
+        bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: newName }),
+        writeNewSettings(folder, settings),
+      ])
       work.signal.throwIfAborted()
     })
   } catch (error) {
     throw noRoom(error, target.path)
   }
+}
+
+/** Both VMs write to overlays of what the source's disk was. */
+const layDisk = (host: Host, vm: StoredVm, folder: string): Promise<void> =>
+  host.bases.exclusively(vm.storage, async () => {
+    const { base, replaced } = await host.bases.freeze(vm)
+    await Promise.all([replaced, host.bases.overlay(vmPath(folder, 'disk'), base)])
+  })
+
+/** The disk, and all that it lies on, as one. */
+const bringDisk = async (vm: StoredVm, folder: string, work: Work): Promise<void> => {
+  const [from, disk] = [vmPath(vm.path, 'disk'), vmPath(folder, 'disk')]
+  work.step('copying the disk')
+  const bytes = (await core().diskInfo(from)).disk.virtual_size
+  await copyDisk({ path: from, format: 'qcow2', bytes }, { path: disk, format: 'qcow2' }, work)
+  await syncFile(disk)
+}
+
+const bringSeed = async (from: string, folder: string, about: Omit<Seed, 'userData'>): Promise<void> => {
+  const userData = await readUserData(from)
+  if (userData !== undefined) await writeSeed(folder, { ...about, userData })
 }
 
 /** These are never written to: another name is a copy. */

@@ -9,7 +9,7 @@ import type { Work } from '../operations.ts'
 import { writeSeed } from '../seed.ts'
 import { sourceOf } from '../sources/index.ts'
 import type { CreateInput, Plan } from '../sources/source.ts'
-import { newIdentity, type VmSettings, writeVmSettings } from '../vm-settings.ts'
+import { newIdentity, type VmSettings, writeNewSettings } from '../vm-settings.ts'
 import type { VmPlace } from '../vm-store.ts'
 
 /** Bytes of the smallest disk and the smallest memory that a guest can do anything with. */
@@ -85,7 +85,7 @@ const make = async (
       if (plan.seeded || userData !== undefined) {
         await writeSeed(folder, { instanceId: settings.instanceId, hostName: place.name, userData })
       }
-      await writeVmSettings(folder, settings)
+      await writeNewSettings(folder, settings)
       work.signal.throwIfAborted()
     })
   } catch (error) {
