@@ -297,6 +297,8 @@ const places: Record<FailureCode, string> = {
   packages_unavailable: 'imagebuild',
   image_not_built: 'imagebuild',
   no_accelerator: '../../ts/vmhost/hypervisors/qemu/accelerator',
+  agent_unavailable: 'lume-command',
+  guest_timeout: 'lume-command',
   usage: 'failures',
   unknown_command: 'failures',
   unknown_method: 'socket-protocol',

@@ -24,6 +24,7 @@ const registry: Readonly<Record<ProgramName, Readonly<Record<string, Load>>>> = 
     image: () => import('./commands/image.ts'),
     vm: () => import('./commands/vm.ts'),
     completion: () => import('./commands/completion.ts'),
+    lume: () => import('./commands/lume.ts'),
   },
   'backlot-driver': {
     ...shared,

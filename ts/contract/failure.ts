@@ -185,6 +185,12 @@ export const failures = kind({
     status: 409,
   },
   vm_not_running: { when: 'The VM does not run, so that it cannot be stopped.', exit: 1, status: 409 },
+  agent_unavailable: {
+    when: 'No guest agent answers in the VM, or it refuses the command.',
+    exit: 1,
+    status: 409,
+  },
+  guest_timeout: { when: 'A command in a guest took longer than it was allowed.', exit: 1, status: 409 },
   vm_busy: { when: 'Something else that takes long is being done with the VM.', exit: 1, status: 409 },
   vm_not_stopped: { when: 'The hypervisor of a VM did not end, whatever was tried.', exit: 1 },
   hypervisor_failed: { when: 'The hypervisor ended before the VM ran.', exit: 1 },

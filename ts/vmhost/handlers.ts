@@ -1,6 +1,7 @@
 /** The handler of each operation. */
 import { getConfig, setConfig } from './handlers/config.ts'
 import { makeConsoleLink } from './handlers/console.ts'
+import { execInVm } from './handlers/guest.ts'
 import { addLocation, listLocations, removeLocation, setDefaultLocation } from './handlers/locations.ts'
 import { cancelOperation, getHostStatus, getLogs, getOperation, listOperations } from './handlers/observing.ts'
 import { getVm, listVms, setupVm } from './handlers/vms.ts'
@@ -22,6 +23,7 @@ export const handlers: Handlers = {
   runVm,
   stopVm,
   setupVm,
+  execInVm,
   getConfig,
   setConfig,
   listLocations,

@@ -23,13 +23,14 @@ const logs: Extra = {
     }
     if (!values.follow) {
       // Scripts get the answer as the service gives it.
-      if (json) return print(JSON.stringify(await service.client.getLogs(wish), null, 2))
-      for (const line of await logLines(service, wish as LogWish)) await print(line)
-      return
+      if (json) await print(JSON.stringify(await service.client.getLogs(wish), null, 2))
+      else for (const line of await logLines(service, wish as LogWish)) await print(line)
+      return 0
     }
     const stop = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
     for await (const line of followLog(service, wish as LogWish, stop.signal)) await print(line)
+    return 0
   },
 }
 

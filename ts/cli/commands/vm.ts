@@ -22,6 +22,7 @@ const console: Extra = {
     const { url } = await service.client.makeConsoleLink()
     const link = name === undefined ? url : `${url}#${encodeURIComponent(name)}`
     await (json ? printJson({ url: link }) : print(link))
+    return 0
   },
 }
 
@@ -39,10 +40,34 @@ const logs: Extra = {
     const messages = operations
       .filter((operation) => operation.name === name)
       .flatMap((operation) => operation.messages)
-    if (json) return printJson({ log, messages, lastEnding })
-    for (const line of [...log, ...messages]) await print(line)
-    if (lastEnding !== null) await print(`${lastEnding.at} it ended: ${lastEnding.cause}`)
+    if (json) await printJson({ log, messages, lastEnding })
+    else {
+      for (const line of [...log, ...messages]) await print(line)
+      if (lastEnding !== null) await print(`${lastEnding.at} it ended: ${lastEnding.cause}`)
+    }
+    return 0
   },
 }
 
-export const command = groupCommand('vm', 'Make, run and keep virtual machines.', { console, logs })
+const execForm = 'exec NAME COMMAND [--timeout-seconds N]'
+
+const exec: Extra = {
+  form: execForm,
+  summary: "Run a command with the guest's shell, through its agent; ends with the command's exit status.",
+  options: { 'timeout-seconds': { type: 'string' } },
+  async run({ service, positionals, values }) {
+    const [name, ...words] = positionals
+    if (name === undefined || words.length === 0) throw new Failure('usage', `Call it as \`backlot vm ${execForm}\`.`)
+    const seconds = values['timeout-seconds']
+    const { stdout, stderr, exitCode } = await service.client.execInVm({
+      name,
+      command: words.join(' '),
+      ...(seconds !== undefined && { timeoutSeconds: Number(seconds) }),
+    })
+    await Bun.write(Bun.stdout, stdout)
+    await Bun.write(Bun.stderr, stderr)
+    return exitCode
+  },
+}
+
+export const command = groupCommand('vm', 'Make, run and keep virtual machines.', { exec, console, logs })

@@ -16,12 +16,13 @@ export interface Extra {
   readonly form: string
   readonly summary: string
   readonly options: Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>
+  /** Gives the exit status. */
   run(call: {
     readonly service: Service
     readonly positionals: readonly string[]
     readonly values: Readonly<Record<string, string | boolean | undefined>>
     readonly json: boolean
-  }): Promise<void>
+  }): Promise<number>
 }
 
 const common = { url: { type: 'string' }, json: { type: 'boolean' }, detach: { type: 'boolean' } } as const
@@ -51,8 +52,7 @@ export const groupCommand = (group: Group, summary: string, extras: Readonly<Rec
       const { values, positionals } = readFlags(`${group} ${first}`, { args: others, allowPositionals: true, options })
       const service = serviceAt(values.url as string | undefined)
       const json = values.json === true || !isTerminal()
-      await extra.run({ service, positionals, values: values as never, json })
-      return 0
+      return extra.run({ service, positionals, values: values as never, json })
     }
     const found = findOperation(group, args)
     if (found === undefined) {

@@ -2,6 +2,7 @@
 import type { Ending, Forward, SharedDirectory } from '@backlot/contract/vmhost/vm'
 import type { StoredVm, VmPlace } from '../vm-store.ts'
 import type { Accelerator } from './qemu/arguments.ts'
+import type { GuestResult } from './qemu/guest-exec.ts'
 
 /** How somebody wants a VM to be run. */
 export interface RunOptions {
@@ -45,6 +46,8 @@ export interface Machine {
   readonly ended: Promise<Ending>
   /** Asks the guest to shut down, and says by which way; undefined where it cannot be asked. */
   askToShutDown(): Promise<'agent' | 'acpi' | undefined>
+  /** Runs a command with the guest's shell; throws `agent_unavailable` and `guest_timeout`. */
+  execute(command: string, timeoutMs: number): Promise<GuestResult>
   /** Ends the process, through its own command or by a signal. */
   kill(): Promise<void>
   /** Grows the disk to so many bytes. */

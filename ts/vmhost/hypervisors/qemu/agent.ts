@@ -1,5 +1,6 @@
 /** The QEMU guest agent: JSON over a serial port that nobody may be listening on. */
 import { connect, type Socket } from 'node:net'
+import { Failure } from '@backlot/contract/failure'
 
 /** The delimiter that begins a synchronised answer (QEMU guest agent protocol, guest-sync-delimited). */
 const delimiter = 0xff
@@ -7,23 +8,62 @@ const delimiter = 0xff
 /** Milliseconds that an agent may take to show that it listens; under emulation a guest is slow. */
 const listensWithinMs = 1_500
 
+/** The same for one that is asked for something: there is no other way. */
+const askedListensWithinMs = 5_000
+
+/** Milliseconds for the answer of a command that does nothing long. */
+const answersWithinMs = 15_000
+
 /** Sends the agent a command that has no answer, such as `guest-shutdown`; says whether an agent was there to take it. */
 export const tellAgent = async (path: string, command: string, parameters: object): Promise<boolean> => {
-  const socket = await open(path)
+  const socket = await listening(path, listensWithinMs)
   if (socket === undefined) return false
   try {
-    const id = crypto.getRandomValues(new Uint32Array(1))[0] as number
-    const listens = answers(socket, id)
-    socket.write(Buffer.from([delimiter]))
-    socket.write(`${JSON.stringify({ execute: 'guest-sync-delimited', arguments: { id } })}\n`)
-    if (!(await listens)) return false
-    await new Promise<void>((settle) => {
-      socket.write(`${JSON.stringify({ execute: command, arguments: parameters })}\n`, () => settle())
-    })
+    await new Promise<void>((settle) => socket.write(request(command, parameters), () => settle()))
     return true
   } finally {
     socket.end()
   }
+}
+
+/** Has the agent do a command, and gives what it returns. Throws `agent_unavailable`. */
+export const askAgent = async (path: string, command: string, parameters: object): Promise<unknown> => {
+  const socket = await listening(path, askedListensWithinMs)
+  if (socket === undefined) throw unavailable('No guest agent answers.', command)
+  try {
+    const line = nextLine(socket, answersWithinMs, () => true)
+    socket.write(request(command, parameters))
+    const text = await line
+    if (text === undefined) throw unavailable('The guest agent gave no answer.', command)
+    const { return: result, error } = JSON.parse(text) as { return?: unknown; error?: { desc?: string } }
+    if (error !== undefined) throw unavailable(`The guest agent refused: ${error.desc}.`, command)
+    return result
+  } finally {
+    socket.end()
+  }
+}
+
+const unavailable = (why: string, command: string): Failure =>
+  new Failure(
+    'agent_unavailable',
+    `${why} Wait until the guest is up; if it has none, install qemu-guest-agent in it, or use ssh.`,
+    { command },
+  )
+
+const request = (command: string, parameters: object): string =>
+  `${JSON.stringify({ execute: command, arguments: parameters })}\n`
+
+/** A connection to an agent that has just shown that it listens; undefined where none does. */
+const listening = async (path: string, withinMs: number): Promise<Socket | undefined> => {
+  const socket = await open(path)
+  if (socket === undefined) return undefined
+  const id = crypto.getRandomValues(new Uint32Array(1))[0] as number
+  const answer = nextLine(socket, withinMs, (read) => read.includes(delimiter))
+  socket.write(Buffer.from([delimiter]))
+  socket.write(request('guest-sync-delimited', { id }))
+  if ((await answer)?.includes(String(id))) return socket
+  socket.end()
+  return undefined
 }
 
 const open = (path: string): Promise<Socket | undefined> =>
@@ -32,17 +72,21 @@ const open = (path: string): Promise<Socket | undefined> =>
     socket.on('error', () => settle(undefined))
   })
 
-const answers = (socket: Socket, id: number): Promise<boolean> =>
+/** The first whole line behind the last delimiter, once `begins` says that it may be there; undefined where none comes. */
+const nextLine = (socket: Socket, withinMs: number, begins: (read: Buffer) => boolean): Promise<string | undefined> =>
   new Promise((settle) => {
-    const timer = setTimeout(() => settle(false), listensWithinMs)
     let read = Buffer.alloc(0)
-    socket.on('close', () => settle(false))
-    socket.on('data', (part: Buffer) => {
-      read = Buffer.concat([read, part])
-      const at = read.lastIndexOf(delimiter)
-      const line = read.subarray(at + 1).toString()
-      if (at < 0 || !line.includes('\n')) return
+    const done = (line: string | undefined) => {
       clearTimeout(timer)
-      settle(line.includes(String(id)))
-    })
+      socket.off('data', take).off('close', close)
+      settle(line)
+    }
+    const close = () => done(undefined)
+    const take = (part: Buffer) => {
+      read = Buffer.concat([read, part])
+      const line = read.subarray(read.lastIndexOf(delimiter) + 1).toString()
+      if (begins(read) && line.includes('\n')) done(line.slice(0, line.indexOf('\n')))
+    }
+    const timer = setTimeout(close, withinMs)
+    socket.on('data', take).on('close', close)
   })

@@ -9,6 +9,7 @@ import type { StoredVm } from '../../vm-store.ts'
 import type { Machine } from '../hypervisor.ts'
 import { tellAgent } from './agent.ts'
 import { endingOf, type Seen } from './ending.ts'
+import { execInGuest, type GuestResult } from './guest-exec.ts'
 import { killProcess, startTime } from './process.ts'
 import { Qmp, type QmpEvent } from './qmp.ts'
 import type { RunRecord } from './run-record.ts'
@@ -127,6 +128,10 @@ export class QemuMachine implements Machine {
     } catch {
       return undefined
     }
+  }
+
+  execute(command: string, timeoutMs: number): Promise<GuestResult> {
+    return execInGuest(this.run.agentSocket, this.place.settings.guestOs, command, timeoutMs)
   }
 
   async kill(): Promise<void> {

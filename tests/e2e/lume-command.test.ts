@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Vm } from '@backlot/contract/vmhost/vm'
+import { runBacklot } from '../support/backlot.ts'
+import { runProgram } from '../support/guest.ts'
+import { linuxMinimal, testImages } from '../support/image.ts'
+import { until } from '../support/until.ts'
+import { startVmHost, type VmHost } from '../support/vmhost.ts'
+
+setDefaultTimeout(240_000)
+
+let host: VmHost
+/** The small program that clients find on their PATH. */
+let shim: string
+let env: Record<string, string>
+
+beforeAll(async () => {
+  await linuxMinimal()
+  host = await startVmHost()
+  env = { BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home }
+  await host.host('config', 'set', '--cache-directory', testImages)
+  const folder = join(host.home, 'bin')
+  const installed = await runBacklot(['lume', 'install-shim', folder])
+  shim = join(folder, 'lume')
+  expect(installed.stdout).toBe(`${shim}\n`)
+})
+
+afterAll(() => host[Symbol.asyncDispose]())
+
+const lume = async (...args: string[]) => {
+  const child = Bun.spawn([shim, ...args], {
+    env: { ...process.env, ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  return { stdout, stderr, status: await child.exited }
+}
+
+const data = async <Value>(...args: string[]): Promise<Value> => {
+  const { stdout, stderr, status } = await lume(...args)
+  if (status !== 0) throw new Error(`${args.join(' ')}: ${stderr}`)
+  return JSON.parse(stdout) as Value
+}
+
+test('its words do what clients and scripts mean by them', async () => {
+  expect((await lume('--version')).stdout).toMatch(/^0\.\d+\.\d+\n$/)
+  expect(await data<Vm[]>('ls', '--format', 'json')).toEqual([])
+  await data('create', 'one', '--os', 'linux', '--cpu', '1', '--memory', '1GB', '--disk-size', '2GB')
+  const [one] = await data<Vm[]>('get', 'one', '-f', 'json')
+  expect(one).toMatchObject({ name: 'one', image: null, cpuCount: 1, memorySize: 2 ** 30, status: 'stopped' })
+  await data('set', 'one', '--disk-size', '3GB')
+  await data('clone', 'one', 'two')
+  expect((await data<Vm[]>('ls', '-f', 'json')).map(({ name }) => name)).toEqual(['one', 'two'])
+  const kept = await lume('delete', 'two')
+  expect([kept.status, kept.stdout]).toEqual([64, ''])
+  expect(kept.stderr).toContain('--force')
+  for (const name of ['one', 'two']) expect((await lume('delete', name, '--force')).status).toBe(0)
+  expect(await data<Vm[]>('ls', '--format', 'json')).toEqual([])
+  const folder = join(host.home, 'more')
+  await data('config', 'storage', 'add', 'more', folder)
+  expect(await data<object[]>('config', 'storage', 'list')).toContainEqual({ name: 'more', path: folder })
+  await data('config', 'storage', 'remove', 'more')
+  expect((await lume('logs', 'info', '--lines', '1')).stdout).toContain('deleted')
+  const unknown = await lume('nothing')
+  expect([unknown.status, unknown.stderr]).toEqual([64, expect.stringContaining('does not know "nothing"')])
+  expect((await lume('get', 'nobody')).stderr).toContain('Virtual machine not found: nobody')
+})
+
+test('`run` stays until the VM ends, and `ssh` goes through the agent, or through ssh as somebody', async () => {
+  const key = join(host.home, 'key')
+  await runProgram('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key)
+  const cloud = join(host.home, 'cloud')
+  await writeFile(cloud, `#cloud-config\nssh_authorized_keys:\n  - ${(await Bun.file(`${key}.pub`).text()).trim()}\n`)
+  const made = ['vm', 'create', 'guest', '--cpu', '1', '--memory', '256MB', '--user-data', `@${cloud}`]
+  expect((await runBacklot(made, env)).status).toBe(0)
+  const shared = join(host.home, 'given')
+  await mkdir(shared)
+  await writeFile(join(shared, 'note'), 'seen')
+  const run = Bun.spawn([shim, 'run', 'guest', '--no-display', '--shared-dir', `${shared}:ro`], {
+    env: { ...process.env, ...env },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  const answered = async () => {
+    const call = await lume('ssh', 'guest', 'cat /mnt/shared/given/note')
+    return call.status === 0 && call
+  }
+  expect(await until('the agent', answered, 120_000)).toMatchObject({ stdout: 'seen', stderr: '' })
+  expect(run.exitCode).toBeNull()
+  expect(await lume('ssh', 'guest', 'echo out; echo err >&2; exit 7')).toEqual({
+    stdout: 'out\n',
+    stderr: 'err\n',
+    status: 7,
+  })
+
+  // Somebody to log in as means ssh, with the keys that ssh finds in the person's home folder.
+  await mkdir(join(host.home, '.ssh'), { mode: 0o700 })
+  const program = join(host.home, 'bin', 'ssh')
+  await writeFile(program, `#!/bin/sh\nexec ${Bun.which('ssh')} -i ${key} "$@"\n`, { mode: 0o755 })
+  env = { ...env, PATH: `${join(host.home, 'bin')}:${process.env.PATH}` }
+  expect(await lume('ssh', 'guest', '-u', 'root', 'hostname')).toEqual({ stdout: 'guest\n', stderr: '', status: 0 })
+
+  // The same from `backlot vm exec`, whose limit ends what is too slow: guest_timeout.
+  const exec = (...args: string[]) => runBacklot(['vm', 'exec', 'guest', ...args], env)
+  expect(await exec('echo $((6 * 7))')).toEqual({ stdout: '42\n', stderr: '', status: 0 })
+  const slow = await exec('sleep 1234', '--timeout-seconds', '1')
+  expect([slow.status, slow.stderr]).toEqual([1, expect.stringContaining('did not end in 1 s')])
+  expect((await exec('ps | grep -c "[s]leep 1234"')).stdout).toBe('0\n')
+
+  run.kill('SIGINT')
+  expect([await run.exited, await run.stderr.text()]).toEqual([0, ''])
+  expect((await data<Vm[]>('get', 'guest', '-f', 'json'))[0]?.status).toBe('stopped')
+  const off = await exec('true')
+  expect([off.status, off.stderr]).toEqual([1, expect.stringContaining('does not run')])
+})
+
+test('a guest without an agent says so: agent_unavailable', async () => {
+  await data('create', 'bare', '--os', 'linux', '--cpu', '1', '--memory', '64MB')
+  expect((await lume('run', 'bare', '--no-display', '--detach')).status).toBe(0)
+  const call = await runBacklot(['vm', 'exec', 'bare', 'true'], env)
+  expect([call.status, call.stderr]).toEqual([1, expect.stringContaining('No guest agent answers')])
+  expect((await lume('stop', 'bare')).status).toBe(0)
+})

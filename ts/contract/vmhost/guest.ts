@@ -1,0 +1,38 @@
+/** Operations of the VM host inside a guest, through its agent. */
+import { Type } from '@sinclair/typebox'
+import { endpoint } from '../endpoint.ts'
+import { storage } from './location.ts'
+import { vmReference } from './vm.ts'
+
+/** The operations. */
+export const guestOperations = {
+  execInVm: endpoint({
+    method: 'POST',
+    path: '/vms/{name}/exec',
+    ours: true,
+    summary: 'Run a command in a guest.',
+    description:
+      'The guest agent runs it with the shell of the guest, as the user that the agent runs as. It is answered when the ' +
+      'command has ended; what takes longer than `timeoutSeconds` is ended.',
+    params: Type.Object({ name: vmReference }),
+    body: Type.Object({
+      command: Type.String({ minLength: 1, maxLength: 100_000, description: 'What the shell of the guest is to run.' }),
+      timeoutSeconds: Type.Optional(
+        Type.Number({ minimum: 0.1, maximum: 3600, description: 'Seconds that it may take; 60 when absent.' }),
+      ),
+      storage: Type.Optional(storage),
+    }),
+    success: {
+      status: 200,
+      description: 'It has ended.',
+      result: Type.Object({
+        stdout: Type.String(),
+        stderr: Type.String(),
+        exitCode: Type.Integer({ description: 'Its exit status; 128 and the number of the signal that ended it.' }),
+      }),
+    },
+    refusal: 'Invalid request body',
+    refusals: ['vm_not_found', 'vm_not_running', 'vm_busy', 'agent_unavailable', 'guest_timeout'],
+    command: { group: 'vm', words: ['exec'], positional: ['name', 'command'] },
+  }),
+} as const

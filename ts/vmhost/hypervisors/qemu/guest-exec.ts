@@ -1,0 +1,63 @@
+/** Commands in a guest through its agent (guest-exec, guest-exec-status). */
+import { Failure } from '@backlot/contract/failure'
+import { askAgent } from './agent.ts'
+
+/** What a command in a guest gave. */
+export interface GuestResult {
+  readonly stdout: string
+  readonly stderr: string
+  readonly exitCode: number
+}
+
+/** The shell of each guest system: its path, and what stands before a command. */
+const shells: Readonly<Record<string, readonly [string, string]>> = {
+  windows: ['cmd.exe', '/C'],
+  linux: ['/bin/sh', '-c'],
+}
+
+/** Milliseconds between two looks whether the command has ended: few at first, for most are short. */
+const looks = { firstMs: 20, longestMs: 500, factor: 1.4 } as const
+
+interface Status {
+  readonly exited: boolean
+  readonly exitcode?: number
+  readonly signal?: number
+  readonly 'out-data'?: string
+  readonly 'err-data'?: string
+}
+
+/**
+ * Runs a command with the guest's shell. Throws `agent_unavailable`, and `guest_timeout` after ending what took too long.
+ */
+export const execInGuest = async (
+  socket: string,
+  guestOs: string,
+  command: string,
+  timeoutMs: number,
+): Promise<GuestResult> => {
+  const [path, option] = shells[guestOs] ?? ['/bin/sh', '-c']
+  const start = (line: string, isKept: boolean) =>
+    askAgent(socket, 'guest-exec', { path, arg: [option, line], 'capture-output': isKept }) as Promise<{ pid: number }>
+  const { pid } = await start(command, true)
+  const deadline = performance.now() + timeoutMs
+  for (let pause: number = looks.firstMs; ; pause = Math.min(looks.longestMs, pause * looks.factor)) {
+    const status = (await askAgent(socket, 'guest-exec-status', { pid })) as Status
+    if (status.exited) return resultOf(status)
+    if (performance.now() > deadline) break
+    await Bun.sleep(pause)
+  }
+  await start(guestOs === 'windows' ? `taskkill /F /T /PID ${pid}` : `kill -9 ${pid}`, false).catch(() => undefined)
+  throw new Failure(
+    'guest_timeout',
+    `The command did not end in ${timeoutMs / 1000} s and was ended. Allow it more with \`timeoutSeconds\`, or let it run in the background of the guest.`,
+    { command, timeoutSeconds: timeoutMs / 1000 },
+  )
+}
+
+const resultOf = (status: Status): GuestResult => ({
+  stdout: text(status['out-data']),
+  stderr: text(status['err-data']),
+  exitCode: status.exitcode ?? 128 + (status.signal ?? 0),
+})
+
+const text = (base64 = ''): string => Buffer.from(base64, 'base64').toString()
