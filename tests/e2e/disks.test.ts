@@ -131,6 +131,18 @@ test('a damaged disk is told from one that is not supported', async () => {
   await refuses('disk_corrupt', diskInfo(ring), 'on itself')
 })
 
+test('a chain has 200 disks under its top and no more', async () => {
+  await createDisk(scratch.at('layer-0.qcow2'), MiB)
+  for (let at = 1; at <= 200; at++) {
+    await createOverlay(scratch.at(`layer-${at}.qcow2`), { backing: `layer-${at - 1}.qcow2`, backing_format: 'qcow2' })
+  }
+  const top = scratch.at('layer-200.qcow2')
+  expect((await diskInfo(top)).chain).toHaveLength(200)
+  qemu(['qemu-io', '-c', 'read -P 0 0 1M', top])
+  const more = createOverlay(scratch.at('layer-201.qcow2'), { backing: top, backing_format: 'qcow2' })
+  await refuses('disk_unsupported', more, 'more than 200 disks')
+})
+
 test('damage is found where QEMU finds it', async () => {
   const path = scratch.at('leaking.qcow2')
   await createDisk(path, 64 * MiB)

@@ -69,24 +69,44 @@ pub struct DiskInfo {
     pub below: Vec<Layer>,
 }
 
-/// Disks that a chain has at most.
-const MOST_LAYERS: usize = 200;
+/// Disks that one lies on at most; QEMU keeps a file open for each.
+pub const MOST_BELOW: usize = 200;
 
 /// Describes a disk and its chain, by headers alone; works while a hypervisor has it open.
 pub fn info(path: &Path) -> Result<DiskInfo, DiskError> {
-    let top = open(path, None)?.1;
+    info_as(path, None)
+}
+
+/// Describes a disk of a known format, or of the one that it looks like.
+pub fn info_as(path: &Path, format: Option<Format>) -> Result<DiskInfo, DiskError> {
+    let (file, top) = open(path, format)?;
+    let mut seen = vec![identity(path, &file)?];
     let mut below: Vec<Layer> = Vec::new();
     let mut next = top.backing.clone();
     while let Some(backing) = next {
-        if below.len() == MOST_LAYERS {
-            let what = format!("it lies on more than {MOST_LAYERS} disks, or on itself");
-            return Err(DiskError::corrupt(path, what));
+        let (file, layer) = open(&backing.path, Some(backing.format))?;
+        let known = identity(&backing.path, &file)?;
+        if seen.contains(&known) {
+            return Err(DiskError::corrupt(path, "it lies on itself"));
         }
-        let layer = open(&backing.path, Some(backing.format))?.1;
+        if below.len() == MOST_BELOW {
+            return Err(too_deep(path));
+        }
+        seen.push(known);
         next = layer.backing.clone();
         below.push(layer);
     }
     Ok(DiskInfo { top, below })
+}
+
+/// Why a chain is too long.
+pub fn too_deep(path: &Path) -> DiskError {
+    DiskError::unsupported(path, format!("lies on more than {MOST_BELOW} disks"))
+}
+
+/// What a file is by whatever name.
+fn identity(path: &Path, file: &File) -> Result<platform::Identity, DiskError> {
+    platform::identity(path, file).map_err(|error| DiskError::read(path, error))
 }
 
 /// Opens a disk for reading; without a format it is a qcow2 if it begins like one.

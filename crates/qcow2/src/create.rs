@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::chain::{Format, is_protocol, resolve, size_of};
+use crate::chain::{Format, MOST_BELOW, info_as, is_protocol, resolve, too_deep};
 use crate::error::DiskError;
 use crate::header::MOST_NAME_BYTES;
 use crate::layout::{MOST_BYTES, plan};
@@ -34,9 +34,12 @@ pub fn overlay(path: &Path, request: &Overlay) -> Result<(), DiskError> {
 pub fn plan_overlay(path: &Path, request: &Overlay) -> Result<Vec<Step>, DiskError> {
     let name = written(&request.backing);
     let backing = resolve(path, &name)?;
-    let below = size_of(&backing, request.format)?;
-    // A raw file of odd length shows the guest whole sectors.
-    let least = below.next_multiple_of(512);
+    let below = info_as(&backing, Some(request.format))?;
+    if below.below.len() >= MOST_BELOW {
+        return Err(too_deep(path));
+    }
+    // A guest sees whole sectors.
+    let least = below.top.virtual_size.next_multiple_of(512);
     let size = request.size.unwrap_or(least);
     check_size(size)?;
     if size < least {

@@ -43,6 +43,15 @@ pub fn open(path: &Path, writable: bool) -> io::Result<File> {
     Err(io::Error::other("it is neither a file nor a block device"))
 }
 
+/// Device and number of a file.
+pub type Identity = (u64, u64);
+
+/// What a file is by whatever name.
+pub fn identity(_: &Path, file: &File) -> io::Result<Identity> {
+    let known = file.metadata()?;
+    Ok((known.dev(), known.ino()))
+}
+
 /// Makes for its owner alone.
 pub fn owners(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)

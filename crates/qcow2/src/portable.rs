@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Length of a file.
 pub fn length(file: &File) -> io::Result<u64> {
@@ -28,6 +28,14 @@ pub fn open(path: &Path, writable: bool) -> io::Result<File> {
         return Ok(file);
     }
     Err(io::Error::other("it is no file"))
+}
+
+/// The path of a file without links.
+pub type Identity = PathBuf;
+
+/// What a file is by whatever name.
+pub fn identity(path: &Path, _: &File) -> io::Result<Identity> {
+    path.canonicalize()
 }
 
 /// As any file is made.
