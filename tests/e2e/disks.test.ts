@@ -131,6 +131,16 @@ test('a damaged disk is told from one that is not supported', async () => {
   await refuses('disk_corrupt', diskInfo(ring), 'on itself')
 })
 
+test('zeros that take no room are told from nothing', async () => {
+  const top = scratch.at('zeros.qcow2')
+  await createDisk(scratch.at('ones.qcow2'), 8 * MiB)
+  qemu(['qemu-io', '-c', 'write -P 1 0 8M', scratch.at('ones.qcow2')])
+  await createOverlay(top, { backing: 'ones.qcow2', backing_format: 'qcow2' })
+  expect(await checkDisk(top)).toMatchObject({ allocated_clusters: 0, own_clusters: 0 })
+  qemu(['qemu-io', '-c', 'write -z -u 1M 1M', top])
+  expect(await checkDisk(top)).toMatchObject({ allocated_clusters: 0, own_clusters: 16 })
+})
+
 test('a chain has 200 disks under its top and no more', async () => {
   await createDisk(scratch.at('layer-0.qcow2'), MiB)
   for (let at = 1; at <= 200; at++) {

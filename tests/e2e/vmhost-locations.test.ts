@@ -4,6 +4,7 @@ import { mkdir, rename, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { proving } from '../support/proves.ts'
+import { qemu } from '../support/qemu.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 import { call, checkDisk, create, get, names, small } from '../support/vms.ts'
 
@@ -106,6 +107,18 @@ describe('a disk', () => {
     expect([checkDisk(join(home(), 'child')), checkDisk(join(home(), 'grown'))]).toEqual([0, 0])
     for (const name of ['child', 'grown']) await call(host, 'DELETE', `/svc/vms/${name}`)
     expect(readdirSync(join(home(), '.bases'))).toEqual([])
+  })
+
+  test('that was made zero where its base is not gives its zeros to clones', async () => {
+    await create(host, 'wiped')
+    mark(join(home(), 'wiped'), 0x44)
+    expect((await call(host, 'POST', '/svc/vms/clone', { name: 'wiped', newName: 'before' }))[0]).toBe(200)
+    // As a guest does that discards a block; the overlay says so and takes no room for it.
+    qemu(['qemu-io', '-c', 'write -z -u 0 1M', join(home(), 'wiped/disk.qcow2')])
+    expect((await call(host, 'POST', '/svc/vms/clone', { name: 'wiped', newName: 'after' }))[0]).toBe(200)
+    qemu(['qemu-img', 'compare', join(home(), 'wiped/disk.qcow2'), join(home(), 'after/disk.qcow2')])
+    expect([isMarked(join(home(), 'before'), 0x44), isMarked(join(home(), 'after'), 0x44)]).toEqual([true, false])
+    for (const name of ['wiped', 'before', 'after']) await call(host, 'DELETE', `/svc/vms/${name}`)
   })
 
   test('is copied whole into another location, and moved there by a change of the storage', async () => {

@@ -651,6 +651,11 @@ export interface DiskCheck {
   total_clusters: number
   /** Those of them that have a place in the file. */
   allocated_clusters: number
+  /**
+   * Clusters of the guest's disk about which the image says anything itself, zeros without a place among them; all
+   * others are as the backing disk has them.
+   */
+  own_clusters: number
   /** Where the last cluster that is used ends. */
   image_end_offset: number
   /** The first of the findings, in words. */

@@ -94,6 +94,10 @@ pub struct DiskCheck {
     /// Those of them that have a place in the file.
     #[napi(js_name = "allocated_clusters")]
     pub allocated_clusters: f64,
+    /// Clusters of the guest's disk about which the image says anything itself, zeros without a place among them; all
+    /// others are as the backing disk has them.
+    #[napi(js_name = "own_clusters")]
+    pub own_clusters: f64,
     /// Where the last cluster that is used ends.
     #[napi(js_name = "image_end_offset")]
     pub image_end_offset: f64,
@@ -188,6 +192,7 @@ impl From<qcow2::CheckReport> for DiskCheck {
             leaks: report.leaks as f64,
             total_clusters: report.total_clusters as f64,
             allocated_clusters: report.allocated_clusters as f64,
+            own_clusters: report.own_clusters as f64,
             image_end_offset: report.image_end_offset as f64,
             findings: report.findings,
         }

@@ -22,6 +22,9 @@ pub struct CheckReport {
     pub total_clusters: u64,
     /// Those of them that have a place in the file.
     pub allocated_clusters: u64,
+    /// Clusters of the guest's disk about which the image says anything itself, zeros without a place among them; all
+    /// others are as the backing disk has them.
+    pub own_clusters: u64,
     /// Where the last cluster that is used ends.
     pub image_end_offset: u64,
     /// The first of the findings, in words.
@@ -205,6 +208,9 @@ impl Count<'_> {
             let (entry, parts) = (entry[0], entry.get(1).copied().unwrap_or(0));
             if let Some(what) = fault(entry, parts, self.header) {
                 self.corrupt(format!("an entry of the L2 table at {offset} {what}"));
+            }
+            if entry != 0 || parts != 0 {
+                self.report.own_clusters += u64::from(times.active);
             }
             let kind = Cluster::of(entry, self.header);
             let (at, bytes, what) = match kind {

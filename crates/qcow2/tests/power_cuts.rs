@@ -10,7 +10,7 @@ use std::process::Command;
 
 use fastrand::Rng;
 use qcow2::{CheckReport, Header, Overlay, Step};
-use support::{asked, image, qemu, qemu_check, text};
+use support::{asked, comparable, image, qemu, qemu_check, text};
 
 const SECTOR: usize = 512;
 
@@ -113,7 +113,7 @@ fn a_disk_that_grows_is_whole_after_a_power_cut_at_any_write() {
             let ours = qcow2::check_medium(&path, &file, &now).expect("a check");
             assert!(ours.findings.is_empty(), "seed {seed}: {:?}", ours.findings);
             std::fs::write(&cut, &file).expect("the file");
-            assert_eq!(qemu_check(&cut), ours, "seed {seed}");
+            assert_eq!(qemu_check(&cut), comparable(ours), "seed {seed}");
             // Of different sizes, the longer one has to end with zeros.
             image(&["compare", "-q", "-f", "raw", "-F", "qcow2", text(&reference), text(&cut)]);
             checked += 1;

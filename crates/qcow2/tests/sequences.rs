@@ -10,8 +10,8 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
-use qcow2::{CheckReport, Contents, Format, Overlay};
-use support::{asked, image, number, qemu, qemu_check, text};
+use qcow2::{Contents, Format, Overlay};
+use support::{asked, comparable, image, number, qemu, qemu_check, text};
 use tempfile::TempDir;
 
 const SECTOR: u64 = 512;
@@ -178,11 +178,10 @@ impl Sequence {
             return;
         }
         let theirs = qemu_check(&self.top);
-        let mut ours = qcow2::check(&self.top).expect("a check");
+        let ours = qcow2::check(&self.top).expect("a check");
         assert!(ours.findings.is_empty(), "{:?} {:?}", ours.findings, self.log);
-        ours.findings.clear();
-        assert_eq!(ours, theirs, "{:?}", self.log);
-        assert_eq!(CheckReport { total_clusters: 0, ..ours }.corruptions, 0, "{:?}", self.log);
+        assert!(ours.own_clusters >= ours.allocated_clusters, "{:?}", self.log);
+        assert_eq!(comparable(ours), theirs, "{:?}", self.log);
     }
 
     /// The bytes are those that were written: as QEMU reads them, and as this crate does.
@@ -244,10 +243,7 @@ fn compressed_disks_are_read() {
     let words: Vec<u8> = (0..5_000_000_u32).flat_map(|at| (at % 9973).to_le_bytes()).collect();
     std::fs::write(&plain, &words).expect("a file");
     image(&["convert", "-c", "-f", "raw", "-O", "qcow2", text(&plain), text(&packed)]);
-    assert_eq!(
-        CheckReport { findings: Vec::new(), ..qcow2::check(&packed).expect("a check") },
-        qemu_check(&packed)
-    );
+    assert_eq!(comparable(qcow2::check(&packed).expect("a check")), qemu_check(&packed));
     let request = Overlay { backing: "packed".to_owned(), format: Format::Qcow2, size: None };
     qcow2::overlay(&top, &request).expect("an overlay");
     qemu("qemu-io", &["-c", "write -P 3 100000 5000", text(&top)], &[0]);

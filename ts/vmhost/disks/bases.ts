@@ -115,14 +115,14 @@ export class Bases {
 /** An overlay without data takes four clusters at most, and mostly less. */
 const emptyOverlayBytes = 4 * 64 * 1024
 
-/** The base that an overlay lies on to which nobody has written, and which has its size. */
+/** The base that an overlay of its size shows as that is; zeros that take no room in the overlay are content too. */
 const untouched = async (disk: string): Promise<BaseDisk | undefined> => {
   const [{ disk: top, chain }, { blocks }] = await Promise.all([core().diskInfo(disk), stat(disk)])
   const { backing } = top
   const start = `../${basesFolder}/`
   if (!backing?.name.startsWith(start) || blocks * 512 > emptyOverlayBytes) return undefined
   if (chain[0]?.virtual_size !== top.virtual_size) return undefined
-  if ((await core().checkDisk(disk)).allocated_clusters > 0) return undefined
+  if ((await core().checkDisk(disk)).own_clusters > 0) return undefined
   return { file: backing.name.slice(start.length), format: backing.format }
 }
 
