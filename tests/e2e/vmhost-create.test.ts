@@ -115,6 +115,7 @@ describe('a VM is made', () => {
         'no such disc': { iso: join(files, 'none.iso') },
         'a folder': { image: files },
         'a relative path': { image: './disk.raw' },
+        'a broken address': { image: 'https://[' },
         'a packed file': { image: join(files, 'packed.img') },
         'an odd file': { image: join(files, 'odd.img') },
         'a broken image': { image: join(files, 'broken.qcow2') },
@@ -145,6 +146,7 @@ describe('a VM is made', () => {
         'no such disc': 'file_not_found',
         'a folder': 'file_not_found',
         'a relative path': 'invalid_directory',
+        'a broken address': 'invalid_argument',
         'a packed file': 'disk_unsupported',
         'an odd file': 'disk_unsupported',
         'a broken image': 'disk_tool_failed',
@@ -294,7 +296,13 @@ describe('a VM of an address', () => {
       expect(existsSync(folder(name))).toBe(false)
       return [state, cause?.code, cause?.message.includes('/etc/hostname')]
     }
-    expect(await outcome('missing', overlay.url.replace('disk', 'other'))).toEqual(['failed', 'download_failed', false])
+    const { port } = new URL(overlay.url)
+    const secret = `http://user:sesame@127.0.0.1:${port}/other.raw?token=sesame`
+    expect(await outcome('missing', secret)).toEqual(['failed', 'download_failed', false])
     expect(await outcome('overlay', overlay.url)).toEqual(['failed', 'disk_unsupported', true])
+    const [told, logged] = [await call(host, 'GET', '/svc/operations'), await call(host, 'GET', '/svc/logs')]
+    expect(JSON.stringify([told, logged])).toContain('/other.raw')
+    expect(JSON.stringify([told, logged])).not.toContain('sesame')
+    expect(host.log()).not.toContain('sesame')
   })
 })

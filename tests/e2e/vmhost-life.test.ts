@@ -388,6 +388,11 @@ describe('operations and events', () => {
   test('stop of a VM that does not run is refused; so is a name that is taken, and a setup assistant', async () => {
     expect((await call(host, 'POST', '/svc/vms/told/stop'))[1].code).toBe('vm_not_running')
     expect((await call(host, 'POST', '/svc/vms/clone', { name: 'told', newName: 'heard' }))[1].code).toBe('vm_exists')
+    expect((await call(host, 'POST', '/svc/vms/told/run', { recoveryMode: true }))[1]).toMatchObject({
+      code: 'macos_only',
+      message: expect.stringContaining('"recoveryMode"'),
+    })
+    expect((await get(host, 'told')).status).toBe('stopped')
     expect(await call(host, 'POST', '/svc/vms/told/setup')).toEqual([
       400,
       expect.objectContaining({ code: 'macos_only', message: expect.stringContaining('macOS') }),

@@ -5,6 +5,19 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { backlotCommand, type Finished, runBacklot } from './backlot.ts'
 
+/** Ends the hypervisors of the VMs in the locations of a home that a test has not stopped, as their pid files name them. */
+const killVms = async (home: string): Promise<void> => {
+  const files = [...new Bun.Glob('**/hypervisor.pid').scanSync({ cwd: home, dot: true })]
+  for (const file of files) {
+    const pid = Number(await Bun.file(join(home, file)).text())
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It has ended in the meantime.
+    }
+  }
+}
+
 /** What the first host of a test found out about this machine, which costs it seconds; a stale answer is found out afresh. */
 const knownAcceleration = join(import.meta.dir, '../../target/accelerator.json')
 
@@ -70,6 +83,8 @@ export const startVmHost = async (args: readonly string[] = ['--port', '0'], giv
     },
     host: (...words) => runBacklot(['host', ...words], { BACKLOT_HOST_URL: url, BACKLOT_HOME: home }),
     async [Symbol.asyncDispose]() {
+      // VMs outlive their service, but not its home.
+      if (givenHome === undefined) await killVms(home)
       await end()
       if (existsSync(acceleration)) copyFileSync(acceleration, knownAcceleration)
       if (givenHome === undefined) await rm(home, { recursive: true, force: true })

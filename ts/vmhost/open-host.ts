@@ -24,6 +24,9 @@ import { VmStore } from './vm-store.ts'
 /** A host, without what depends on the address of its service. */
 export type OpenHost = Omit<Host, 'newLink'> & AsyncDisposable
 
+/** Milliseconds that a service which ends waits for what it has cancelled; the next one removes the rest. */
+const endsWithinMs = 5_000
+
 /** Length of the longest name of a control socket. */
 const socketName = '/0123456789abcdef.agent'.length
 
@@ -70,7 +73,7 @@ export const openHost = async (places: Places, accelerator: () => Promise<Accele
   return {
     ...host,
     async [Symbol.asyncDispose]() {
-      await host.operations.cancelAll()
+      await host.operations.cancelAll(endsWithinMs)
       host.machines.release()
       charge?.release()
     },

@@ -26,6 +26,7 @@ interface Entry {
   operation: Operation
   readonly abort: AbortController
   readonly path: string
+  done: Promise<unknown>
   rate: { at: number; bytes: number }
   told: number
 }
@@ -65,6 +66,7 @@ export class Operations {
       },
       abort: new AbortController(),
       path: vm.path,
+      done: Promise.resolve(),
       rate: { at: 0, bytes: 0 },
       told: 0,
     }
@@ -74,7 +76,7 @@ export class Operations {
     this.#tell(entry)
     const done = this.#run(entry, work)
     // Whoever does not wait for it reads the outcome off the operation.
-    done.catch(() => undefined)
+    entry.done = done.catch(() => undefined)
     return { id, done }
   }
 
@@ -104,9 +106,16 @@ export class Operations {
     return entry.operation
   }
 
-  /** Cancels everything that is under way and waits for it to end. */
-  async cancelAll(): Promise<void> {
-    for (const { operation, abort } of this.#entries.values()) if (operation.state === 'running') abort.abort()
+  /** Cancels everything that is under way and waits for it to end, but no longer than so many milliseconds. */
+  async cancelAll(patienceMs: number): Promise<void> {
+    const running = [...this.#entries.values()].filter(({ operation }) => operation.state === 'running')
+    for (const { abort } of running) abort.abort()
+    let timer: Timer | undefined
+    const late = new Promise<void>((settle) => {
+      timer = setTimeout(settle, patienceMs)
+    })
+    await Promise.race([Promise.allSettled(running.map(({ done }) => done)), late])
+    clearTimeout(timer)
   }
 
   /** The latest operation on the VM in that folder. */

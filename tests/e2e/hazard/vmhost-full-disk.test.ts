@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '../../support/until.ts'
 import { startVmHost, type VmHost } from '../../support/vmhost.ts'
-import { call, checkDisk, create, get, names, small } from '../../support/vms.ts'
+import { booted, call, checkDisk, create, get, giveImage, image, names, run, small } from '../../support/vms.ts'
 
 let host: VmHost
 let folder: string
@@ -55,3 +56,26 @@ test('a full disk is a failure with its own code, and loses nothing', async () =
   expect((await call(host, 'PATCH', '/svc/vms/kept', { cpu: 2 }))[0]).toBe(200)
   expect((await call(host, 'POST', '/svc/vms/clone', { name: 'kept', newName: 'next' }))[0]).toBe(200)
 })
+
+test('a guest whose disk has no room to grow stands still, and goes on when there is', async () => {
+  const large = join(folder, 'large')
+  mkdirSync(large)
+  expect(Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=192m', 'large', large]).exitCode).toBe(0)
+  await giveImage(host)
+  await call(host, 'POST', '/svc/config/locations', { name: 'large', path: join(large, 'vms') })
+  writeFileSync(join(large, 'ballast'), Buffer.alloc(96 * 2 ** 20))
+  const script = '#!/bin/sh\ndd if=/dev/urandom of=/filler bs=1M count=96 && sync\necho done >/mnt/shared/out/done\n'
+  await create(host, 'greedy', { image, storage: 'large', userData: script })
+  const output = join(host.home, 'out')
+  mkdirSync(output)
+  const vm = await run(host, 'greedy', { noDisplay: true, sharedDirectories: [{ hostPath: output }] })
+  await booted(vm)
+  await until('it to stand still', async () => (await get(host, 'greedy')).lastError?.includes('no room'), 120_000)
+  expect((await get(host, 'greedy')).status).toBe('running')
+  rmSync(join(large, 'ballast'))
+  await until('it to go on', async () => (await get(host, 'greedy')).lastError === null)
+  await until('what it wrote to be whole', () => readdirSync(output).includes('done'), 120_000)
+  expect((await call(host, 'POST', '/svc/vms/greedy/stop'))[0]).toBe(200)
+  expect(checkDisk(join(large, 'vms/greedy'))).toBe(0)
+  Bun.spawnSync(['umount', large])
+}, 400_000)

@@ -12,7 +12,6 @@ const patience = { silenceMs: 30_000, tries: 5, pauseMs: 500 }
 
 /** What tells one content of an address from another (RFC 9110, 8.8). */
 interface Validator {
-  readonly url: string
   readonly etag?: string
   readonly modified?: string
 }
@@ -52,7 +51,7 @@ const fetchOnce = async (
   { whole, part, about }: { whole: string; part: string; about: string },
   { signal, progress }: Downloading,
 ): Promise<string> => {
-  const known = await readValidator(about, url)
+  const known = await readValidator(about)
   const have = known === undefined ? undefined : await sizeOf(whole)
   const begun = known === undefined ? 0 : ((await sizeOf(part)) ?? 0)
   const headers: Record<string, string> = { 'Accept-Encoding': 'identity' }
@@ -83,7 +82,7 @@ const fetchOnce = async (
     if (answer.status >= 500 || answer.status === 408 || answer.status === 429)
       throw new Error(`status ${answer.status}`)
     if (answer.status !== 200 && !resumes) throw failed(url, `the server answers with status ${answer.status}`)
-    await replaceFile(about, JSON.stringify(validatorOf(url, answer)))
+    await replaceFile(about, JSON.stringify(validatorOf(answer)))
     const start = resumes ? begun : 0
     const length = answer.headers.get('content-length')
     const total = length === null ? null : start + Number(length)
@@ -106,20 +105,18 @@ const fetchOnce = async (
   return whole
 }
 
-const validatorOf = (url: string, { headers }: Response): Validator => {
+const validatorOf = ({ headers }: Response): Validator => {
   const [etag, modified] = [headers.get('etag'), headers.get('last-modified')]
   // A weak one says nothing about bytes.
   return {
-    url,
     ...(etag !== null && !etag.startsWith('W/') && { etag }),
     ...(modified !== null && { modified }),
   }
 }
 
-const readValidator = async (path: string, url: string): Promise<Validator | undefined> => {
+const readValidator = async (path: string): Promise<Validator | undefined> => {
   try {
-    const known = JSON.parse(await readFile(path, 'utf8')) as Validator
-    return known.url === url ? known : undefined
+    return JSON.parse(await readFile(path, 'utf8')) as Validator
   } catch {
     return undefined
   }
@@ -134,5 +131,15 @@ const sizeOf = (path: string): Promise<number | undefined> =>
 /** Forgets the whole file, for hosts that keep no images. */
 export const forget = (path: string): Promise<void> => rm(path, { force: true })
 
-const failed = (url: string, why: string): Failure =>
-  new Failure('download_failed', `"${url}" cannot be fetched: ${why}. Check the address, or try again later.`, { url })
+/** The address without user, password, query and fragment, any of which may be a secret. */
+export const withoutSecrets = (address: string): string => {
+  const { origin, pathname } = new URL(address)
+  return `${origin}${pathname}`
+}
+
+const failed = (address: string, why: string): Failure => {
+  const url = withoutSecrets(address)
+  return new Failure('download_failed', `"${url}" cannot be fetched: ${why}. Check the address, or try again later.`, {
+    url,
+  })
+}

@@ -1,6 +1,7 @@
 /** A disk file behind an address. */
 import { join } from 'node:path'
-import { download, forget } from '../disks/download.ts'
+import { Failure } from '@backlot/contract/failure'
+import { download, forget, withoutSecrets } from '../disks/download.ts'
 import { fillFromImage, inspect } from './disk-image.ts'
 import type { Source } from './source.ts'
 
@@ -11,6 +12,15 @@ export const url: Source = {
   matches: ({ image }) => image !== undefined && /^https?:\/\//i.test(image),
   isLong: true,
   async plan({ image = '' }, host) {
+    if (!URL.canParse(image)) {
+      throw new Failure(
+        'invalid_argument',
+        `"image" is "${image}", which is no address; write it like "https://HOST/PATH".`,
+        {
+          argument: 'image',
+        },
+      )
+    }
     return {
       settings: { image: withoutSecrets(image) },
       seeded: true,
@@ -26,10 +36,4 @@ export const url: Source = {
       },
     }
   },
-}
-
-/** The address without user, password, query and fragment, any of which may be a secret. */
-const withoutSecrets = (address: string): string => {
-  const { origin, pathname } = new URL(address)
-  return `${origin}${pathname}`
 }
