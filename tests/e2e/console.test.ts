@@ -146,6 +146,23 @@ describe('the console', () => {
     expect(loaded.length).toBeGreaterThan(3)
   })
 
+  test(
+    'is not shown in a page of somebody else',
+    async () => {
+      await using other = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch: () => new Response(`<iframe src="${host.url}/"></iframe>`, { headers: { 'Content-Type': 'text/html' } }),
+      })
+      const before = browser.faults.length
+      await browser.goTo(`${other.url}`)
+      const faults = await until('the browser to refuse it', () => browser.faults.slice(before).join() || undefined)
+      expect(faults).toContain('frame-ancestors')
+      await browser.goTo(`${host.url}/`)
+    },
+    minutes,
+  )
+
   test('works in the dark and on a small screen', async () => {
     await browser.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: 'dark' }] })
     await browser.send('Emulation.setDeviceMetricsOverride', {

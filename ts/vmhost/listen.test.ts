@@ -102,6 +102,30 @@ describe('listen', () => {
     expect(lines.join('\n')).not.toContain(link.split('=')[1] ?? '')
   })
 
+  test('answers nothing without the token, whatever is asked', async () => {
+    await using service = await start({ token: 'open-sesame' })
+    const open = { Authorization: 'Bearer open-sesame' }
+    const document = (await (await fetch(`${service.url}/openapi.json`, { headers: open })).json()) as {
+      paths: Record<string, Record<string, { responses: Record<string, unknown> }>>
+    }
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { responses }]) => ({ method, path, documented: Object.keys(responses) })),
+    )
+    expect(routes.length).toBeGreaterThan(20)
+    for (const prefix of ['/svc', '/lume']) {
+      for (const { method, path, documented } of routes) {
+        const url = service.url + path.replace('/svc', prefix).replace(/\{\w+\}/g, 'x')
+        const answer = await fetch(url, { method: method.toUpperCase() })
+        const { code } = (await answer.json()) as { code: string }
+        const status = documented.includes('401') ? 401 : 400
+        expect([url, method, answer.status, code]).toEqual([url, method, status, 'unauthorized'])
+      }
+    }
+    for (const path of ['/', '/docs', '/openapi.json', '/console/index.html', '/console/main.js', '/nothing']) {
+      expect([path, (await fetch(service.url + path)).status]).toEqual([path, 401])
+    }
+  })
+
   test('makes links for those who hold the token', async () => {
     await using service = await start({ token: 'open-sesame' })
     const make = async (headers: Record<string, string>) => {
