@@ -5,6 +5,7 @@ import { runBacklot } from '../support/backlot.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
+import { booted, get, giveImage } from '../support/vms.ts'
 
 const pictures = join(import.meta.dir, '../../target/console')
 const minutes = 60_000
@@ -14,6 +15,7 @@ let browser: Browser
 
 beforeAll(async () => {
   host = await startVmHost()
+  await giveImage(host)
   browser = await openBrowser()
 })
 
@@ -56,9 +58,16 @@ const colours = `(() => {
   return new Set(new Uint32Array(data.buffer)).size
 })()`
 
+/** How many pixels of the screen are not black. */
+const lit = `(() => {
+  const canvas = document.querySelector('.screen canvas')
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  return new Uint32Array(data.buffer).filter((pixel) => (pixel & 0xffffff) !== 0).length
+})()`
+
 describe('the console', () => {
   test(
-    'makes a VM by keyboard, starts it, shows its screen and stops it',
+    'makes a VM by keyboard, starts it and shows its screen',
     async () => {
       await browser.goTo(`${host.url}/`)
       await shows('There is no VM on this host yet.')
@@ -68,26 +77,58 @@ describe('the console', () => {
       await browser.press('Enter')
       await browser.until(`document.activeElement?.name === 'name'`)
       await browser.type('first')
-      await browser.press('Tab')
-      // The last of the choices: a disk that begins with nothing.
-      await browser.press('End')
       await keep('form')
-      await browser.evaluate(`document.activeElement.closest('form').elements.memory.value = '256MB'`)
-      await browser.evaluate(`document.activeElement.closest('form').elements.diskSize.value = '1GB'`)
-      await browser.evaluate(`document.activeElement.closest('form').elements.name.focus()`)
+      await browser.evaluate(`document.activeElement.form.elements.memory.value = '256MB'`)
       await browser.press('Enter')
       await browser.until(`document.querySelector('article h2')?.innerText === 'first'`)
       expect(await statusOf('first')).toBe('stopped')
       await click('Start')
       await browser.until(`document.querySelector('.screen')?.dataset.state === 'shown'`)
       await browser.until(`${colours} > 1`)
-      await keep('screen')
       expect(await statusOf('first')).toBe('running')
-      await click('Stop')
+    },
+    2 * minutes,
+  )
+
+  test(
+    'gives the keyboard to the VM, and takes it back',
+    async () => {
+      await booted(await get(host, 'first'))
+      await click('Use keyboard')
+      const type = async (line: string) => {
+        for (const key of [...line, 'Enter']) await browser.press(key)
+      }
+      /** Waits until so many more pixels are lit: letters that the guest wrote. */
+      const written = async (pixels: number, act: () => Promise<void>) => {
+        const before = await browser.evaluate<number>(lit)
+        await act()
+        await browser.until(`${lit} > ${before + pixels}`)
+      }
+      // The first key wakes the shell on the screen.
+      await written(500, () => type(''))
+      await written(2_000, () => type('ls -l /'))
+      await keep('screen')
+      const ctrlAlt = 3
+      await browser.press('g', ctrlAlt)
+      expect(await browser.evaluate<string>('document.activeElement.innerText')).toBe('Use keyboard')
+      await click('Use keyboard')
+      await type('poweroff')
       await shows('The screen appears here while the VM runs.')
       expect(await statusOf('first')).toBe('stopped')
     },
     3 * minutes,
+  )
+
+  test(
+    'stops a VM that it started',
+    async () => {
+      await click('Start')
+      await browser.until(`document.querySelector('.screen')?.dataset.state === 'shown'`)
+      await click('Stop')
+      await shows('The screen appears here while the VM runs.')
+      expect(await statusOf('first')).toBe('stopped')
+    },
+    2 * minutes,
   )
 
   test(

@@ -44,7 +44,10 @@ const usual = [
   '--remote-debugging-port=0',
 ]
 
-const keyCodes: Readonly<Record<string, number>> = { Tab: 9, Enter: 13, Escape: 27, ' ': 32 }
+const keyCodes: Readonly<Record<string, number>> = { Tab: 9, Enter: 13, Escape: 27, ' ': 32, '-': 189, '/': 191 }
+
+/** Where a key stands on the keyboard, as far as its name does not say it. */
+const places: Readonly<Record<string, string>> = { ' ': 'Space', '-': 'Minus', '/': 'Slash' }
 
 /** Starts the browser with further `flags`. */
 export const openBrowser = async (flags: readonly string[] = ['--window-size=1280,900']): Promise<Browser> => {
@@ -115,7 +118,7 @@ export const openBrowser = async (flags: readonly string[] = ['--window-size=128
       }
     },
     async press(key, modifiers = 0) {
-      const code = key.length === 1 && key !== ' ' ? `Key${key.toUpperCase()}` : key
+      const code = places[key] ?? (key.length === 1 ? `Key${key.toUpperCase()}` : key)
       const windowsVirtualKeyCode = keyCodes[key] ?? key.toUpperCase().charCodeAt(0)
       const text = key === 'Enter' ? '\r' : key.length === 1 && modifiers === 0 ? key : undefined
       await send('Input.dispatchKeyEvent', { type: 'keyDown', key, code, windowsVirtualKeyCode, modifiers, text })

@@ -72,8 +72,8 @@ export class HostState {
     if (event.type === 'reset') void this.#readAll()
     else if (event.type === 'operation') {
       this.operations.set(event.operation.id, event.operation)
-      void this.#readVm(event.operation.name, event.operation.location)
-    } else void this.#readVm(event.name, event.location)
+      void this.readVm(event.operation.name, event.operation.location)
+    } else void this.readVm(event.name, event.location)
     this.#tell()
   }
 
@@ -99,7 +99,7 @@ export class HostState {
   }
 
   /** Reads one VM afresh; one that is not there is gone. */
-  async #readVm(name: string, storage: string): Promise<void> {
+  async readVm(name: string, storage: string): Promise<void> {
     try {
       const vm = await service.getVm({ name, storage })
       this.vms.set(vmKey(vm), vm)

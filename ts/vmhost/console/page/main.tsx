@@ -10,6 +10,9 @@ import { VmView } from './vm-view.tsx'
 /** What the address says after `#`: a VM's key, `logs`, or nothing. */
 const place = (): string => decodeURIComponent(location.hash.slice(1)).replace(/^\/$/, '')
 
+/** Milliseconds between two looks at the VM that is shown: its disk grows without an event. */
+const lookEveryMs = 5_000
+
 const connections = {
   connecting: 'Connecting…',
   live: 'Live',
@@ -33,6 +36,11 @@ const Console = ({ host }: { readonly host: HostState }) => {
   useEffect(() => host.follow(() => refresh(undefined)), [host])
   const vms = host.sorted()
   const vm = vms.find((each) => vmKey(each) === shown)
+  useEffect(() => {
+    const look = () => vm?.status === 'running' && host.readVm(vm.name, vm.locationName)
+    const timer = setInterval(look, lookEveryMs)
+    return () => clearInterval(timer)
+  }, [host, vm?.name, vm?.locationName, vm?.status])
   return (
     <>
       <header>
