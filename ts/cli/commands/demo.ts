@@ -13,16 +13,26 @@ import { readFlags } from '../flags.ts'
 import { print, say } from '../output.ts'
 
 export const command: Command = {
-  summary: 'Watch an MCP client drive a real editor on a private desktop.',
+  summary: 'Watch an MCP client drive a real editor on a private desktop, or a virtual machine live its life.',
   usage: `backlot demo [--keep DIR]
+backlot demo vm
 
   --keep DIR  Folder for what is left behind; a new one in the temporary folder when absent.
 
 Starts a private desktop, an editor on it and \`backlot mcp\`, and drives the editor with the official MCP client: finds
 its window, reads its elements, opens a menu, types, saves, and reads the saved file back. Prints each step with its
-milliseconds. Leaves behind screenshot.png, tree.md, calls.jsonl and the document. Exits 1 at the first step that fails.`,
+milliseconds. Leaves behind screenshot.png, tree.md, calls.jsonl and the document. Exits 1 at the first step that fails.
+
+\`demo vm\` needs no display: it builds linux-minimal if it is missing, starts a VM host of its own and a VM in it, talks to
+the guest over HTTP, through its agent and a shared folder, stops it, and does so again with a copy. Nothing is left.`,
   async run(args) {
-    const { values } = readFlags('demo', { args: [...args], options: { keep: { type: 'string' } } })
+    const { values, positionals } = readFlags('demo', {
+      args: [...args],
+      allowPositionals: true,
+      options: { keep: { type: 'string' } },
+    })
+    if (positionals.join(' ') === 'vm') return machines()
+    if (positionals.length > 0) throw new Failure('usage', 'Call it as `backlot demo` or `backlot demo vm`.')
     if (Bun.which(editor.program) === null) {
       throw new Failure(
         'missing_program',
@@ -47,6 +57,21 @@ milliseconds. Leaves behind screenshot.png, tree.md, calls.jsonl and the documen
     )
     return 0
   },
+}
+
+const machines = async (): Promise<number> => {
+  const { demonstrateMachines } = await import('../demo/machine.ts')
+  const steps = new Steps((line) => print(line))
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort())
+  try {
+    await demonstrateMachines(steps, stop.signal)
+  } catch (error) {
+    await say(`error: "${steps.current}" failed: ${Failure.from(error).message}`)
+    return 1
+  }
+  await print(`\n${steps.count} steps in ${(steps.totalMs / 1000).toFixed(1)} s; nothing of it is left.`)
+  return 0
 }
 
 const perform = async (steps: Steps, kept: string, signal: AbortSignal): Promise<void> => {
