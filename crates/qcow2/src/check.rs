@@ -181,7 +181,7 @@ impl Count<'_> {
             for entry in read_table(self.medium, tree.offset, tree.entries)? {
                 let entry = L1Entry(entry);
                 if entry.is_malformed() {
-                    self.corrupt("an entry of an L1 table has bits that have to be zero".to_owned());
+                    self.corrupt("an entry of an L1 table has bits that it may not have".to_owned());
                 }
                 let Some(offset) = entry.offset() else { continue };
                 let uses = tables.entry(offset).or_default();

@@ -44,9 +44,9 @@ impl L1Entry {
         self.0 & COPIED != 0
     }
 
-    /// True where bits are set that have to be zero.
+    /// True where bits are set that have to be zero, or any without an L2 table.
     pub fn is_malformed(self) -> bool {
-        self.0 & L1_RESERVED != 0
+        self.0 & L1_RESERVED != 0 || (self.0 != 0 && self.offset().is_none())
     }
 }
 
