@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { mkdir, rename, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mostDisksBelow } from '@backlot/contract/limits'
+import { diskInfo } from '@backlot/native'
 import { proving } from '../support/proves.ts'
 import { qemu } from '../support/qemu.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -107,6 +109,22 @@ describe('a disk', () => {
     expect([checkDisk(join(home(), 'child')), checkDisk(join(home(), 'grown'))]).toEqual([0, 0])
     for (const name of ['child', 'grown']) await call(host, 'DELETE', `/svc/vms/${name}`)
     expect(readdirSync(join(home(), '.bases'))).toEqual([])
+  })
+
+  test('that lies on many others is copied for a clone, so that no chain grows for ever', async () => {
+    await create(host, 'deep')
+    const layers = async (name: string) => (await diskInfo(join(home(), name, 'disk.qcow2'))).chain.length
+    for (let round = 0; round < mostDisksBelow; round++) {
+      io(join(home(), 'deep'), `write -P ${round + 1} ${round}M 1M`)
+      expect((await call(host, 'POST', '/svc/vms/clone', { name: 'deep', newName: 'next' }))[0]).toBe(200)
+      expect(await layers('next')).toBe(round + 1)
+      expect((await call(host, 'DELETE', '/svc/vms/next'))[0]).toBe(200)
+    }
+    io(join(home(), 'deep'), 'write -P 99 200M 1M')
+    expect((await call(host, 'POST', '/svc/vms/clone', { name: 'deep', newName: 'flat' }))[0]).toBe(200)
+    expect([await layers('deep'), await layers('flat')]).toEqual([mostDisksBelow, 0])
+    qemu(['qemu-img', 'compare', join(home(), 'deep/disk.qcow2'), join(home(), 'flat/disk.qcow2')])
+    for (const name of ['deep', 'flat']) await call(host, 'DELETE', `/svc/vms/${name}`)
   })
 
   test('that was made zero where its base is not gives its zeros to clones', async () => {

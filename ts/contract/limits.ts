@@ -150,6 +150,12 @@ export const sessions = {
   endedKept: 1_000,
 } as const
 
+/**
+ * Disks that the disk of a VM lies on, from which on a clone is a copy of its own: each costs whoever reads the disk an open
+ * file and a lookup.
+ */
+export const mostDisksBelow = 64
+
 /** Recordings of what agents do. */
 export const recording = {
   /** Seconds without a call of any tool after which all end, unless the environment says otherwise. */

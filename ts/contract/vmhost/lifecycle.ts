@@ -133,7 +133,8 @@ export const lifecycleOperations = {
     path: '/vms/clone',
     summary: 'Make a copy of a stopped VM.',
     description:
-      'In the same location nothing is copied: both write to overlays of what was there. Into another location the disk ' +
+      'In the same location nothing is copied: both write to overlays of what was there. Into another location, or where ' +
+      'the disk lies on 64 others already, it ' +
       'is copied whole. The copy has its own MAC address, UUID, generation id and cloud-init instance.',
     spellings,
     body: Type.Object({

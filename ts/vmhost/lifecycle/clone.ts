@@ -1,6 +1,7 @@
 /** Makes a copy of a stopped VM. */
 import { constants, copyFile, link } from 'node:fs/promises'
 import { join } from 'node:path'
+import { mostDisksBelow } from '@backlot/contract/limits'
 import { core } from '../core.ts'
 import { copyDisk } from '../disks/qemu-img.ts'
 import { syncFile } from '../durable.ts'
@@ -48,7 +49,7 @@ export const copyVm = async (
 ): Promise<VmPlace> => {
   try {
     return await host.store.make(target, newName, async (folder) => {
-      const isBeside = target.path === vm.storage.path
+      const isBeside = target.path === vm.storage.path && !(await isDeep(vm))
       // What waits for the drive waits together.
       await Promise.all([
         isBeside ? layDisk(host, vm, folder) : bringDisk(vm, folder, work),
@@ -63,6 +64,10 @@ export const copyVm = async (
     throw noRoom(error, target.path)
   }
 }
+
+/** True where the disk lies on so many others that one more would be too slow. */
+const isDeep = async (vm: StoredVm): Promise<boolean> =>
+  (await core().diskInfo(vmPath(vm.path, 'disk'))).chain.length >= mostDisksBelow
 
 /** Both VMs write to overlays of what the source's disk was. */
 const layDisk = (host: Host, vm: StoredVm, folder: string): Promise<void> =>
