@@ -24,10 +24,9 @@ for (const [toolkit, open] of Object.entries(toolkits)) {
       const typed: Action = {
         ...text,
         async run(asking, into) {
-          // What a field holds is replaced by Ctrl+A in a browser, which has no such key on a layout without Latin.
-          await on.run(['setxkbmap', 'us'])
-          await cleared(asking, into)
           await on.run(['setxkbmap', layout])
+          // What a field of a browser holds is replaced by Ctrl+A, also where the layout has no Latin letters.
+          await cleared(asking, into)
           return typeInto(asking, into)
         },
       }

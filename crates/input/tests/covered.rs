@@ -3,7 +3,7 @@
 
 mod stage;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use desktop::Point;
 use input::{
@@ -110,4 +110,18 @@ fn every_gesture_reaches_a_covered_window() {
         assert_eq!(watch.heard(), [] as [&str; 0]);
         assert_eq!(front.journal.of_agents(), [] as [&serde_json::Value; 0]);
     }
+}
+
+#[test]
+fn a_pointer_that_hovers_lets_go_of_what_covers_the_window_after_ten_seconds() {
+    let Scene { mut back, watch, agent, stage: _stage, front: _front } = scene(Server::Xvfb);
+    let shapes = watch.shapes();
+    let hover = Hover { window_id: back.window, at: back.place("button") };
+    let begun = Instant::now();
+    kept(agent.perform(&Gesture::Hover(hover), agent.now()).unwrap());
+    assert_ne!(watch.shapes(), shapes, "the pointer stays where it was moved to");
+    stage::until("what covers the window to be whole", || (watch.shapes() == shapes).then_some(()));
+    let stayed = begun.elapsed();
+    assert!((9.9..15.0).contains(&stayed.as_secs_f64()), "{stayed:?}");
+    back.journal.wait("the pointer to leave", |record| record["event"] == "leave");
 }

@@ -84,6 +84,7 @@ fn killed_in_the_middle_of_a_gesture_the_next_start_repairs() {
             stage.gtk("front", 400, 300, 500, 400);
             stage.put_pointer(700, 500);
             let before = (stage.masters(), stage.keymap(), stage.person());
+            let persons = stage.client_pointer(back.window);
             let mut child = Command::new(std::env::current_exe().unwrap())
                 .args(["--exact", "a_long_gesture", "--ignored"])
                 .env(DISPLAY, &stage.display)
@@ -97,12 +98,19 @@ fn killed_in_the_middle_of_a_gesture_the_next_start_repairs() {
                 record["text"] == "世" || record["event"] == "press" && record["state"] == 0b101
             });
             assert_eq!(stage.keymap() == before.1, gesture != "text", "keycodes are on loan");
+            let led = stage.client_pointer(back.window);
+            assert_ne!(led, persons, "the application is led to the agent's pointer");
             child.kill().unwrap();
             child.wait().unwrap();
             assert_ne!(stage.masters(), before.0, "the devices outlive their owner");
             let removed = sweep_agents(Some(&stage.display)).unwrap();
             assert_eq!(removed.len(), 1, "{removed:?}");
             assert_eq!((stage.masters(), stage.keymap(), stage.person()), before);
+            assert_eq!(
+                stage.client_pointer(back.window),
+                persons,
+                "the application has the person's pointer again"
+            );
             let agent = Agent::open(&stage.display, "next").unwrap();
             let at = back.place("area");
             back.journal.seen.clear();

@@ -20,9 +20,9 @@ use super::stops::Stops;
 use super::target::Target;
 use super::typist::Typist;
 use super::witness::Witness;
-use super::{messages, person, reading};
+use super::{messages, person, places, porter, reading};
 use crate::keys;
-use crate::plan::{self, Step};
+use crate::plan::{self, Step, Stroke};
 use crate::{
     Click, Delivery, Drag, Gesture, Hover, InputError, KeyPress, Modifier, Moment, Text, Wheel, path,
 };
@@ -31,6 +31,10 @@ use crate::{
 const POINTER_ROOT: u32 = 1;
 /// How long a pointer that hovers keeps what covers the window open.
 const HOVER: Duration = Duration::from_secs(10);
+
+/// How long the person's devices are held for a context menu that has not come.
+const MENU: Duration = Duration::from_millis(250);
+const GLANCE: Duration = Duration::from_millis(2);
 
 /// A second master pointer and keyboard on a display: one agent's hands, for as long as it lives.
 pub struct Agent {
@@ -263,6 +267,13 @@ impl Body {
         }
         let target = Target::read(&self.link, press.window_id)?;
         let at = self.rest(&target, press.at)?;
+        if let Some(keycode) = self.shortcut_by_place(press)? {
+            let held = self.held(&press.modifiers, press.window_id)?;
+            let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
+            let mut steps = vec![Step::Move(at)];
+            steps.extend(plan::presses(&Stroke { keycode, held: vec![] }, &held, press.count));
+            return self.gesture(&target, &steps, hides_keys, ("key", pauses));
+        }
         let typed = keys::character_of(press.keysym).map(String::from).unwrap_or_default();
         reading::check(&self.link, target.window, &typed)?;
         let held = self.held(&press.modifiers, press.window_id)?;
@@ -278,6 +289,18 @@ impl Body {
         let delivery = self.gesture(&target, &steps, hides_keys, ("key", pauses))?;
         loan.give_back_when_read(target.window)?;
         Ok(delivery)
+    }
+
+    /// The key of a shortcut whose letter the person's layout lacks, for an application that goes by its place.
+    fn shortcut_by_place(&self, press: &KeyPress) -> Result<Option<u8>, InputError> {
+        let (link, keyboard) = (&self.link, self.person.keyboard);
+        if !keys::is_shortcut(press.keysym, &press.modifiers)
+            || keyboard::layout(link, keyboard)?.strokes.contains_key(&press.keysym)
+            || !places::are_shortcuts(link, press.window_id)?
+        {
+            return Ok(None);
+        }
+        places::key_of(link, keyboard, press.keysym)
     }
 
     /// Types until `pauses` says, of the time after each character, that it is stopped.
@@ -320,7 +343,7 @@ impl Body {
         if typed < keysyms.len() {
             return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
         }
-        self.measure(&before, &target, Done { events, still: None, holes: Holes::default() })
+        self.measure(&before, &target, Done { events, ..Done::default() })
     }
 
     fn typist(&self) -> Typist<'_> {
@@ -372,14 +395,32 @@ impl Body {
     fn measure(&self, before: &Witness, target: &Target, done: Done<'_>) -> Result<Delivery, InputError> {
         self.holes.replace(done.holes);
         // The person's devices are held until nothing is left to be given back.
-        let _still = done.still;
+        let still = done.still;
         person::settle(&self.link, target.window)?;
+        if still.as_ref().is_some_and(|still| still.is_held) && done.asks_for_menu {
+            self.wait_for_menu(target.window)?;
+        }
         if self.unfeign()? {
             // Told that it has not the focus, Qt asks for it again where it has opened a modal window.
             person::settle(&self.link, target.window)?;
         }
         self.porter.borrow().catch_up()?;
-        person::measure(&self.link, self.person, before, target.window, done.events)
+        let delivery = person::measure(&self.link, self.person, before, target.window, done.events);
+        drop(still);
+        delivery
+    }
+
+    /// Waits for the context menu that was asked for: browsers make it some time after they have read the
+    /// press, and grab every pointer that is free then.
+    fn wait_for_menu(&self, window: u32) -> Result<(), InputError> {
+        let deadline = Instant::now() + MENU;
+        while porter::menus(&self.link, window)?.is_empty() {
+            if Instant::now() > deadline {
+                return Ok(());
+            }
+            std::thread::sleep(GLANCE);
+        }
+        person::settle(&self.link, window)
     }
 
     fn rest(&self, target: &Target, at: Option<Point>) -> Result<Point, InputError> {

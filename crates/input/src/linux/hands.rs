@@ -26,6 +26,8 @@ use crate::plan::Step;
 const ANY_MODIFIER: u32 = 1 << 31;
 /// `XIAnyButton` and `XIAnyKeycode`.
 const ANY: u32 = 0;
+/// The button that opens context menus.
+const MENU_BUTTON: u8 = 3;
 /// How long the person's devices are held for an application that does not answer.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -48,10 +50,12 @@ pub struct Hands<'a> {
     has_grabs: bool,
     /// Something was pressed.
     is_pressing: bool,
+    asks_for_menu: bool,
     is_over: bool,
 }
 
 /// What a gesture leaves.
+#[derive(Default)]
 pub struct Done<'a> {
     /// Device events sent.
     pub events: u32,
@@ -59,6 +63,8 @@ pub struct Done<'a> {
     pub still: Option<Still<'a>>,
     /// What stays open for a pointer that stays.
     pub holes: Holes,
+    /// The button that opens context menus was pressed.
+    pub asks_for_menu: bool,
 }
 
 impl<'a> Hands<'a> {
@@ -91,6 +97,7 @@ impl<'a> Hands<'a> {
             still,
             has_grabs,
             is_pressing: false,
+            asks_for_menu: false,
             is_over,
         };
         for window in &target.chain {
@@ -129,14 +136,19 @@ impl<'a> Hands<'a> {
     /// Lets everything go.
     pub fn finish(mut self) -> Result<Done<'a>, InputError> {
         self.release()?;
-        Ok(Done { events: self.events, still: self.still.take(), holes: Holes::default() })
+        Ok(self.done(Holes::default()))
     }
 
     /// Lets everything go but the pointer, which stays where it is.
     pub fn stay(mut self) -> Result<Done<'a>, InputError> {
         self.is_over = true;
         self.ungrab()?;
-        Ok(Done { events: self.events, still: self.still.take(), holes: std::mem::take(&mut self.holes) })
+        let holes = std::mem::take(&mut self.holes);
+        Ok(self.done(holes))
+    }
+
+    fn done(&mut self, holes: Holes) -> Done<'a> {
+        Done { events: self.events, still: self.still.take(), holes, asks_for_menu: self.asks_for_menu }
     }
 
     fn run_then(
@@ -178,6 +190,7 @@ impl<'a> Hands<'a> {
             Step::Move(at) => self.reach(at),
             Step::Button(button, true) => {
                 self.buttons.insert(button);
+                self.asks_for_menu |= button == MENU_BUTTON;
                 self.fake(BUTTON_PRESS_EVENT, button, Point::default())?;
                 self.replay(self.own.pointer)
             }

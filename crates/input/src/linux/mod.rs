@@ -8,6 +8,7 @@ mod link;
 mod master;
 mod messages;
 mod person;
+mod places;
 mod porter;
 mod process;
 mod reading;

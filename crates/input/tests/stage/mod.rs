@@ -160,6 +160,11 @@ impl Stage {
         pointers.map(|device| String::from_utf8(device.name).unwrap()).collect()
     }
 
+    /// The pointer that core requests of the window's application go to.
+    pub fn client_pointer(&self, window: Window) -> u16 {
+        self.conn.xinput_xi_get_client_pointer(window).unwrap().reply().unwrap().deviceid
+    }
+
     pub fn put_pointer(&self, x: i16, y: i16) {
         self.conn.warp_pointer(x11rb::NONE, self.root, 0, 0, 0, 0, x, y).unwrap();
         self.conn.get_input_focus().unwrap().reply().unwrap();
