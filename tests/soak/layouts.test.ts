@@ -24,9 +24,10 @@ for (const [toolkit, open] of Object.entries(toolkits)) {
       const typed: Action = {
         ...text,
         async run(asking, into) {
-          await on.run(['setxkbmap', layout])
-          // What a field of a browser holds is replaced by Ctrl+A, also where the layout has no Latin letters.
+          // What a field of a browser holds is replaced by Ctrl+A, which Chromium looks up by the places of a US keyboard.
+          await on.run(['setxkbmap', layout === 'ru' ? 'ru' : 'us'])
           await cleared(asking, into)
+          await on.run(['setxkbmap', layout])
           return typeInto(asking, into)
         },
       }
