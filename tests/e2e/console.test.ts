@@ -5,7 +5,7 @@ import { runBacklot } from '../support/backlot.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { booted, get, giveImage } from '../support/vms.ts'
+import { booted, get, giveImage, run } from '../support/vms.ts'
 
 const pictures = join(import.meta.dir, '../../target/console')
 const minutes = 60_000
@@ -21,7 +21,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser[Symbol.asyncDispose]()
-  for (const { name, status } of await vms()) if (status === 'running') await post(`/vms/${name}/stop`)
   await host[Symbol.asyncDispose]()
 })
 
@@ -270,5 +269,27 @@ describe('a service with a token', () => {
       expect((await fetch(url)).status).toBe(200)
     },
     minutes,
+  )
+})
+
+describe('a service that dies', () => {
+  test(
+    'is missed, and taken up again with its screens when it is back',
+    async () => {
+      await run(host, 'first', {})
+      await browser.goTo(`${host.url}/#${encodeURIComponent('home/first')}`)
+      const isShown = `document.querySelector('.screen')?.dataset.state === 'shown'`
+      await browser.until(isShown)
+      await host.kill()
+      await shows('No connection to the service')
+      await browser.until(`document.querySelector('.screen')?.dataset.state === 'lost'`)
+      await keep('lost')
+      await using _ = await startVmHost(['--port', String(host.port)], host.home)
+      await browser.until(`document.querySelector('.connection.live') !== null`)
+      await browser.until(isShown)
+      expect((await get(host, 'first')).status).toBe('running')
+      expect((await post('/vms/first/stop')).status).toBe(200)
+    },
+    2 * minutes,
   )
 })

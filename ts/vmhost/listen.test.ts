@@ -98,6 +98,7 @@ describe('listen', () => {
     // A browser that sends a cookie says whose page it is.
     expect(await ask('POST', setDefault, {})).toBe(400)
     expect(await ask('GET', '/svc/config', { Upgrade: 'websocket', Connection: 'Upgrade' })).toBe(400)
+    expect(await ask('GET', '/svc/config', { Upgrade: 'websocket', Connection: 'Upgrade', Origin: own })).toBe(200)
     expect(await ask('GET', '/svc/config', { Cookie: 'backlot=1' })).toBe(400)
     expect(lines.join('\n')).not.toContain(link.split('=')[1] ?? '')
   })
