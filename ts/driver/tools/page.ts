@@ -29,7 +29,12 @@ const pageArguments = Type.Object({
   attributes: Type.Optional(
     Type.Array(Type.String({ minLength: 1 }), { maxItems: 50, description: 'For query_dom; default: all there are.' }),
   ),
-  selector: Type.Optional(Type.String({ minLength: 1, description: 'For click_element: CSS; the first match. The pointer stays there, at most 10 s.' })),
+  selector: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'For click_element: CSS; the first match. The pointer stays there, at most 10 s.',
+    }),
+  ),
   user_has_confirmed_enabling: Type.Optional(Type.Boolean({ description: 'macOS only.' })),
   timeout_ms: Type.Optional(
     Type.Integer({
