@@ -129,6 +129,19 @@ export const killedDuring = async (scene: Scene, kind: string, part: number): Pr
   return wrong
 }
 
+/** What a VM's folder may hold when nobody is at work on it. */
+const ownFiles = [
+  'vm.json',
+  'disk.qcow2',
+  'seed',
+  'run.json',
+  'ended.json',
+  'lock',
+  'hypervisor.pid',
+  'serial.log',
+  'hypervisor.log',
+]
+
 /** What is wrong with a home after its host was killed. */
 const faults = async ({ home, host, steadyPid }: Scene): Promise<string[]> => {
   const wrong: string[] = []
@@ -142,6 +155,8 @@ const faults = async ({ home, host, steadyPid }: Scene): Promise<string[]> => {
     must((vm.status === 'running') === isAlive(vm.pid), `${vm.name} is ${vm.status}, its process says otherwise`)
     must(vm.diskSize.total > 0, `${vm.name} has no disk`)
     must(vm.status === 'running' || checkDisk(folder) === 0, `the disk of ${vm.name} is not clean`)
+    const odd = readdirSync(folder).filter((file) => !ownFiles.includes(file))
+    must(odd.length === 0, `${vm.name} has ${odd}`)
     if (vm.status === 'running') continue
     must(!existsSync(join(folder, 'run.json')), `${vm.name} has a record of running`)
   }

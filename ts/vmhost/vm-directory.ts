@@ -37,5 +37,9 @@ export const gonePrefix = '.gone-'
 /** The folder of a location that holds the disks which overlays stand on. */
 export const basesFolder = '.bases'
 
+/** Whether a file in a VM's folder is one that its writer was going to rename: ours, and one of the native core. */
+export const isUnfinished = (file: string): boolean =>
+  file === vmFiles.nextDisk || /^\.[0-9a-f-]{36}\.tmp$|^\..+\.new-\d+-\d+$/.test(file)
+
 /** The path of a file in a VM's folder. */
 export const vmPath = (folder: string, file: keyof typeof vmFiles): string => join(folder, vmFiles[file])

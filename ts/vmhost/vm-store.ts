@@ -5,7 +5,16 @@ import { Failure } from '@backlot/contract/failure'
 import { makeFolder, syncFolder } from './durable.ts'
 import type { SettingsFile } from './settings.ts'
 import { defaultStorage, type Storage, searched, storageOf } from './storage.ts'
-import { basesFolder, gonePrefix, newPrefix, seedFiles, seedFolder, vmFiles, vmPath } from './vm-directory.ts'
+import {
+  basesFolder,
+  gonePrefix,
+  isUnfinished,
+  newPrefix,
+  seedFiles,
+  seedFolder,
+  vmFiles,
+  vmPath,
+} from './vm-directory.ts'
 import { readVmSettings, type VmSettings } from './vm-settings.ts'
 
 /** Where a VM is. */
@@ -141,7 +150,10 @@ export class VmStore {
   /** Whether a service that died may have left something half made, bases without a VM among it. */
   async hasRemains(storages: readonly Storage[]): Promise<boolean> {
     const entries = await Promise.all(storages.map(({ path }) => entriesOf(path)))
-    return entries.flat().some((name) => [newPrefix, gonePrefix, basesFolder].some((start) => name.startsWith(start)))
+    const isRemains = (name: string) => [newPrefix, gonePrefix, basesFolder].some((start) => name.startsWith(start))
+    if (entries.flat().some(isRemains)) return true
+    const files = await Promise.all((await this.list(storages)).map(({ path }) => entriesOf(path)))
+    return files.flat().some(isUnfinished)
   }
 
   /** Removes what a service that died was making or removing. */
@@ -155,6 +167,7 @@ export class VmStore {
         }
       }
     }
+    for (const { path } of await this.list(storages)) await removeUnfinished(path)
   }
 
   async #sweepNew(folder: string): Promise<void> {
@@ -193,13 +206,15 @@ const removeKnownFiles = async (folder: string): Promise<boolean> => {
   for (const file of Object.values(vmFiles)) await rm(join(folder, file), { force: true })
   for (const file of seedFiles) await rm(join(folder, seedFolder, file), { force: true })
   await rmdir(join(folder, seedFolder)).catch(() => undefined)
-  for (const entry of await entriesOf(folder)) {
-    if (/^\.[0-9a-f-]{36}\.tmp$/.test(entry)) await rm(join(folder, entry), { force: true })
-  }
+  await removeUnfinished(folder)
   return rmdir(folder).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
   )
+}
+
+const removeUnfinished = async (folder: string): Promise<void> => {
+  for (const entry of (await entriesOf(folder)).filter(isUnfinished)) await rm(join(folder, entry), { force: true })
 }
 
 const finishRemoval = async (location: string, hidden: string, name: string): Promise<void> => {

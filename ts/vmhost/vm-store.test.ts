@@ -1,0 +1,116 @@
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Failure } from '@backlot/contract/failure'
+import { SettingsFile } from './settings.ts'
+import { newIdentity, type VmSettings, writeNewSettings, writeVmSettings } from './vm-settings.ts'
+import { VmStore } from './vm-store.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'backlot-store-'))
+let home: string
+let locked: Set<string>
+let reported: Failure[]
+
+beforeEach(() => {
+  home = mkdtempSync(join(root, 'home-'))
+  locked = new Set()
+  reported = []
+})
+
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const settings = (): VmSettings => ({
+  os: 'linux',
+  guestOs: 'linux',
+  cpu: 1,
+  memoryBytes: 2 ** 25,
+  display: { width: 800, height: 600 },
+  ...newIdentity(),
+  network: 'none',
+  ports: [],
+  createdAt: '',
+})
+
+const store = () =>
+  new VmStore(
+    new SettingsFile(join(home, 'vmhost.json'), {
+      homeDirectory: join(home, 'vms'),
+      cacheDirectory: join(home, 'cache'),
+    }),
+    join(home, 'data'),
+    (path) => (locked.has(path) ? undefined : { release: () => rmSync(path, { force: true }) }),
+    (failure) => reported.push(failure),
+  )
+
+const make = (name: string) => async (vms: VmStore) =>
+  vms.make(await vms.target(undefined), name, (folder) => writeNewSettings(folder, settings()))
+
+const inHome = () => readdirSync(join(home, 'vms')).sort()
+
+test('a VM is there when it is whole, and not before', async () => {
+  const vms = store()
+  const place = await vms.make(await vms.target(undefined), 'one', async (folder) => {
+    await writeNewSettings(folder, settings())
+    expect(await vms.list(await vms.storages(undefined))).toEqual([])
+    await expect(vms.find('one', undefined)).rejects.toMatchObject({ code: 'vm_not_found' })
+  })
+  expect((await vms.find('one', undefined)).path).toBe(place.path)
+  expect(inHome()).toEqual(['one'])
+})
+
+test('one that cannot be filled leaves nothing, and of two of the same name one is made', async () => {
+  const vms = store()
+  const target = await vms.target(undefined)
+  await expect(vms.make(target, 'one', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(inHome()).toEqual([])
+  const both = await Promise.allSettled([make('one')(vms), make('one')(vms)])
+  expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  expect(both.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'vm_exists' } })
+  expect(inHome()).toEqual(['one'])
+})
+
+test('files that are not of a VM stay in its folder', async () => {
+  const vms = store()
+  const { path } = await make('one')(vms)
+  writeFileSync(join(path, 'notes'), 'mine')
+  await vms.remove(await vms.find('one', undefined))
+  expect(readdirSync(path)).toEqual(['notes'])
+  await expect(vms.find('one', undefined)).rejects.toMatchObject({ code: 'vm_not_found' })
+})
+
+test('what a service that died has left is swept away, but not what another is at work on', async () => {
+  const vms = store()
+  const { path } = await make('one')(vms)
+  for (const file of ['.disk.next', '..disk.next.new-12-3', `.${crypto.randomUUID()}.tmp`, '.mine.tmp']) {
+    writeFileSync(join(path, file), '')
+  }
+  const [half, gone, busy] = [
+    `.new-${crypto.randomUUID()}`,
+    `.gone-${crypto.randomUUID()}.two`,
+    `.new-${crypto.randomUUID()}`,
+  ]
+  for (const folder of [half, gone, busy]) {
+    mkdirSync(join(home, 'vms', folder))
+    await writeVmSettings(join(home, 'vms', folder), settings())
+  }
+  writeFileSync(join(home, 'vms', gone, 'notes'), 'mine')
+  locked.add(join(home, 'vms', busy, '.making'))
+  const storages = await vms.storages(undefined)
+  expect(await vms.hasRemains(storages)).toBe(true)
+  await vms.sweep(storages)
+  expect(inHome()).toEqual([busy, 'one', 'two'].sort())
+  expect(readdirSync(join(home, 'vms/two'))).toEqual(['notes'])
+  expect(readdirSync(path).sort()).toEqual(['.mine.tmp', 'vm.json'])
+  rmSync(join(home, 'vms', busy), { recursive: true })
+  expect(await vms.hasRemains(storages)).toBe(false)
+})
+
+test('a damaged VM is told and left out of lists', async () => {
+  const vms = store()
+  await make('one')(vms)
+  mkdirSync(join(home, 'vms/torn'))
+  writeFileSync(join(home, 'vms/torn/vm.json'), '{}')
+  expect((await vms.list(await vms.storages(undefined))).map(({ name }) => name)).toEqual(['one'])
+  expect(reported.map(({ code }) => code)).toEqual(['vm_damaged'])
+})
