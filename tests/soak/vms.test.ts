@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { killedDuring, kinds, openHome } from '../support/killed-host.ts'
+import { bootedAfterKill, killedDuring, kinds, openHome } from '../support/killed-host.ts'
 
 const rounds = 100
 
@@ -18,3 +18,11 @@ test('VMs are whole or gone, and run on, when their host is killed in the middle
     })
   }
 }, 2_000_000)
+
+test('guests whose host was killed while they were cloned boot, eight times', async () => {
+  await using scene = await openHome()
+  for (let round = 0; round < 8; round += 1) {
+    const answered = await bootedAfterKill(scene, (round + 0.5) / 8)
+    expect([round, answered.filter((name) => name !== 'second')]).toEqual([round, ['first', 'guest']])
+  }
+}, 1_200_000)

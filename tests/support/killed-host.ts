@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { until } from './until.ts'
 import { startVmHost, type VmHost } from './vmhost.ts'
-import { call, checkDisk, create, get, isAlive, run, small } from './vms.ts'
+import { booted, call, checkDisk, create, get, giveImage, image, isAlive, run, small } from './vms.ts'
 
 /** A home in which hosts come and go; `steady` is a VM in it that runs all the time. */
 export interface Scene extends AsyncDisposable {
@@ -25,6 +25,7 @@ export const openHome = async (): Promise<Scene> => {
   Bun.spawnSync(['truncate', '-s', '32M', join(home, 'disk.raw')])
   await call(host, 'POST', '/svc/config/locations', { name: 'other', path: join(home, 'other') })
   await create(host, 'steady', tiny)
+  await giveImage({ home })
   const { pid } = await run(host, 'steady')
   return {
     home,
@@ -41,6 +42,33 @@ export const openHome = async (): Promise<Scene> => {
 }
 
 const vmsOf = async (host: VmHost): Promise<Vm[]> => (await call(host, 'GET', '/svc/vms'))[1] as unknown as Vm[]
+
+/**
+ * Kills the host when `part` of the cloning of a real guest is over, and boots every VM that is there afterwards; gives
+ * the names of those that answered.
+ */
+export const bootedAfterKill = async (scene: Scene, part: number): Promise<string[]> => {
+  await create(scene.host, 'guest', { ...small, image })
+  const clone = (newName: string) => call(scene.host, 'POST', '/svc/vms/clone', { name: 'guest', newName })
+  const started = performance.now()
+  await clone('first')
+  const took = performance.now() - started
+  const cloning = clone('second').catch(() => undefined)
+  await Bun.sleep(took * part)
+  await scene.host.kill()
+  await cloning
+  scene.host = await startVmHost(['--port', '0'], scene.home)
+  const answered: string[] = []
+  for (const { name } of await vmsOf(scene.host)) {
+    if (name === 'steady') continue
+    await booted(await run(scene.host, name))
+    if ((await call(scene.host, 'POST', `/svc/vms/${name}/stop`))[0] !== 200) throw new Error(`${name} does not stop`)
+    if (checkDisk(join(scene.home, 'data/vms', name)) !== 0) throw new Error(`the disk of ${name} is not clean`)
+    answered.push(name)
+  }
+  await clear(scene)
+  return answered
+}
 
 interface Kind {
   /** Makes what the act needs. */
