@@ -3,6 +3,7 @@
  * all are measured; with `--quick` everything runs a few times only.
  */
 import { machine, type Row, summary, table } from './driver/measure.ts'
+import { bootRows } from './vmhost/boot.ts'
 import { cloneRows, overlayRows } from './vmhost/disks.ts'
 import { serviceRows } from './vmhost/service.ts'
 
@@ -10,6 +11,7 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   overlay: overlayRows,
   clone: cloneRows,
   service: serviceRows,
+  boot: bootRows,
 }
 
 const named = process.argv.slice(2).filter((flag) => !flag.startsWith('--'))

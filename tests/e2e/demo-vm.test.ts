@@ -17,7 +17,8 @@ const home = async () => {
   return {
     folder,
     env: { BACKLOT_HOME: folder, TMPDIR: join(folder, 'tmp') },
-    left: () => readdir(join(folder, 'tmp')),
+    // The compiled executable keeps its unpacked native core there.
+    left: async () => (await readdir(join(folder, 'tmp'))).filter((name) => !name.startsWith('.bun-')),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   }
 }

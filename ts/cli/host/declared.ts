@@ -6,6 +6,7 @@ import { type Endpoint, inputFields } from '@backlot/contract/endpoint'
 import { Failure } from '@backlot/contract/failure'
 import { fieldFault, fromText } from '@backlot/contract/field'
 import { vmHost } from '@backlot/contract/vmhost'
+import type { TSchema } from '@sinclair/typebox'
 
 /** Name of an operation. */
 export type OperationName = keyof typeof vmHost
@@ -78,10 +79,14 @@ export const optionsOf = (declared: Endpoint) =>
     }),
   )
 
-const optionForm = (name: string, type: unknown): string => {
+const valueForm = ({ type, enum: values }: TSchema): string => {
+  if (Array.isArray(values)) return values.join('|')
+  return type === 'boolean' ? 'true|false' : type === 'integer' ? 'N' : 'TEXT'
+}
+
+const optionForm = (name: string, schema: TSchema): string => {
   const said = spoken[name]
-  const value =
-    said === undefined ? (type === 'boolean' ? 'true|false' : type === 'integer' ? 'N' : 'TEXT') : said.value
+  const value = said === undefined ? valueForm(schema) : said.value
   return `[--${optionName(name)}${value === undefined ? '' : ` ${value}`}]${said?.isMany ? '…' : ''}`
 }
 
@@ -92,7 +97,7 @@ export const formOf = (declared: Endpoint): string => {
     command.usual && index === command.words.length - 1 ? `[${word}]` : word,
   )
   const positional = command.positional.map((name) => optionName(name).toUpperCase())
-  const options = optional(declared).map(({ name, schema }) => optionForm(name, schema.type))
+  const options = optional(declared).map(({ name, schema }) => optionForm(name, schema))
   return [`backlot ${command.group}`, ...words, ...positional, ...options].join(' ')
 }
 
