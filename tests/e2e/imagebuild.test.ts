@@ -104,7 +104,7 @@ describe('image build', () => {
     expect(await readdir(cache)).toEqual(['.apt'])
   })
 
-  test('refuses a name without a recipe, and names those that there are: unknown_image', async () => {
+  test('refuses a name without a recipe, and names those that there are (unknown_image)', async () => {
     const call = await runBacklot(['image', 'build', 'nothing', '--output', folder])
     expect([call.status, call.stdout]).toEqual([1, ''])
     expect(call.stderr).toContain('There is no recipe "nothing". There is "linux-minimal".')
@@ -121,7 +121,7 @@ describe('image build', () => {
     expect(call.stderr).toContain('apt-get install apt')
   })
 
-  test('says that no mirror can be reached: packages_unavailable', async () => {
+  test('says that no mirror can be reached (packages_unavailable)', async () => {
     const config = join(folder, 'apt.conf')
     await mkdir(join(folder, 'no-lists', 'partial'), { recursive: true })
     await writeFile(
@@ -137,7 +137,7 @@ describe('image build', () => {
     expect((await readdir(join(folder, 'offline'))).filter((name) => name !== '.apt')).toEqual([])
   })
 
-  test('tells the last words of a program that fails: image_not_built', async () => {
+  test('tells the last words of a program that fails (image_not_built)', async () => {
     const programs = join(folder, 'failing')
     await mkdir(programs)
     await writeFile(join(programs, 'dpkg-deb'), '#!/bin/sh\necho it broke >&2\nexit 7\n', { mode: 0o755 })

@@ -103,7 +103,7 @@ test('`run` stays until the VM ends, and `ssh` goes through the agent, or throug
   env = { ...env, PATH: `${join(host.home, 'bin')}:${process.env.PATH}` }
   expect(await lume('ssh', 'guest', '-u', 'root', 'hostname')).toEqual({ stdout: 'guest\n', stderr: '', status: 0 })
 
-  // The same from `backlot vm exec`, whose limit ends what is too slow: guest_timeout.
+  // The same from `backlot vm exec`, whose limit ends what is too slow (guest_timeout).
   const exec = (...args: string[]) => runBacklot(['vm', 'exec', 'guest', ...args], env)
   expect(await exec('echo $((6 * 7))')).toEqual({ stdout: '42\n', stderr: '', status: 0 })
   const slow = await exec('sleep 1234', '--timeout-seconds', '1')
@@ -117,7 +117,7 @@ test('`run` stays until the VM ends, and `ssh` goes through the agent, or throug
   expect([off.status, off.stderr]).toEqual([1, expect.stringContaining('does not run')])
 })
 
-test('a guest without an agent says so: agent_unavailable', async () => {
+test('a guest without an agent says so (agent_unavailable)', async () => {
   await data('create', 'bare', '--os', 'linux', '--cpu', '1', '--memory', '64MB')
   expect((await lume('run', 'bare', '--no-display', '--detach')).status).toBe(0)
   const call = await runBacklot(['vm', 'exec', 'bare', 'true'], env)
