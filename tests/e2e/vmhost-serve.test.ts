@@ -34,6 +34,7 @@ describe('serve', () => {
       [['--port', 'many'], 1, '"many"'],
       [['--host', '0.0.0.0', '--port', '0'], 1, 'BACKLOT_HOST_TOKEN'],
       [['--token-file', '/nothing'], 1, '/nothing'],
+      [['--key-file', '/nothing'], 1, '/nothing'],
       [['--nothing'], 64, '--nothing'],
     ] as const) {
       const call = await runBacklot(['serve', ...args], { BACKLOT_HOME: host.home })

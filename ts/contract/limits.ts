@@ -9,6 +9,9 @@ export const vmHostPrefixes = ['/svc', '/lume'] as const
 /** Bytes of a request body that the VM host reads; longer ones are refused. */
 export const longestHostBodyBytes = 1024 * 1024
 
+/** Answers after which the VM host collects its garbage. */
+export const answersPerCollection = 100
+
 /** Screens of VMs in browsers. */
 export const screens = {
   /** Bytes of input that wait at most for a screen to take them, and in one message. */

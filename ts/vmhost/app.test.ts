@@ -97,6 +97,7 @@ describe('routes', () => {
       ['GET', '/console/../guard.ts'],
       ['GET', '/svc'],
       ['GET', '/svc/nothing'],
+      ['GET', '/console/nothing.js'],
       ['PUT', '/svc/config'],
       ['OPTIONS', '/svc/config'],
     ] as const) {

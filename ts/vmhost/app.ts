@@ -18,6 +18,14 @@ import { readInput } from './input.ts'
 import { texts } from './listing.ts'
 import { openApi } from './openapi.ts'
 
+const once = <T>(make: () => T): (() => T) => {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
 /** Answers one request; never throws. */
 export type Answer = (request: Request) => Promise<Response>
 
@@ -72,14 +80,6 @@ export const createApp = (
   return async (request) => secured(await app.fetch(request))
 }
 
-const once = <T>(make: () => T): (() => T) => {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
-}
-
 /** Stands for a body that is read later. */
 const unread = {}
 
@@ -108,10 +108,13 @@ const statusOf = (failure: Failure, request: Request): number => {
   return status < 500 && isSpecified(request) ? 400 : status
 }
 
-const specified = Object.values<Endpoint>(vmHost)
-  .filter(({ ours }) => !ours)
-  .flatMap(waysTo)
-  .map(({ method, path }) => ({ method, path: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`) }))
+/** Only refusals ask: the patterns are made when the first is given. */
+const specified = once(() =>
+  Object.values<Endpoint>(vmHost)
+    .filter(({ ours }) => !ours)
+    .flatMap(waysTo)
+    .map(({ method, path }) => ({ method, path: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`) })),
+)
 
 const isSpecified = (request: Request): boolean =>
-  specified.some(({ method, path }) => method === request.method && path.test(pathOf(request)))
+  specified().some(({ method, path }) => method === request.method && path.test(pathOf(request)))

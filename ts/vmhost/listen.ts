@@ -3,7 +3,7 @@ import { lstatSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { Failure } from '@backlot/contract/failure'
-import { environment } from '@backlot/contract/limits'
+import { answersPerCollection, environment } from '@backlot/contract/limits'
 import type { Places } from '@backlot/contract/places'
 import { accelerationAt } from './acceleration.ts'
 import { type Answer, createApp } from './app.ts'
@@ -52,6 +52,7 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
 
   // Whose requests are admitted depends on the port, which is known once the socket is bound; none is read before.
   let answer: Answer | undefined
+  let answered = 0
   const server = await orDispose(host, () =>
     bind(address, socket === undefined ? { hostname: address, port: options.port, idleTimeout } : { unix: socket }, {
       // Beyond it Bun answers 413 by itself; the service reads bodies up to its own limit and answers 400.
@@ -59,6 +60,7 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
       fetch: async (request: Request) => {
         const started = performance.now()
         const response = await (answer as Answer)(request)
+        if (++answered % answersPerCollection === 0) setImmediate(() => Bun.gc(true))
         const path = URL.parse(request.url)?.pathname ?? '-'
         log(`${request.method} ${path} ${response.status} ${Math.round(performance.now() - started)} ms`)
         return response

@@ -1,5 +1,5 @@
 /** The pages for people: the console, its files, and the description of the operations. */
-import { Elysia } from 'elysia'
+import { Elysia, NotFoundError } from 'elysia'
 import { consolePath } from '../guard.ts'
 import { secured } from '../headers.ts'
 import { asset, assetsPath } from './assets.ts'
@@ -15,10 +15,11 @@ export const pages = (document: () => Record<string, unknown>) =>
       docsPath,
       () => new Response(docsPage(document()), { headers: { 'content-type': 'text/html; charset=utf-8' } }),
     )
-    .get(
-      `${assetsPath}/:file`,
-      async ({ params, request, status }) => (await asset(params.file, request)) ?? status(404),
-    )
+    .get(`${assetsPath}/:file`, async ({ params, request }) => {
+      const file = await asset(params.file, request)
+      if (file === undefined) throw new NotFoundError()
+      return file
+    })
 
 /** What a browser is shown that comes to a page without being let in; undefined for other requests. */
 export const refusedPage = async (request: Request): Promise<Response | undefined> => {

@@ -48,7 +48,7 @@ const Console = ({ host }: { readonly host: HostState }) => {
           <a href="#/">Backlot</a>
         </h1>
         <p class={`connection ${host.connection}`} role="status">
-          {connections[host.connection]}
+          {host.connection === 'lost' && host.fault !== undefined ? host.fault : connections[host.connection]}
         </p>
         <a class={shown === 'logs' ? 'tab current' : 'tab'} href="#logs">
           Log
