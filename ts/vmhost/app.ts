@@ -6,7 +6,7 @@ import { version } from '@backlot/contract/version'
 import { vmHost } from '@backlot/contract/vmhost'
 import { screenPath } from '@backlot/contract/vmhost/console'
 import { eventsPath } from '@backlot/contract/vmhost/operation'
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { pages, refusedPage } from './console/pages.ts'
 import { type JoinScreen, screenOf } from './console/screen.ts'
 import { admit, type Entry } from './guard.ts'
@@ -38,28 +38,39 @@ export const createApp = (
 ): Answer => {
   const document = once(() => openApi(vmHost, vmHostPrefixes[0], version))
   // Compiling routes beforehand takes longer than all that a person or an agent asks in a day would save.
-  const app = new Elysia({ aot: false })
-    .onRequest(({ request, set }) => {
-      const cookie = admit(request, entry)
-      if (cookie !== undefined) set.headers['set-cookie'] = cookie
-    })
-    // The framework would answer 415 or 422 where clients know 400 only, and read media types by their name.
-    .onParse(() => unread)
-    .onError(async ({ error, code, request, set }) => {
-      const failure = code === 'NOT_FOUND' ? unknownOperation(request) : Failure.from(error)
-      if (failure.code === 'internal') report(error)
-      const page = failure.code === 'unauthorized' ? await refusedPage(request) : undefined
-      if (page !== undefined) return page
-      set.status = statusOf(failure, request)
-      return { code: failure.code, message: failure.message, ...failure.data }
-    })
-    .get('/openapi.json', document)
-    .use(pages(document))
-  for (const prefix of vmHostPrefixes) app.get(`${prefix}${eventsPath}`, ({ request }) => eventStream(request, host))
+  const edge = () =>
+    new Elysia({ aot: false })
+      .onRequest(({ request, set }) => {
+        const cookie = admit(request, entry)
+        if (cookie !== undefined) set.headers['set-cookie'] = cookie
+      })
+      // The framework would answer 415 or 422 where clients know 400 only, and read media types by their name.
+      .onParse(() => unread)
+      .onError(async ({ error, code, request, set }) => {
+        const failure = code === 'NOT_FOUND' ? unknownOperation(request) : Failure.from(error)
+        if (failure.code === 'internal') report(error)
+        const page = failure.code === 'unauthorized' ? await refusedPage(request) : undefined
+        if (page !== undefined) return page
+        set.status = statusOf(failure, request)
+        return { code: failure.code, message: failure.message, ...failure.data }
+      })
+  const [ours, theirs] = vmHostPrefixes
+  const main = withOperations(edge().get('/openapi.json', document).use(pages(document)), ours, host, joinScreen)
+  // Routes are a part of the start: those of existing clients are made when the first of them comes.
+  const other = once(() => withOperations(edge(), theirs, host, joinScreen))
+  return async (request) => {
+    const app = pathOf(request).startsWith(`${theirs}/`) ? other() : main
+    return secured(await app.fetch(request))
+  }
+}
+
+/** Adds every operation under `prefix`. */
+const withOperations = (app: AnyElysia, prefix: string, host: Host, joinScreen: JoinScreen): AnyElysia => {
+  app.get(prefix + eventsPath, ({ request }) => eventStream(request, host))
   for (const [name, declared] of Object.entries(vmHost satisfies Endpoints)) {
     const handle = handlers[name as keyof typeof vmHost]
     for (const { method, path } of waysTo(declared)) {
-      app.route(method, routeOf(path), async ({ request, params, set }) => {
+      app.route(method, prefix + routeOf(path), async ({ request, params, set }) => {
         const result = await handle((await readInput(declared, params, request)) as Input<never>, host)
         set.status = declared.success.status
         const text = texts.get(result)
@@ -67,17 +78,14 @@ export const createApp = (
       })
     }
   }
-  for (const prefix of vmHostPrefixes) {
-    app.get(prefix + routeOf(screenPath), async ({ request, params }) => {
-      const vm = await handlers.getVm((await readInput(vmHost.getVm, params, request)) as Input<never>, host)
-      if (joinScreen(request, screenOf(vm))) return new Response()
-      throw new Failure(
-        'not_a_socket',
-        `The screen of "${vm.name}" is given to a WebSocket; connect with one, or see it in the console.`,
-      )
-    })
-  }
-  return async (request) => secured(await app.fetch(request))
+  return app.get(prefix + routeOf(screenPath), async ({ request, params }) => {
+    const vm = await handlers.getVm((await readInput(vmHost.getVm, params, request)) as Input<never>, host)
+    if (joinScreen(request, screenOf(vm))) return new Response()
+    throw new Failure(
+      'not_a_socket',
+      `The screen of "${vm.name}" is given to a WebSocket; connect with one, or see it in the console.`,
+    )
+  })
 }
 
 /** Stands for a body that is read later. */
@@ -87,11 +95,11 @@ const routeOf = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
 const asJson = { headers: { 'Content-Type': 'application/json' } }
 
-/** Every method and path by which an operation is called. */
-const waysTo = ({ method, path, alias }: Endpoint): { method: string; path: string }[] =>
-  vmHostPrefixes.flatMap((prefix) =>
-    [{ method, path }, ...(alias === undefined ? [] : [alias])].map((way) => ({ ...way, path: prefix + way.path })),
-  )
+/** Every method and path, below the prefix, by which an operation is called. */
+const waysTo = ({ method, path, alias }: Endpoint): { method: string; path: string }[] => [
+  { method, path },
+  ...(alias === undefined ? [] : [alias]),
+]
 
 const unknownOperation = (request: Request): Failure => {
   const operation = `${request.method} ${pathOf(request)}`
@@ -113,7 +121,10 @@ const specified = once(() =>
   Object.values<Endpoint>(vmHost)
     .filter(({ ours }) => !ours)
     .flatMap(waysTo)
-    .map(({ method, path }) => ({ method, path: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`) })),
+    .map(({ method, path }) => ({
+      method,
+      path: new RegExp(`^(${vmHostPrefixes.join('|')})${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
+    })),
 )
 
 const isSpecified = (request: Request): boolean =>
