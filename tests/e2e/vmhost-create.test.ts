@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { proving } from '../support/proves.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { call, checkDisk, create, ended, get, names, small } from '../support/vms.ts'
+import { call, checkDisk, create, ended, get, names, run, small } from '../support/vms.ts'
 
 let host: VmHost
 let files: string
@@ -41,6 +41,37 @@ const rawDisk = (name: string, mebibytes: number): string => {
 const showsWhat = (name: string, path: string): boolean =>
   Bun.spawnSync(['qemu-img', 'compare', path, disk(name)]).exitCode === 0
 
+/** A disc image that starts a program which writes to the first serial port (El Torito, without emulation). */
+const bootableDisc = (name: string, text: string): string => {
+  const sector = 2048
+  const disc = Buffer.alloc(32 * sector)
+  const descriptor = (at: number, kind: number) => {
+    disc.writeUInt8(kind, at * sector)
+    disc.write('CD001\x01', at * sector + 1, 'latin1')
+  }
+  descriptor(16, 1)
+  descriptor(17, 0)
+  descriptor(18, 255)
+  const [catalog, program] = [19, 20]
+  disc.write('EL TORITO SPECIFICATION', 17 * sector + 7)
+  disc.writeUInt32LE(catalog, 17 * sector + 0x47)
+  // Validation: all words of the entry add up to zero. Then: bootable, no emulation, four sectors of 512 bytes.
+  disc.writeUInt8(1, catalog * sector)
+  disc.writeUInt16LE(0xaa55, catalog * sector + 30)
+  disc.writeUInt16LE(0x10000 - 0xaa55 - 1, catalog * sector + 28)
+  disc.writeUInt8(0x88, catalog * sector + 32)
+  disc.writeUInt16LE(4, catalog * sector + 38)
+  disc.writeUInt32LE(program, catalog * sector + 40)
+  // push cs; pop ds; call next; next: pop si; add si, text - next; cld
+  const start = [0x0e, 0x1f, 0xe8, 0, 0, 0x5e, 0x83, 0xc6, 0x13, 0xfc]
+  // again: lodsb; or al, al; jz end; mov dx, 0x3f8; out dx, al; jmp again; end: hlt; jmp end
+  const loop = [0xac, 0x08, 0xc0, 0x74, 6, 0xba, 0xf8, 3, 0xee, 0xeb, 0xf5, 0xf4, 0xeb, 0xfd]
+  disc.set([...start, ...loop], program * sector)
+  disc.write(text, program * sector + start.length + loop.length)
+  writeFileSync(join(files, name), disc)
+  return join(files, name)
+}
+
 const refused = async (body: Record<string, unknown>) => {
   const answer = await call(host, 'POST', '/svc/vms', { ...small, name: 'refused', ...body })
   expect(await names(host)).not.toContain('refused')
@@ -66,10 +97,14 @@ describe('a VM is made', () => {
     }
   })
 
-  test('to install from a disc image, which is no copy', async () => {
-    const iso = rawDisk('install.iso', 1)
+  test('to install from a disc image, which is no copy and is started while the disk is empty', async () => {
+    const iso = bootableDisc('install.iso', 'started from the disc')
     await create(host, 'installed', { iso })
     expect(await get(host, 'installed')).toMatchObject({ iso, image: null })
+    await run(host, 'installed')
+    const serial = join(folder('installed'), 'serial.log')
+    await until('the disc to be started', async () => (await Bun.file(serial).text()).includes('started from the disc'))
+    expect((await call(host, 'POST', '/svc/vms/installed/stop'))[0]).toBe(200)
     rmSync(iso)
     const { operationId } = (await call(host, 'POST', '/svc/vms/installed/run'))[1]
     const operation = await ended(host, String(operationId))

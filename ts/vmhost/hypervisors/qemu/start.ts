@@ -59,20 +59,21 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
     if (run === undefined) return undefined
     const around: Surroundings = { isFree: (path) => isFree(path, options), exit: () => undefined }
     const lock = vmPath(vm.path, 'lock')
-    const deadline = performance.now() + opensWithinMs
-    while (!around.isFree(lock)) {
+    const deadline = performance.now() + answersWithinMs
+    for (; !around.isFree(lock); await Bun.sleep(20)) {
+      const isLate = performance.now() > deadline
       const pid = await readPid(vm.path)
-      // Without a pid it is being started this very moment.
-      if (pid !== undefined) {
-        return QemuMachine.take(vm, pid, run, around, answersWithinMs).catch((error) => {
-          // A process that stands still is alive, and somebody may want to end it.
-          if (around.isFree(lock)) return undefined
-          if (Failure.from(error).code === 'internal') throw error
-          return QemuMachine.silent(vm, pid, run, around)
-        })
+      if (pid === undefined && isLate) throw silent(vm.name, answersWithinMs)
+      // Without a pid, or a socket, it is being started this very moment.
+      if (pid === undefined) continue
+      try {
+        return await QemuMachine.take(vm, pid, run, around, answersWithinMs)
+      } catch (error) {
+        const { code } = Failure.from(error)
+        if (code === 'internal') throw error
+        // A process that stands still is alive, and somebody may want to end it.
+        if (code !== 'hypervisor_unreachable' || isLate) return QemuMachine.silent(vm, pid, run, around)
       }
-      if (performance.now() > deadline) throw silent(vm.name)
-      await Bun.sleep(20)
     }
     const log = await readFile(vmPath(vm.path, 'hypervisorLog'), 'utf8').catch(() => '')
     await clearRun(vm.path, run, endingOf({ killed: false, asked: false }, 'while no service watched', log))
@@ -184,15 +185,15 @@ const answering = async (
       })
       if (taken !== undefined) return taken
     }
-    if (performance.now() > deadline) throw silent(vm.name)
+    if (performance.now() > deadline) throw silent(vm.name, opensWithinMs)
     await Bun.sleep(5)
   }
 }
 
-const silent = (name: string): Failure =>
+const silent = (name: string, ms: number): Failure =>
   new Failure(
     'hypervisor_timeout',
-    `The hypervisor of "${name}" did not answer within ${opensWithinMs / 1000} s. Try again when the host is less busy.`,
+    `The hypervisor of "${name}" did not answer within ${ms / 1000} s. Try again when the host is less busy.`,
     { name },
   )
 
