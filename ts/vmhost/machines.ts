@@ -24,9 +24,16 @@ export class Machines {
   }
 
   /** What the VM does, as far as its hypervisor goes. */
-  status({ path }: VmPlace): Extract<VmStatus, 'starting' | 'running' | 'stopped'> {
-    if (this.#live.has(path)) return 'running'
-    return this.#starting.has(path) ? 'starting' : 'stopped'
+  status(vm: VmPlace): Extract<VmStatus, 'starting' | 'running' | 'stopped'> {
+    if (this.#live.has(vm.path)) return 'running'
+    if (this.#starting.has(vm.path)) return 'starting'
+    // Another service may look after it.
+    return this.hypervisor.lives(vm) ? 'running' : 'stopped'
+  }
+
+  /** Whether this service has to do with a hypervisor of the VM, or is about to. */
+  knows({ path }: VmPlace): boolean {
+    return this.#live.has(path) || this.#starting.has(path)
   }
 
   get count(): number {

@@ -167,6 +167,14 @@ test('two services of one home do not look after the same VMs', async () => {
   expect((await call(second, 'POST', '/svc/vms', { ...tiny, name: 'other' }))[1].code).toBe('already_running')
   expect((await call(second, 'DELETE', '/svc/vms/shared'))[1].code).toBe('already_running')
   expect(await names(second)).toEqual(await names(host))
+  // What the first one runs, the second shows as running, and keeps its hands off.
+  const { pid } = await run(host, 'shared')
+  expect(await get(second, 'shared')).toMatchObject({ status: 'running', pid: null })
+  expect((await call(second, 'POST', '/svc/vms/shared/stop'))[1].code).toBe('already_running')
+  expect((await call(second, 'POST', '/svc/vms/shared/run'))[1].code).toBe('vm_running')
+  process.kill(pid as number, 'SIGKILL')
+  await until('its end to be seen', async () => (await get(host, 'shared')).status === 'stopped')
+  expect((await get(second, 'shared')).status).toBe('stopped')
   await second[Symbol.asyncDispose]()
 })
 

@@ -23,6 +23,8 @@ export interface Hypervisor {
   start(vm: StoredVm, options: RunOptions, tell: Tell, signal: AbortSignal): Promise<Machine>
   /** The machine of a VM whose service died; undefined where none lives, and what was left of it is removed. */
   adopt(vm: StoredVm): Promise<Machine | undefined>
+  /** Whether one lives for the VM, whoever started it and looks after it. */
+  lives(vm: VmPlace): boolean
 }
 
 /** A VM that runs: a process of its own. */

@@ -31,9 +31,14 @@ export const creationOf = async (host: Host, name: string, storage: string | und
 
 /** Finds the hypervisor of a VM in a folder that is no location, which nobody looked through at the start. */
 export const meetRunning = async (host: Host, vm: StoredVm): Promise<void> => {
-  const isUnknown = () => host.machines.status(vm) === 'stopped' && existsSync(vmPath(vm.path, 'run'))
+  const isUnknown = () => !host.machines.knows(vm) && existsSync(vmPath(vm.path, 'run'))
   if (!isUnknown()) return
-  host.takeCharge()
+  try {
+    host.takeCharge()
+  } catch {
+    // Another service looks after it; this one can only look.
+    return
+  }
   await host.turns.take(vm.path, async () => {
     if (isUnknown()) await host.machines.adopt(vm)
   })

@@ -1,6 +1,6 @@
 /** Starts QEMU for a VM, and finds the one of a service that died. */
 
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { access, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
@@ -39,6 +39,8 @@ export interface QemuOptions {
 
 /** QEMU for guests of this machine's own architecture. */
 export const qemu = (options: QemuOptions): Hypervisor => ({
+  lives: ({ path }) => existsSync(vmPath(path, 'run')) && !isFree(vmPath(path, 'lock'), options),
+
   async start(vm, wishes, tell, signal) {
     await mkdir(options.runtime, { recursive: true, mode: 0o700 })
     const program = findProgram()
