@@ -362,7 +362,7 @@ const places: Record<FailureCode, string> = {
   vm_not_stopped: '../../ts/vmhost/lifecycle/stop',
   hypervisor_failed: '../../ts/vmhost/hypervisors/qemu/complaints',
   port_in_use: '../../ts/vmhost/hypervisors/qemu/complaints',
-  host_memory: '../../ts/vmhost/hypervisors/qemu/complaints',
+  host_memory: 'hazard/vmhost-failures',
   disk_full: 'hazard/vmhost-full-disk',
   disk_tool_failed: 'vmhost-create',
   file_not_found: 'vmhost-create',

@@ -48,6 +48,18 @@ test('a damaged disk is called one, and nothing of it is lost', async () => {
   expect((await call(host, 'POST', '/svc/vms/torn/stop'))[0]).toBe(200)
 }, 60_000)
 
+test('more memory than there is gets the words of the hypervisor, and a code', async () => {
+  await create(host, 'vast', { ...small, memory: '100TB' })
+  expect(await failsToStart('vast')).toBe('host_memory')
+  const { operationId } = await get(host, 'vast')
+  const { messages } = await ended(host, String(operationId))
+  expect(messages.join()).toContain('Cannot allocate memory')
+  expect((await call(host, 'PATCH', '/svc/vms/vast', { memory: '32MB' }))[0]).toBe(200)
+  const { pid } = await run(host, 'vast')
+  process.kill(pid as number, 'SIGKILL')
+  await until('its end to be seen', async () => (await get(host, 'vast')).status === 'stopped')
+}, 60_000)
+
 test('a base that is gone is named', async () => {
   await create(host, 'above', tiny)
   expect((await call(host, 'POST', '/svc/vms/clone', { name: 'above', newName: 'beside' }))[0]).toBe(200)
