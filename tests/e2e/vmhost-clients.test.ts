@@ -2,12 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { pythonWith } from '../support/python-with.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
+import { create, giveImage, image } from '../support/vms.ts'
 
 const minutes = 60_000
 let host: VmHost
 
 beforeAll(async () => {
   host = await startVmHost()
+  await giveImage(host)
 })
 
 afterAll(() => host[Symbol.asyncDispose]())
@@ -45,8 +47,7 @@ test(
 )
 
 const withVm = (run: () => Promise<void>) => async () => {
-  const settings = { name: 'py', os: 'linux', cpu: 1, memory: '64MB', diskSize: '1GB', display: '800x600' }
-  expect((await post('/vms', settings)).status).toBe(200)
+  await create(host, 'py', { image })
   try {
     await run()
   } finally {
@@ -78,6 +79,7 @@ test(
     expect(await life('sandbox_life.py', 'cua-sandbox==0.8.0')).toEqual({
       base: 'py',
       address: expect.stringMatching(/^127\.77\.\d+\.\d+$/),
+      ready: true,
       checkpoint: 'cua-ckpt-first',
       list: ['cua-ckpt-first', 'py', 'py-fork'],
       checkpoints: ['cua-ckpt-first'],
