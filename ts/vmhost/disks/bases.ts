@@ -5,6 +5,7 @@ import { core } from '../core.ts'
 import { syncFile, syncFolder } from '../durable.ts'
 import { noRoom } from '../no-room.ts'
 import type { Storage } from '../storage.ts'
+import { together } from '../together.ts'
 import type { Turns } from '../turns.ts'
 import { basesFolder, vmFiles, vmPath } from '../vm-directory.ts'
 import type { VmPlace } from '../vm-store.ts'
@@ -73,9 +74,9 @@ export class Bases {
     const folder = await this.#folder(vm.storage)
     const base = { file: `${crypto.randomUUID()}.qcow2`, format: 'qcow2' as const }
     const next = vmPath(vm.path, 'nextDisk')
-    await Promise.all([link(disk, join(folder, base.file)), rm(next, { force: true })])
+    await together([link(disk, join(folder, base.file)), rm(next, { force: true })])
     const replace = async () => {
-      await Promise.all([syncFolder(folder), this.overlay(next, base)])
+      await together([syncFolder(folder), this.overlay(next, base)])
       await rename(next, disk)
       await syncFolder(vm.path)
     }

@@ -10,6 +10,7 @@ import { noRoom } from '../no-room.ts'
 import type { Work } from '../operations.ts'
 import { readUserData, type Seed, writeSeed } from '../seed.ts'
 import type { Storage } from '../storage.ts'
+import { together } from '../together.ts'
 import { vmPath } from '../vm-directory.ts'
 import { newIdentity, type VmSettings, writeNewSettings } from '../vm-settings.ts'
 import type { StoredVm, VmPlace } from '../vm-store.ts'
@@ -51,7 +52,7 @@ export const copyVm = async (
     return await host.store.make(target, newName, async (folder) => {
       const isBeside = target.path === vm.storage.path && !(await isDeep(vm))
       // What waits for the drive waits together.
-      await Promise.all([
+      await together([
         isBeside ? layDisk(host, vm, folder) : bringDisk(vm, folder, work),
         bringAlong(vm.path, folder, 'kernel'),
         bringAlong(vm.path, folder, 'initrd'),
@@ -73,7 +74,7 @@ const isDeep = async (vm: StoredVm): Promise<boolean> =>
 const layDisk = (host: Host, vm: StoredVm, folder: string): Promise<void> =>
   host.bases.exclusively(vm.storage, async () => {
     const { base, replaced } = await host.bases.freeze(vm)
-    await Promise.all([replaced, host.bases.overlay(vmPath(folder, 'disk'), base)])
+    await together([replaced, host.bases.overlay(vmPath(folder, 'disk'), base)])
   })
 
 /** The disk, and all that it lies on, as one. */

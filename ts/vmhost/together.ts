@@ -1,0 +1,11 @@
+/** Work that goes on side by side. */
+
+/**
+ * Settles when all of it has settled, and throws what failed first in the list: nobody cleans up behind work that still
+ * goes on.
+ */
+export const together = async (work: readonly Promise<unknown>[]): Promise<void> => {
+  for (const outcome of await Promise.allSettled(work)) {
+    if (outcome.status === 'rejected') throw outcome.reason
+  }
+}
