@@ -373,6 +373,7 @@ const places: Record<FailureCode, string> = {
   macos_unavailable: 'vmhost-create',
   location_in_use: 'vmhost-locations',
   storage_unreadable: 'vmhost-locations',
+  storage_unusable: 'hazard/vmhost-twins',
   operation_not_found: 'vmhost-life',
   operation_over: 'vmhost-life',
   logs_unreadable: '../../ts/vmhost/log-file',

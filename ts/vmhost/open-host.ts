@@ -1,5 +1,6 @@
 /** Puts a host together from its places, and takes up what a service before this one has left. */
 import { existsSync, mkdirSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { eventsKept, hostLogBytes, longestSocketPath } from '@backlot/contract/limits'
@@ -7,16 +8,17 @@ import type { Places } from '@backlot/contract/places'
 import { core, type FileLock } from './core.ts'
 import { Bases } from './disks/bases.ts'
 import { Events } from './events.ts'
+import { fileFailure } from './file-failure.ts'
 import type { Host } from './host.ts'
 import type { Accelerator } from './hypervisors/qemu/arguments.ts'
 import { qemu } from './hypervisors/qemu/start.ts'
 import { Listing } from './listing.ts'
 import { LogFile } from './log-file.ts'
 import { Machines } from './machines.ts'
-import { finishMove } from './move.ts'
+import { settleMove } from './move.ts'
 import { Operations } from './operations.ts'
 import { settingsAt } from './settings.ts'
-import { ephemeral, searched, storageOf } from './storage.ts'
+import { ephemeral, type Storage, searched, storageOf } from './storage.ts'
 import { Turns } from './turns.ts'
 import { vmPath } from './vm-directory.ts'
 import { VmStore } from './vm-store.ts'
@@ -49,11 +51,15 @@ export const openHost = async (places: Places, accelerator: () => Promise<Accele
   const log = new LogFile(join(places.state, 'vmhost.log'), hostLogBytes)
   const events = new Events(Date.now().toString(36), eventsKept)
   const turns = new Turns()
+  const damage = new Set<string>()
   const host: Omit<OpenHost, typeof Symbol.asyncDispose> = {
     settings,
-    store: new VmStore(settings, places.data, lock, (failure) =>
-      log.write('error', failure.code, { message: failure.message }),
-    ),
+    store: new VmStore(settings, places.data, lock, ({ code, message }) => {
+      // The same folders are looked at many times.
+      if (damage.has(message)) return
+      damage.add(message)
+      log.write('error', code, { message })
+    }),
     machines: new Machines(qemu({ runtime, accelerator, lock }), events, log),
     creations: new Map(),
     operations: new Operations(events, ({ id, kind, name, state, cause }) =>
@@ -84,8 +90,13 @@ export const openHost = async (places: Places, accelerator: () => Promise<Accele
 const lock = (path: string): FileLock | undefined => core().FileLock.take(path) ?? undefined
 
 const takeHome = (places: Places): FileLock => {
-  mkdirSync(places.runtime, { recursive: true, mode: 0o700 })
-  const taken = lock(join(places.runtime, 'vmhost.lock'))
+  let taken: FileLock | undefined
+  try {
+    mkdirSync(places.runtime, { recursive: true, mode: 0o700 })
+    taken = lock(join(places.runtime, 'vmhost.lock'))
+  } catch (error) {
+    throw fileFailure(error, places.runtime)
+  }
   if (taken !== undefined) return taken
   throw new Failure(
     'already_running',
@@ -97,12 +108,14 @@ const takeHome = (places: Places): FileLock => {
 /** Finds the VMs that run, and removes what is half made; one that cannot be read keeps no other from being found. */
 const takeUp = async (host: Omit<Host, 'newLink'>): Promise<void> => {
   const settings = await host.settings.read()
-  const storages = [...searched(settings), storageOf(settings, host.store.data, ephemeral)].filter(({ path }) =>
-    existsSync(path),
-  )
+  const storages: Storage[] = []
+  for (const storage of [...searched(settings), storageOf(settings, host.store.data, ephemeral)]) {
+    // Whoever asks for one that cannot be read is told why.
+    if ((await readdir(storage.path).catch(() => undefined)) !== undefined) storages.push(storage)
+  }
   const vms = await host.store.list(storages)
   const running = vms.filter(({ path }) => existsSync(vmPath(path, 'run')))
-  const moved = vms.filter(({ settings }) => settings.movedFrom !== undefined)
+  const moved = vms.filter(({ settings }) => settings.movedFrom !== undefined || settings.movingTo !== undefined)
   const isWork = running.length > 0 || moved.length > 0 || (await host.store.hasRemains(storages))
   if (!isWork) return
   try {
@@ -115,7 +128,7 @@ const takeUp = async (host: Omit<Host, 'newLink'>): Promise<void> => {
     host.log.write('error', 'not_taken_up', { vm: name, message: (error as Error).message })
   await Promise.all(running.map((vm) => host.machines.adopt(vm).catch(tell(vm.name))))
   for (const vm of moved) {
-    await finishMove(host.store, vm).catch(tell(vm.name))
+    await settleMove(host.store, vm).catch(tell(vm.name))
   }
   await host.store.sweep(storages).catch(tell('-'))
   for (const storage of storages) await host.bases.collect(storage).catch(tell('-'))

@@ -33,6 +33,8 @@ export const VmSettings = Type.Object({
   createdAt: Type.String(),
   /** The folder that it is moved from, until that is gone. */
   movedFrom: Type.Optional(Type.String()),
+  /** The folder that it is being moved to. */
+  movingTo: Type.Optional(Type.String()),
 })
 export type VmSettings = Static<typeof VmSettings>
 

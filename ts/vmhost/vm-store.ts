@@ -2,6 +2,8 @@
 import { lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { vmName } from '@backlot/contract/vmhost/vm'
+import { Value } from '@sinclair/typebox/value'
 import { makeFolder, syncFolder } from './durable.ts'
 import type { SettingsFile } from './settings.ts'
 import { defaultStorage, type Storage, searched, storageOf } from './storage.ts'
@@ -69,14 +71,14 @@ export class VmStore {
     return settings && { name, path, storage: { name: folder, path: folder }, settings }
   }
 
-  /** Every VM of the storages; a damaged one is reported and left out. */
+  /** Every VM of the storages; a damaged one is reported and left out, as is a folder that is called as no VM may be. */
   async list(storages: readonly Storage[]): Promise<StoredVm[]> {
     const found = await Promise.all(storages.map((storage) => this.#listOne(storage)))
     return found.flat()
   }
 
   async #listOne(storage: Storage): Promise<StoredVm[]> {
-    const names = (await entriesOf(storage.path)).filter((name) => !name.startsWith('.')).sort()
+    const names = (await entriesOf(storage.path)).filter((name) => Value.Check(vmName, name)).sort()
     const vms = await Promise.all(
       names.map(async (name) => {
         const place = placeOf(storage, name)
@@ -185,7 +187,8 @@ export const vmNotFound = (name: string): Failure =>
 
 const uuidLength = 36
 
-const placeOf = (storage: Storage, name: string): VmPlace => ({ name, path: join(storage.path, name), storage })
+/** Where a VM of that name is in a storage, or would be. */
+export const placeOf = (storage: Storage, name: string): VmPlace => ({ name, path: join(storage.path, name), storage })
 
 const entriesOf = async (folder: string): Promise<string[]> => {
   try {

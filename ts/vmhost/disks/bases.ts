@@ -3,7 +3,7 @@ import { constants, copyFile, link, mkdir, readdir, realpath, rename, rm, stat }
 import { join } from 'node:path'
 import { core } from '../core.ts'
 import { syncFile, syncFolder } from '../durable.ts'
-import { noRoom } from '../no-room.ts'
+import { noRoom } from '../file-failure.ts'
 import type { Storage } from '../storage.ts'
 import { together } from '../together.ts'
 import type { Turns } from '../turns.ts'

@@ -4,7 +4,7 @@ import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { replaceFile } from '../durable.ts'
-import { noRoom } from '../no-room.ts'
+import { noRoom } from '../file-failure.ts'
 import type { Copying } from './qemu-img.ts'
 
 /** Milliseconds without a byte after which a connection is given up, tries in all, and the pause before the first new one. */

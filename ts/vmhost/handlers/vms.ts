@@ -9,14 +9,12 @@ import type { Storage } from '../storage.ts'
 export const listVms: Handlers['listVms'] = async ({ storage }, host) => {
   const storages = await host.store.storages(storage)
   const { events, machines } = host
-  return host.listing.get(storages, events.count, machines.count > 0, () =>
-    listed(host, storages, storage !== undefined),
-  )
+  return host.listing.get(storages, events.count, machines.count > 0, () => listed(host, storages))
 }
 
-const listed = async (host: Host, storages: readonly Storage[], isNamed: boolean): Promise<Vm[]> => {
+const listed = async (host: Host, storages: readonly Storage[]): Promise<Vm[]> => {
   const vms = await host.store.list(storages)
-  if (isNamed) await Promise.all(vms.map((vm) => meetRunning(host, vm)))
+  await Promise.all(vms.map((vm) => meetRunning(host, vm).catch((error) => reportDamage(host, error))))
   const whole = await Promise.all(vms.map((vm) => vmRecord(vm, host)))
   const folders = storages.map(({ path }) => path)
   const made = [...host.creations.values()]
@@ -24,6 +22,13 @@ const listed = async (host: Host, storages: readonly Storage[], isNamed: boolean
     .filter(({ place }) => !vms.some(({ path }) => path === place.path))
     .map((creation) => creationRecord(creation, host))
   return [...whole, ...made]
+}
+
+/** What is wrong with one VM keeps nobody from seeing the others. */
+const reportDamage = (host: Host, error: unknown): void => {
+  const failure = Failure.from(error)
+  if (failure.code !== 'vm_damaged') throw failure
+  host.store.report(failure)
 }
 
 export const getVm: Handlers['getVm'] = async ({ name, storage }, host) => {

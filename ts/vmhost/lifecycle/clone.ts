@@ -5,8 +5,8 @@ import { mostDisksBelow } from '@backlot/contract/limits'
 import { core } from '../core.ts'
 import { copyDisk } from '../disks/qemu-img.ts'
 import { syncFile } from '../durable.ts'
+import { fileFailure } from '../file-failure.ts'
 import type { Handlers, Host } from '../host.ts'
-import { noRoom } from '../no-room.ts'
 import type { Work } from '../operations.ts'
 import { readUserData, type Seed, writeSeed } from '../seed.ts'
 import type { Storage } from '../storage.ts'
@@ -14,7 +14,7 @@ import { together } from '../together.ts'
 import { vmPath } from '../vm-directory.ts'
 import { newIdentity, type VmSettings, writeNewSettings } from '../vm-settings.ts'
 import type { StoredVm, VmPlace } from '../vm-store.ts'
-import { alone, findVm } from './find.ts'
+import { afresh, alone, findVm } from './find.ts'
 
 const stopFirst = 'Stop it first to clone it.'
 
@@ -27,7 +27,7 @@ export const cloneVm: Handlers['cloneVm'] = async ({ name, newName, sourceLocati
   const { id, done } = host.operations.begin('clone', place, (work) =>
     alone(host, source, async () => {
       host.machines.refuseRunning(source, stopFirst)
-      const vm = await host.store.find(source.name, source.storage.path)
+      const vm = await afresh(host, source)
       await copyVm(host, vm, target, newName, { ...vm.settings, ...newIdentity(), createdAt: now() }, work)
     }),
   )
@@ -62,7 +62,7 @@ export const copyVm = async (
       work.signal.throwIfAborted()
     })
   } catch (error) {
-    throw noRoom(error, target.path)
+    throw fileFailure(error, target.path)
   }
 }
 

@@ -3,8 +3,8 @@
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { bytesOf } from '@backlot/contract/size'
+import { fileFailure } from '../file-failure.ts'
 import type { Handlers, Host } from '../host.ts'
-import { noRoom } from '../no-room.ts'
 import type { Work } from '../operations.ts'
 import { writeSeed } from '../seed.ts'
 import { sourceOf } from '../sources/index.ts'
@@ -89,7 +89,7 @@ const make = async (
       work.signal.throwIfAborted()
     })
   } catch (error) {
-    throw noRoom(error, place.storage.path)
+    throw fileFailure(error, place.storage.path)
   }
 }
 

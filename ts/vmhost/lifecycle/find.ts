@@ -1,8 +1,9 @@
 /** The VM that a request means, with what runs of it. */
 import { existsSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
+import { fileFailure } from '../file-failure.ts'
 import type { Host } from '../host.ts'
-import { noRoom } from '../no-room.ts'
+import { settleMove } from '../move.ts'
 import { vmPath } from '../vm-directory.ts'
 import type { StoredVm, VmPlace } from '../vm-store.ts'
 
@@ -44,6 +45,12 @@ export const meetRunning = async (host: Host, vm: StoredVm): Promise<void> => {
   })
 }
 
+/** The VM as it is now, for whoever has its turn: others may have changed it, or begun to move it and died. */
+export const afresh = async (host: Host, { name, storage }: VmPlace): Promise<StoredVm> => {
+  await settleMove(host.store, await host.store.find(name, storage.path))
+  return host.store.find(name, storage.path)
+}
+
 /** Milliseconds for which a request waits until others are done with a VM. */
 const patienceMs = 15_000
 
@@ -52,7 +59,7 @@ export const alone = <T>(host: Host, vm: VmPlace, work: () => Promise<T>): Promi
   host.takeCharge()
   const told = () =>
     work().catch((error) => {
-      throw noRoom(error, vm.storage.path)
+      throw fileFailure(error, vm.storage.path)
     })
   return host.turns.take(vm.path, told, patienceMs, () => {
     const operation = host.operations.latest(vm.path)

@@ -6,7 +6,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { SharedDirectory } from '@backlot/contract/vmhost/vm'
 import { directoryPath } from '../directory.ts'
 import type { Handlers } from '../host.ts'
-import { alone, findVm } from './find.ts'
+import { afresh, alone, findVm } from './find.ts'
 
 /** Bytes of the longest tag that a guest can mount. */
 const longestTag = 31
@@ -28,8 +28,7 @@ export const runVm: Handlers['runVm'] = async (input, host) => {
   const { id } = host.operations.begin('run', found, async (work) => {
     try {
       await alone(host, found, async () => {
-        // Who had the turn before may have changed it.
-        const vm = await host.store.find(found.name, found.storage.path)
+        const vm = await afresh(host, found)
         if (host.machines.get(vm.path) !== undefined) host.machines.refuseRunning(vm, stopFirst)
         work.step('starting the hypervisor')
         await host.machines.start(vm, { hasDisplay: !noDisplay, sharedDirectories: shared }, work)

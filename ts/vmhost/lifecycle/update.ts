@@ -9,10 +9,10 @@ import type { Work } from '../operations.ts'
 import type { Storage } from '../storage.ts'
 import { vmPath } from '../vm-directory.ts'
 import { writeVmSettings } from '../vm-settings.ts'
-import type { StoredVm } from '../vm-store.ts'
+import { placeOf, type StoredVm } from '../vm-store.ts'
 import { copyVm } from './clone.ts'
 import { diskBytesOf, displayOf, memoryBytesOf } from './create.ts'
-import { alone, findVm } from './find.ts'
+import { afresh, alone, findVm } from './find.ts'
 
 /** What is to change, in the terms of the host. */
 interface Changes {
@@ -40,7 +40,7 @@ export const updateVm: Handlers['updateVm'] = async ({ name, storage, ...wanted 
   if (Object.keys(changes).length === 0) return { message: 'Nothing to change' }
   const { done } = host.operations.begin('set', vm, (work) =>
     alone(host, vm, async () => {
-      const current = await host.store.find(vm.name, vm.storage.path)
+      const current = await afresh(host, vm)
       await refuseShrinking(current, changes.diskBytes)
       const machine = host.machines.get(vm.path)
       if (machine !== undefined) await changeRunning(current, machine, changes)
@@ -77,9 +77,16 @@ const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: W
   if (diskBytes !== undefined && diskBytes > (await diskSize(vm)))
     await core().resizeDisk(vmPath(vm.path, 'disk'), diskBytes)
   if (storage === undefined) return writeVmSettings(vm.path, settings)
-  const place = await copyVm(host, vm, storage, vm.name, { ...settings, movedFrom: vm.path }, work)
+  // Whoever comes after a service that died here finds each side by the other.
+  await host.store.refuseTaken(placeOf(storage, vm.name))
+  await writeVmSettings(vm.path, { ...vm.settings, movingTo: placeOf(storage, vm.name).path })
+  const moved = { ...settings, movedFrom: vm.path }
+  const place = await copyVm(host, vm, storage, vm.name, moved, work).catch(async (error) => {
+    await writeVmSettings(vm.path, vm.settings).catch(() => undefined)
+    throw error
+  })
   host.events.emit({ type: 'vm', name: vm.name, location: storage.name, status: 'stopped' })
-  await finishMove(host.store, { ...place, settings: { ...settings, movedFrom: vm.path } })
+  await finishMove(host.store, { ...place, settings: moved })
   host.events.emit({ type: 'vm', name: vm.name, location: vm.storage.name, status: null })
   await host.bases.collect(vm.storage)
 }

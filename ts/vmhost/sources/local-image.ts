@@ -6,7 +6,7 @@ import { imageFile, imageFolder, LocalImage } from '@backlot/contract/vmhost/ima
 import { Value } from '@sinclair/typebox/value'
 import { core } from '../core.ts'
 import { syncFile } from '../durable.ts'
-import { noRoom } from '../no-room.ts'
+import { noRoom } from '../file-failure.ts'
 import { vmPath } from '../vm-directory.ts'
 import { refuseSmaller } from './disk-image.ts'
 import type { Source } from './source.ts'

@@ -99,7 +99,8 @@ const startOnce = async (
       name,
     })
   }
-  const base = join(options.runtime, settings.uuid.replaceAll('-', '').slice(0, 16))
+  // Somebody may have copied a folder, and the UUID with it.
+  const base = join(options.runtime, Bun.hash(path).toString(16).padStart(16, '0'))
   let run: RunRecord | undefined
   let child: Bun.Subprocess | undefined
   try {

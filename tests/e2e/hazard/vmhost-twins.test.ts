@@ -1,0 +1,140 @@
+/** VMs that are there twice: moves that broke off, folders that somebody copied, services that meet. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { until } from '../../support/until.ts'
+import { startVmHost, type VmHost } from '../../support/vmhost.ts'
+import { call, checkDisk, create, ended, get, isAlive, names, run, small } from '../../support/vms.ts'
+
+let host: VmHost
+let home: string
+let elsewhere: string
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'backlot-twins-'))
+  elsewhere = join(home, 'elsewhere')
+  host = await startVmHost(['--port', '0'], home)
+})
+
+afterEach(async () => {
+  await host[Symbol.asyncDispose]()
+  rmSync(home, { recursive: true, force: true })
+})
+
+const tiny = { ...small, memory: '32MB' } as const
+const here = (name: string) => join(home, 'data/vms', name)
+const there = (name: string) => join(elsewhere, name)
+const settings = (folder: string) => JSON.parse(readFileSync(join(folder, 'vm.json'), 'utf8'))
+const change = (folder: string, changes: object) =>
+  writeFileSync(join(folder, 'vm.json'), JSON.stringify({ ...settings(folder), ...changes }))
+
+/** Ends the service in the middle of everything, does something behind its back, and starts the next one. */
+const restart = async (meanwhile: () => void) => {
+  await host.kill()
+  meanwhile()
+  host = await startVmHost(['--port', '0'], home)
+}
+
+const looseQuery = () => `?storage=${encodeURIComponent(elsewhere)}`
+
+test('a move into a folder that is no location ends at the next start', async () => {
+  await create(host, 'mover', tiny)
+  const { uuid } = settings(here('mover'))
+  await restart(() => {
+    mkdirSync(elsewhere)
+    cpSync(here('mover'), there('mover'), { recursive: true })
+    change(here('mover'), { movingTo: there('mover') })
+    change(there('mover'), { movedFrom: here('mover') })
+  })
+  expect(await names(host)).toEqual([])
+  expect(existsSync(here('mover'))).toBe(false)
+  expect(await get(host, 'mover', looseQuery())).toMatchObject({ uuid, status: 'stopped' })
+  expect(settings(there('mover'))).not.toHaveProperty('movedFrom')
+  expect(checkDisk(there('mover'))).toBe(0)
+})
+
+test('a move that has made nothing yet is forgotten', async () => {
+  await create(host, 'stayer', tiny)
+  await restart(() => change(here('stayer'), { movingTo: there('stayer') }))
+  expect(await names(host)).toEqual(['stayer'])
+  expect(settings(here('stayer'))).not.toHaveProperty('movingTo')
+})
+
+test('a VM that lived on is not taken for the rest of an old move', async () => {
+  await create(host, 'elder', tiny)
+  const { uuid } = settings(here('elder'))
+  await restart(() => {
+    mkdirSync(elsewhere)
+    cpSync(here('elder'), there('elder'), { recursive: true })
+    change(there('elder'), { movedFrom: here('elder') })
+  })
+  expect((await call(host, 'POST', '/svc/config/locations', { name: 'back', path: elsewhere }))[0]).toBe(200)
+  await restart(() => {})
+  expect(await names(host)).toEqual(['elder', 'elder'])
+  expect((await get(host, 'elder', '?storage=home')).uuid).toBe(uuid)
+  expect((await get(host, 'elder', '?storage=back')).uuid).not.toBe(uuid)
+})
+
+test('a move leaves no word of itself', async () => {
+  await create(host, 'mover', tiny)
+  expect((await call(host, 'POST', '/svc/config/locations', { name: 'back', path: elsewhere }))[0]).toBe(200)
+  expect((await call(host, 'PATCH', '/svc/vms/mover', { storage: 'back' }))[0]).toBe(200)
+  expect(existsSync(here('mover'))).toBe(false)
+  expect(Object.keys(settings(there('mover'))).filter((key) => key.startsWith('mov'))).toEqual([])
+  mkdirSync(here('mover'))
+  expect((await call(host, 'PATCH', '/svc/vms/mover', { storage: 'home' }))[1].code).toBe('vm_exists')
+  expect(settings(there('mover'))).not.toHaveProperty('movingTo')
+})
+
+test('a VM whose folder was copied runs beside its copy, and the next service knows them apart', async () => {
+  await create(host, 'first', tiny)
+  cpSync(here('first'), here('second'), { recursive: true })
+  const [first, second] = [await run(host, 'first'), await run(host, 'second')]
+  expect(first.ipAddress).not.toBe(second.ipAddress)
+  await restart(() => {})
+  expect(await get(host, 'first')).toMatchObject({ pid: first.pid, status: 'running' })
+  expect(await get(host, 'second')).toMatchObject({ pid: second.pid, status: 'running' })
+  process.kill(second.pid as number, 'SIGKILL')
+  await until('its end to be seen', async () => (await get(host, 'second')).status === 'stopped')
+  expect(await get(host, 'first')).toMatchObject({ pid: first.pid, status: 'running' })
+  const [, { operationId }] = await call(host, 'POST', '/svc/vms/second/run', {})
+  expect((await ended(host, String(operationId))).state).toBe('done')
+  for (const name of ['first', 'second']) expect((await call(host, 'POST', `/svc/vms/${name}/stop`))[0]).toBe(200)
+  expect([first, second].map(({ pid }) => isAlive(pid))).toEqual([false, false])
+}, 60_000)
+
+test('a second service does not call a VM stopped that runs under the first', async () => {
+  await create(host, 'shared', tiny)
+  await run(host, 'shared')
+  const second = await startVmHost(['--port', '0'], home)
+  for (const path of ['/svc/vms', '/svc/vms/shared']) {
+    expect(await call(second, 'GET', path)).toMatchObject([400, { code: 'already_running' }])
+  }
+  await second[Symbol.asyncDispose]()
+  expect((await get(host, 'shared')).status).toBe('running')
+  expect((await call(host, 'POST', '/svc/vms/shared/stop'))[0]).toBe(200)
+}, 60_000)
+
+test('one damaged record of a run keeps no list from being made, and is logged once', async () => {
+  await create(host, 'sound', tiny)
+  await create(host, 'torn', tiny)
+  mkdirSync(here('called as no VM may be'))
+  cpSync(join(here('sound'), 'vm.json'), join(here('called as no VM may be'), 'vm.json'))
+  writeFileSync(join(here('torn'), 'run.json'), '{')
+  for (const query of ['', '?storage=home', '?storage=home&again']) {
+    expect(await names(host, query)).toEqual(['sound', 'torn'])
+  }
+  expect((await call(host, 'GET', '/svc/vms/torn'))[1].code).toBe('vm_damaged')
+  const [, { error }] = await call(host, 'GET', '/svc/logs?type=error')
+  expect((error as string[]).map((line) => JSON.parse(line).event)).toEqual(['vm_damaged'])
+})
+
+test('where nothing can be made the reason is told, and nothing is left', async () => {
+  writeFileSync(elsewhere, '')
+  for (const storage of ['/proc', '/dev/null', join(elsewhere, 'below')]) {
+    const [status, { code, message }] = await call(host, 'POST', '/svc/vms', { ...tiny, name: 'nowhere', storage })
+    expect([status, code, String(message).includes(storage)]).toEqual([400, 'storage_unusable', true])
+  }
+  expect(await names(host)).toEqual([])
+})
