@@ -1,7 +1,6 @@
 #!/bin/sh
 # Called by udhcpc with what the network offers.
 case $1 in
-  deconfig) ip addr flush dev "$interface" ;;
   bound | renew)
     ip addr replace "$ip/${mask:-24}" dev "$interface"
     [ -z "$router" ] || ip route replace default via "${router%% *}"

@@ -1,42 +1,59 @@
-#!/bin/sh
-# Who this machine is. A copy of a disk that wakes up as another instance gets a name and keys of its own.
-# The instance is named by the seed (a disk labelled CIDATA, as cloud-init's NoCloud has it), else by the machine's UUID.
-lib=/usr/lib/backlot
+# Who this machine is; sourced by /etc/rc. A copy of a disk that wakes up as another instance gets a name and keys of
+# its own. The instance is named by the seed (a disk labelled CIDATA, as cloud-init's NoCloud has it), else by the
+# machine's UUID. Every process costs the first answer hundredths of a second under emulation: what the shell can do, it does.
 state=/var/lib/backlot
-instance=$(cat /sys/class/dmi/id/product_uuid 2>/dev/null || echo unnamed)
+instance=unnamed name='' lists=''
+read -r instance 2>/dev/null </sys/class/dmi/id/product_uuid
 seed=''
 if [ -b /dev/vdb ]; then
-  modprobe -a isofs vfat nls_cp437 nls_ascii
   seed=$(findfs LABEL=CIDATA 2>/dev/null || findfs LABEL=cidata 2>/dev/null)
 fi
-mkdir -p -m 700 /run/seed $state
-if [ -n "$seed" ] && mount -o ro "$seed" /mnt 2>/dev/null; then
+if [ -n "$seed" ]; then
+  modprobe -a vfat nls_cp437 nls_ascii
+  mount -t vfat -o ro "$seed" /mnt 2>/dev/null || { modprobe isofs && mount -t iso9660 -o ro "$seed" /mnt; } || seed=''
+fi
+if [ -n "$seed" ]; then
+  mkdir -m 700 /run/seed
   cp /mnt/meta-data /mnt/user-data /run/seed/ 2>/dev/null
   umount /mnt
-  for part in meta-data user-data; do
-    case $(head -c 2 /run/seed/$part 2>/dev/null) in
-      '#!' | '') ;;
-      *) awk -f $lib/cloud-config.awk /run/seed/$part >/run/seed/$part.lines ;;
+  while read -r key value; do
+    case $key in
+      instance-id:) instance=$value ;;
+      local-hostname:) name=$value ;;
+      public-keys:) lists="$lists meta-data" ;;
     esac
-  done
-  named=$(sed -n 's/^instance-id //p' /run/seed/meta-data.lines)
-  instance=${named:-$instance}
+  done </run/seed/meta-data
 fi
 
-if [ "$instance" != "$(cat $state/instance 2>/dev/null)" ]; then
+known=''
+read -r known 2>/dev/null <$state/instance
+if [ "$instance" != "$known" ]; then
   rm -f /etc/dropbear/*_host_key $state/first-boot-done
-  head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n' >/etc/machine-id
-  echo >>/etc/machine-id
-  name=$(cat /run/seed/*.lines 2>/dev/null | sed -n 's/^\(local-hostname\|hostname\) //p' | tail -n 1)
-  echo "${name:-linux-minimal}" >/etc/hostname
-  keys=$(cat /run/seed/*.lines 2>/dev/null | sed -n 's/^\(public-keys\|ssh_authorized_keys\) //p')
+  if [ -s /run/seed/user-data ]; then
+    read -r first </run/seed/user-data
+    case $first in '#!'*) ;; *) lists="$lists user-data" ;; esac
+  fi
+  for part in $lists; do awk -f /usr/lib/backlot/cloud-config.awk /run/seed/"$part" >/run/seed/"$part.lines"; done
+  keys=''
+  for part in $lists; do
+    while read -r key value; do
+      case $key in
+        hostname) name=$value ;;
+        public-keys | ssh_authorized_keys) keys="$keys$value
+" ;;
+      esac
+    done </run/seed/"$part.lines"
+  done
   if [ -n "$keys" ]; then
     mkdir -p -m 700 ~root/.ssh
     echo "$keys" >~root/.ssh/authorized_keys
     chmod 600 ~root/.ssh/authorized_keys
   fi
-  echo "$instance" >$state/instance.new
-  sync
-  mv $state/instance.new $state/instance
+  read -r uuid </proc/sys/kernel/random/uuid
+  echo "$uuid" | tr -d '-' >/etc/machine-id
+  echo "${name:-linux-minimal}" >/etc/hostname
+  # Where this is lost with the power, the next start does it all once more.
+  echo "$instance" >$state/instance
 fi
-hostname -F /etc/hostname
+read -r name </etc/hostname
+hostname "$name"

@@ -3,6 +3,10 @@
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 lib=/usr/lib/backlot
+mount -t tmpfs -o mode=1777 tmp /tmp
+mkdir -p /dev/pts /dev/shm
+mount -t devpts -o mode=620 pts /dev/pts
+ip link set lo up
 
 modprobe virtio_console
 for port in /sys/class/virtio-ports/*; do

@@ -1,21 +1,28 @@
-#!/bin/sh
-# Mounts the folders that the host shares below /mnt/shared, each under its tag.
+# Mounts the folders that the host shares below /mnt/shared, each under its tag; sourced by /etc/rc and for new devices.
 # virtiofs does not tell its tags before it is mounted: the host names them on the kernel's command line.
-has() { grep -qsx "0x000$1" /sys/bus/virtio/devices/*/device; }
+share() {
+  mkdir -p "/mnt/shared/$1"
+  grep -qs " /mnt/shared/$1 " /proc/mounts || mount -t "$2" -o "$3" "$1" "/mnt/shared/$1"
+}
 
-if has 9; then
-  modprobe -a 9pnet_virtio 9p
-  for share in /sys/bus/virtio/drivers/9pnet_virtio/virtio*/mount_tag; do
-    tag=$(tr -d '\0' <"$share")
-    mkdir -p "/mnt/shared/$tag"
-    grep -qs " /mnt/shared/$tag " /proc/mounts ||
-      mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 "$tag" "/mnt/shared/$tag"
-  done
-fi
-
-tags=$(sed -n 's/.*backlot\.virtiofs=\([^ ]*\).*/\1/p' /proc/cmdline | tr ',' ' ')
-[ -z "$tags" ] || modprobe virtiofs
-for tag in $tags; do
-  mkdir -p "/mnt/shared/$tag"
-  grep -qs " /mnt/shared/$tag " /proc/mounts || mount -t virtiofs "$tag" "/mnt/shared/$tag"
+for device in /sys/bus/virtio/devices/*/device; do
+  read -r kind <"$device"
+  if [ "$kind" = 0x0009 ]; then
+    modprobe -a 9pnet_virtio 9p
+    for tag in /sys/bus/virtio/drivers/9pnet_virtio/virtio*/mount_tag; do
+      share "$(tr -d '\0' <"$tag")" 9p trans=virtio,version=9p2000.L,msize=262144
+    done
+    break
+  fi
 done
+
+read -r words </proc/cmdline
+case $words in
+  *backlot.virtiofs=*)
+    modprobe virtiofs
+    tags=${words#*backlot.virtiofs=}
+    IFS=,
+    for tag in ${tags%% *}; do share "$tag" virtiofs rw; done
+    unset IFS
+    ;;
+esac

@@ -229,9 +229,8 @@ packages: [ vim ]
       uuid: '11111111-0000-4000-8000-000000000003',
     })
     await guest.answered()
-    expect(await until('the script', async () => (await guest.shell('cat /var/ran').catch(() => '')) || false)).toBe(
-      'script\n',
-    )
+    const ran = () => guest.shell('cat /var/ran').catch(() => '')
+    await until('the script to have run', async () => (await ran()) === 'script\n')
   })
 })
 
