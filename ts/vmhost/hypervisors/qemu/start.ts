@@ -14,6 +14,7 @@ import { endingOf, lastLines } from './ending.ts'
 import { clearRun, QemuMachine, type Surroundings } from './machine.ts'
 import { reachable } from './ports.ts'
 import { killProcess, startTime } from './process.ts'
+import { withoutRights } from './rights.ts'
 import { type RunRecord, readRun, writeRun } from './run-record.ts'
 
 /** Milliseconds that QEMU may take to open its control socket, and that one found alive may take to answer on it. */
@@ -130,7 +131,8 @@ const startOnce = async (
       forwards: run.forwards,
       sharedDirectories: wishes.sharedDirectories,
     })
-    child = spawn(program, words, vmPath(path, 'hypervisorLog'), lock.descriptor as number)
+    const confined = [...withoutRights(wishes.sharedDirectories.length > 0), program, ...words]
+    child = spawn(confined, vmPath(path, 'hypervisorLog'), lock.descriptor as number)
   } catch (error) {
     lock.release()
     if (run !== undefined) await rm(vmPath(path, 'run'), { force: true })
@@ -200,10 +202,10 @@ const silent = (name: string, ms: number): Failure =>
     { name },
   )
 
-const spawn = (program: string, words: readonly string[], log: string, lock: number): Bun.Subprocess => {
+const spawn = (words: readonly string[], log: string, lock: number): Bun.Subprocess => {
   const output = openSync(log, 'w', 0o600)
   try {
-    return Bun.spawn([program, ...words], {
+    return Bun.spawn([...words], {
       stdio: ['ignore', output, output, lock] as ['ignore', number, number, number],
       detached: true,
       cwd: '/',
