@@ -10,8 +10,9 @@ import type { StoredVm, VmPlace } from './vm-store.ts'
 
 /** The record of a VM that is whole. */
 export const vmRecord = async (vm: StoredVm, host: Host): Promise<Vm> => {
-  const machine = host.machines.get(vm.path)
   const [diskSize, lastEnding] = await Promise.all([diskSizeOf(vm.path), readEnding(vm.path)])
+  // From here on nothing is waited for: what runs is of one moment.
+  const machine = host.machines.get(vm.path)
   const operation = host.operations.latest(vm.path)
   return {
     ...usual(vm, vm.settings, operation),

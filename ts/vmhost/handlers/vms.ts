@@ -13,11 +13,13 @@ export const listVms: Handlers['listVms'] = async ({ storage }, host) => {
 }
 
 const listed = async (host: Host, storages: readonly Storage[]): Promise<Vm[]> => {
+  // Looked at first: one that is finished meanwhile is found on disk, and so is in the list all the time.
+  const creations = [...host.creations.values()]
   const vms = await host.store.list(storages)
   await Promise.all(vms.map((vm) => meetRunning(host, vm).catch((error) => reportDamage(host, error))))
   const whole = await Promise.all(vms.map((vm) => vmRecord(vm, host)))
   const folders = storages.map(({ path }) => path)
-  const made = [...host.creations.values()]
+  const made = creations
     .filter(({ place }) => folders.includes(place.storage.path))
     .filter(({ place }) => !vms.some(({ path }) => path === place.path))
     .map((creation) => creationRecord(creation, host))
