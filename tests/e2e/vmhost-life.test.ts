@@ -176,6 +176,16 @@ describe('a VM that boots', () => {
       return status === 200
     })
     expect((await get(host, 'one')).memorySize).toBe(192 * 2 ** 20)
+    // No kernel lives on that; what was taken from the guest on the way is given back to it.
+    expect((await call(host, 'PATCH', '/svc/vms/one', { memory: '16MB' }))[1].code).toBe('vm_running')
+    expect((await get(host, 'one')).memorySize).toBe(192 * 2 ** 20)
+    await until('the guest to have its memory again', async () => {
+      const [, { stdout }] = await call(host, 'POST', '/svc/vms/one/exec', { command: 'cat /proc/meminfo' })
+      return (
+        Number(/MemTotal:\s*(\d+)/.exec(String(stdout))?.[1]) > 100_000 &&
+        Number(/MemFree:\s*(\d+)/.exec(String(stdout))?.[1]) > 50_000
+      )
+    })
   })
 
   test(

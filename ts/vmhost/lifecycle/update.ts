@@ -108,7 +108,7 @@ const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes): 
   if (!(await machine.setMemory(memoryBytes))) {
     throw new Failure(
       'vm_running',
-      `The guest in "${vm.name}" does not give memory back; stop it first to change its memory.`,
+      `The guest in "${vm.name}" does not give so much memory back; leave it more, or stop it first to change its memory.`,
       { name: vm.name },
     )
   }

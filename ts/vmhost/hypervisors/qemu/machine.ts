@@ -18,6 +18,8 @@ import type { RunRecord } from './run-record.ts'
 const resumeEveryMs = 5_000
 /** Bytes that must be free for that. */
 const enoughRoom = 64 * 1024 * 1024
+/** Milliseconds for which a guest comes no nearer to what it is asked for until it is given up, and those in all. */
+const balloon = { standsStillMs: 3_000, inAllMs: 30_000 } as const
 /** The balloon takes whole pages. */
 const pageBytes = 4096
 /** The port of the guest on which SSH is looked for, and how often. */
@@ -148,14 +150,23 @@ export class QemuMachine implements Machine {
 
   async setMemory(bytes: number): Promise<boolean> {
     const qmp = this.#connection()
+    const present = async () => (await qmp.execute<{ actual: number }>('query-balloon')).actual
+    const before = await present()
     await qmp.execute('balloon', { value: bytes })
-    const deadline = performance.now() + 3_000
+    const started = performance.now()
+    let [nearest, movedAt] = [Math.abs(before - bytes), started]
     for (;;) {
-      const { actual } = await qmp.execute<{ actual: number }>('query-balloon')
-      if (Math.abs(actual - bytes) < pageBytes) return true
-      if (performance.now() > deadline) return false
+      const actual = await present()
+      const now = performance.now()
+      const missing = Math.abs(actual - bytes)
+      if (missing < pageBytes) return true
+      if (missing < nearest) [nearest, movedAt] = [missing, now]
+      if (now - movedAt > balloon.standsStillMs || now - started > balloon.inAllMs) break
       await Bun.sleep(50)
     }
+    // A guest that is refused what it was asked for must not go on giving memory away.
+    await qmp.execute('balloon', { value: before })
+    return false
   }
 
   release(): void {
