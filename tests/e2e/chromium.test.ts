@@ -117,6 +117,26 @@ test('text and keys arrive as if typed', async () => {
   }, crossings)
 }, 60_000)
 
+test('a shortcut is the one that was asked for, on every layout', async () => {
+  const { element_index } = await element(client, target, 'Name')
+  for (const layout of ['fr', 'de', 'ru', 'us']) {
+    await on().run(['setxkbmap', layout])
+    const mark = browser.journal.mark()
+    await client.ask('type_text', { ...target, element_index, text: `on ${layout}` })
+    await client.ask('hotkey', { ...target, keys: ['ctrl', 'a'] })
+    await client.ask('press_key', { ...target, key: 'delete' })
+    await browser.journal.waitFor(
+      'the field emptied of what was selected',
+      (entry) => entry.type === 'input' && entry.target === 'name' && entry.value === '',
+      mark,
+    )
+    const held = browser.journal.entries(mark).filter(({ type, ctrl }) => type === 'keydown' && ctrl === true)
+    // The key of "a" has another letter where the layout is not a Latin one.
+    const letter = layout === 'ru' ? 'ф' : 'a'
+    expect([...new Set(held.map(({ key }) => key))].filter((key) => key !== 'Control')).toEqual([letter])
+  }
+}, 60_000)
+
 test(
   'an element shows its menu',
   proving(['driver.click.action.show-menu'], async () => {

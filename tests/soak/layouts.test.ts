@@ -24,10 +24,9 @@ for (const [toolkit, open] of Object.entries(toolkits)) {
       const typed: Action = {
         ...text,
         async run(asking, into) {
-          // What a field of a browser holds is replaced by Ctrl+A, which Chromium looks up by the places of a US keyboard.
-          await on.run(['setxkbmap', layout === 'ru' ? 'ru' : 'us'])
-          await cleared(asking, into)
           await on.run(['setxkbmap', layout])
+          // What a field of a browser holds is replaced by Ctrl+A, on a layout without Latin letters as well.
+          await cleared(asking, into)
           return typeInto(asking, into)
         },
       }

@@ -51,6 +51,24 @@ fn keys_and_text_reach_a_terminal_behind_another_window() {
 }
 
 #[test]
+fn text_follows_a_layout_that_changes_meanwhile() {
+    let mut stage = Stage::open(Server::Xvfb);
+    let window = terminal(&mut stage, "C.UTF-8", "cat > typed");
+    let agent = Agent::open(&stage.display, "test").unwrap();
+    let file = stage.folder.path().join("typed");
+    let mut expected = String::new();
+    for layout in ["us", "de", "fr", "ru", "us"] {
+        stage.run("setxkbmap", &[layout]);
+        let line = format!("{layout}: Zygote, AMQW! (é) Ж 世界\n");
+        agent.type_text(&text(window, &line)).unwrap();
+        expected.push_str(&line);
+        let read = || std::fs::read_to_string(&file).ok();
+        until("the line", || read().filter(|typed| typed.lines().count() == expected.lines().count()));
+        assert_eq!(read().unwrap(), expected);
+    }
+}
+
+#[test]
 fn a_click_is_reported_to_the_program_in_the_terminal() {
     for server in SERVERS {
         let mut stage = Stage::open(server);

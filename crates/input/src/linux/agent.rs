@@ -20,7 +20,7 @@ use super::stops::Stops;
 use super::target::Target;
 use super::typist::Typist;
 use super::witness::Witness;
-use super::{messages, person, places, porter, reading};
+use super::{leading, messages, person, places, porter, reading};
 use crate::keys;
 use crate::plan::{self, Step, Stroke};
 use crate::{
@@ -296,7 +296,7 @@ impl Body {
         let (link, keyboard) = (&self.link, self.person.keyboard);
         if !keys::is_shortcut(press.keysym, &press.modifiers)
             || keyboard::layout(link, keyboard)?.strokes.contains_key(&press.keysym)
-            || !places::are_shortcuts(link, press.window_id)?
+            || !leading::is_chromium(link, press.window_id)?
         {
             return Ok(None);
         }

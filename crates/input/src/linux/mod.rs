@@ -4,6 +4,7 @@ mod guests;
 mod hands;
 mod holes;
 mod keyboard;
+mod leading;
 mod link;
 mod master;
 mod messages;

@@ -6,18 +6,10 @@
 use x11rb::protocol::xkb::{self, NameDetail};
 
 use super::link::Link;
-use super::{process, settle};
 use crate::InputError;
 
-/// What every Chromium has mapped, and every Electron.
-const CHROMIUM_DATA: &str = "/icudtl.dat";
 /// Rows of keys as XKB names them ("AD01" and so on), and the letters that stand there on a US keyboard.
 const ROWS: [(&str, &str); 3] = [("AD", "qwertyuiop"), ("AC", "asdfghjkl"), ("AB", "zxcvbnm")];
-
-/// True when the window's application goes by the places of keys where the layout lacks a letter.
-pub fn are_shortcuts(link: &Link, window: u32) -> Result<bool, InputError> {
-    Ok(settle::process(link, window)?.is_some_and(|pid| process::has_mapped(pid, CHROMIUM_DATA)))
-}
 
 /// The keycode of the key that a Latin letter has on a US keyboard; none for another keysym.
 pub fn key_of(link: &Link, keyboard: u16, keysym: u32) -> Result<Option<u8>, InputError> {

@@ -16,9 +16,9 @@ use x11rb::protocol::xproto::{
 };
 
 use super::guests::Guests;
+use super::leading;
 use super::link::Link;
 use super::master::Pair;
-use super::messages;
 use super::person::same_client;
 use crate::InputError;
 
@@ -138,8 +138,7 @@ impl Post {
             Some(known) => *known = lease,
             None => {
                 book.leases.push(lease);
-                // Qt grabs every pointer that there is; led, it only confuses the window manager about the focus.
-                if !messages::are_read(hands, window)? {
+                if leading::is_fit(hands, window)? {
                     xinput::xi_set_client_pointer(&hands.conn, window, self.own.pointer)?.ignore_error();
                     hands.sync()?;
                 }
