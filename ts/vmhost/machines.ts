@@ -5,6 +5,7 @@ import type { Events } from './events.ts'
 import type { Hypervisor, Machine, RunOptions } from './hypervisors/hypervisor.ts'
 import type { LogFile } from './log-file.ts'
 import type { Work } from './operations.ts'
+import type { Storage } from './storage.ts'
 import type { StoredVm, VmPlace } from './vm-store.ts'
 
 /** The machines of a host. */
@@ -34,6 +35,12 @@ export class Machines {
   /** Whether this service has to do with a hypervisor of the VM, or is about to. */
   knows({ path }: VmPlace): boolean {
     return this.#live.has(path) || this.#starting.has(path)
+  }
+
+  /** The VMs that run of these storages, whatever became of their folders. */
+  in(storages: readonly Storage[]): StoredVm[] {
+    const folders = storages.map(({ path }) => path)
+    return [...this.#live.values()].map(({ place }) => place).filter(({ storage }) => folders.includes(storage.path))
   }
 
   get count(): number {

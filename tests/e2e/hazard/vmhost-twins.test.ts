@@ -1,6 +1,6 @@
 /** VMs that are there twice: moves that broke off, folders that somebody copied, services that meet. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../../support/until.ts'
@@ -114,6 +114,20 @@ test('a second service does not call a VM stopped that runs under the first', as
   await second[Symbol.asyncDispose]()
   expect((await get(host, 'shared')).status).toBe('running')
   expect((await call(host, 'POST', '/svc/vms/shared/stop'))[0]).toBe(200)
+}, 60_000)
+
+test('a VM whose folder is gone while it runs is shown, can be stopped, and leaves nothing', async () => {
+  await create(host, 'homeless', tiny)
+  const { pid } = await run(host, 'homeless')
+  rmSync(here('homeless'), { recursive: true })
+  expect(await get(host, 'homeless')).toMatchObject({ status: 'running', pid })
+  await until('it to be listed', async () => (await names(host)).includes('homeless'))
+  expect((await call(host, 'DELETE', '/svc/vms/homeless'))[1].code).toBe('vm_running')
+  expect((await call(host, 'POST', '/svc/vms/homeless/stop'))[0]).toBe(200)
+  expect(isAlive(pid)).toBe(false)
+  expect(await names(host)).toEqual([])
+  expect((await call(host, 'GET', '/svc/vms/homeless'))[1].code).toBe('vm_not_found')
+  expect(readdirSync(join(home, 'runtime/vm'))).toEqual([])
 }, 60_000)
 
 test('one damaged record of a run keeps no list from being made, and is logged once', async () => {

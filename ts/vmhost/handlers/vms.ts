@@ -15,7 +15,9 @@ export const listVms: Handlers['listVms'] = async ({ storage }, host) => {
 const listed = async (host: Host, storages: readonly Storage[]): Promise<Vm[]> => {
   // Looked at first: one that is finished meanwhile is found on disk, and so is in the list all the time.
   const creations = [...host.creations.values()]
-  const vms = await host.store.list(storages)
+  const stored = await host.store.list(storages)
+  const isStored = (path: string) => stored.some((vm) => vm.path === path)
+  const vms = [...stored, ...host.machines.in(storages).filter(({ path }) => !isStored(path))]
   await Promise.all(vms.map((vm) => meetRunning(host, vm).catch((error) => reportDamage(host, error))))
   const whole = await Promise.all(vms.map((vm) => vmRecord(vm, host)))
   const folders = storages.map(({ path }) => path)

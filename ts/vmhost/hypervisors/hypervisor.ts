@@ -29,7 +29,8 @@ export interface Hypervisor {
 
 /** A VM that runs: a process of its own. */
 export interface Machine {
-  readonly place: VmPlace
+  /** The VM as it was when it was started. */
+  readonly place: StoredVm
   readonly pid: number
   readonly accelerator: Accelerator
   readonly startedAt: string

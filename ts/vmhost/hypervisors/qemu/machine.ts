@@ -213,7 +213,7 @@ export class QemuMachine implements Machine {
       await this.#qmp?.ended
       if (this.#released) return
       this.#qmp = undefined
-      if (this.around.isFree(lock)) break
+      if (this.#isGone(lock)) break
       await Bun.sleep(waitMs)
       waitMs = Math.min(500, waitMs * 1.5)
       if (waitMs > 100 && !this.#released) await this.#connect(500).catch(() => undefined)
@@ -223,6 +223,15 @@ export class QemuMachine implements Machine {
     const ending = endingOf(this.#seen, await this.around.exit(), log)
     await clearRun(this.place.path, this.run, ending)
     this.#settle(ending)
+  }
+
+  #isGone(lock: string): boolean {
+    try {
+      return this.around.isFree(lock)
+    } catch {
+      // Somebody removed the folder; the process does not mind.
+      return startTime(this.pid) !== this.#began
+    }
   }
 
   async #lookForSsh(): Promise<void> {
