@@ -10,9 +10,17 @@ export const fieldFault = (name: string, schema: TSchema, value: unknown): strin
   if (Value.Check(schema, value)) return undefined
   const shown = show(value)
   const meant = schema.description === undefined ? '' : ` ${schema.description}`
-  return typeof value === schema.type
-    ? `"${name}" cannot be ${shown}.${meant}`
+  const isOfType = typeof value === schema.type || (schema.type === 'integer' && Number.isInteger(value))
+  return isOfType
+    ? `"${name}" cannot be ${shown}${range(schema)}.${meant}`
     : `"${name}" must be ${schema.type ?? 'another value'}, not ${shown}.${meant}`
+}
+
+/** Where the numbers that may be given begin and end. */
+const range = ({ minimum, maximum }: TSchema): string => {
+  if (minimum !== undefined && maximum !== undefined) return `; it is from ${minimum} to ${maximum}`
+  if (minimum !== undefined) return `; it is ${minimum} at least`
+  return maximum === undefined ? '' : `; it is ${maximum} at most`
 }
 
 const show = (value: unknown): string => {

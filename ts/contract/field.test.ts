@@ -1,0 +1,13 @@
+import { expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import { fieldFault, fromText } from './field.ts'
+
+const count = Type.Integer({ minimum: 1, maximum: 255, description: 'Number of cores.' })
+
+test('a number out of its range is told the range, and what is no number the type', () => {
+  expect(fieldFault('cpu', count, 0)).toBe('"cpu" cannot be 0; it is from 1 to 255. Number of cores.')
+  expect(fieldFault('cpu', count, fromText(count, 'abc'))).toBe('"cpu" must be integer, not "abc". Number of cores.')
+  expect(fieldFault('cpu', count, 1.5)).toBe('"cpu" must be integer, not 1.5. Number of cores.')
+  expect(fieldFault('lines', Type.Integer({ minimum: 0 }), -1)).toBe('"lines" cannot be -1; it is 0 at least.')
+  expect(fieldFault('cpu', count, fromText(count, '4'))).toBeUndefined()
+})
