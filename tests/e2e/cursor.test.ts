@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { compositorOn } from '../support/compositor.ts'
 import { type CursorFacts, cursorState, dot, startScene } from '../support/cursors.ts'
 import { privateDesktop } from '../support/desktop.ts'
@@ -435,7 +435,9 @@ test('without an overlay the tools answer and nothing is shown', async () => {
   const socket = on().path('bare.sock')
   const daemon = on().start(driverCommand('serve', '--socket', socket, '--no-overlay'))
   try {
-    await using bare = await until('the daemon', () => connect(on(), '--socket', socket).catch(() => undefined))
+    // Whoever connects before it listens starts a daemon of their own, with an overlay.
+    await until('the daemon', () => existsSync(socket))
+    await using bare = await connect(on(), '--socket', socket)
     const moved = await bare.ask<CursorFacts>('move_cursor', { x: 640, y: 640 })
     expect(moved).toMatchObject({ position: { x: 640, y: 640 }, enabled: true, visible: false, overlay: 'off' })
     expect((await bare.call('set_agent_cursor_style', { image_path: '/nowhere.png' })).structured.code).toBe(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdir, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { LocalImage } from '@backlot/contract/vmhost/image'
 import { Value } from '@sinclair/typebox/value'
 import { backlotCommand, runBacklot } from '../support/backlot.ts'
@@ -22,13 +22,18 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'backlot-imagebuild-'))
 })
 
+/** Where the packages stay between runs. */
+const packages = join(testImages, '.apt', 'packages')
+
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** A cache directory of its own that has the packages already. */
 const cacheWithPackages = async (name: string): Promise<string> => {
   const cache = join(folder, name)
   await mkdir(cache)
-  await symlink(join(testImages, '.apt'), join(cache, '.apt'))
+  // An image that is kept may have lost the packages that it was made of.
+  await mkdir(packages, { recursive: true })
+  await symlink(dirname(packages), join(cache, '.apt'))
   return cache
 }
 
@@ -66,7 +71,7 @@ describe('image build', () => {
   test('needs no root, and everything on the disk is of root all the same', async () => {
     const cache = await mkdtemp(join(tmpdir(), 'backlot-ordinary-'))
     try {
-      const packages = join(testImages, '.apt', 'packages')
+      await mkdir(packages, { recursive: true })
       await runProgram('cp', '--recursive', '--reflink=auto', packages, cache)
       await mkdir(join(cache, '.apt'))
       await rename(join(cache, 'packages'), join(cache, '.apt', 'packages'))
