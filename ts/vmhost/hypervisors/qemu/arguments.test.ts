@@ -68,7 +68,7 @@ test('everything that a VM has stands on the command line, once', () => {
     '-device virtio-serial-pci',
     '-chardev socket,id=agent,path=/run/vm/1.agent,server=on,wait=off',
     '-device virtserialport,chardev=agent,name=org.qemu.guest_agent.0',
-    '-chardev file,id=serial,path=/vms/one/serial.log',
+    '-chardev file,id=serial,path=/vms/one/serial.log,append=on',
     '-serial chardev:serial',
     '-device virtio-balloon-pci,id=balloon,deflate-on-oom=on',
     '-device virtio-rng-pci',

@@ -103,7 +103,7 @@ const control = ({ files }: Launch): string[] => [
   '-device',
   'virtserialport,chardev=agent,name=org.qemu.guest_agent.0',
   '-chardev',
-  options('file', { id: 'serial', path: files.serial }),
+  options('file', { id: 'serial', path: files.serial, append: true }),
   '-serial',
   'chardev:serial',
   '-device',

@@ -8,6 +8,7 @@ import { vmPath } from '../../vm-directory.ts'
 import type { StoredVm } from '../../vm-store.ts'
 import type { Machine } from '../hypervisor.ts'
 import { tellAgent } from './agent.ts'
+import { boundLog } from './bounded-log.ts'
 import { endingOf, type Seen } from './ending.ts'
 import { execInGuest, type GuestResult } from './guest-exec.ts'
 import { killProcess, startTime } from './process.ts'
@@ -25,6 +26,8 @@ const pageBytes = 4096
 /** The port of the guest on which SSH is looked for, and how often. */
 const sshPort = 22
 const sshEveryMs = 2_000
+/** Milliseconds between two looks how long the logs have grown. */
+const logsEveryMs = 10_000
 
 /** What the processes around a machine are asked. */
 export interface Surroundings {
@@ -200,6 +203,7 @@ export class QemuMachine implements Machine {
 
   #watch(): void {
     this.#later(sshEveryMs, () => this.#lookForSsh())
+    this.#later(0, () => this.#boundLogs())
     this.#outlive().catch((error) =>
       this.#settle({ cause: String(error), expected: false, at: new Date().toISOString() }),
     )
@@ -232,6 +236,12 @@ export class QemuMachine implements Machine {
       // Somebody removed the folder; the process does not mind.
       return startTime(this.pid) !== this.#began
     }
+  }
+
+  async #boundLogs(): Promise<void> {
+    this.#later(logsEveryMs, () => this.#boundLogs())
+    await boundLog(vmPath(this.place.path, 'serial'))
+    await boundLog(vmPath(this.place.path, 'hypervisorLog'))
   }
 
   async #lookForSsh(): Promise<void> {

@@ -84,6 +84,9 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
   },
 })
 
+/** Files of the run before. */
+const left = ['pid', 'serial', 'hypervisorLog'] as const
+
 const startOnce = async (
   program: string,
   accelerator: Accelerator,
@@ -120,7 +123,8 @@ const startOnce = async (
       qmpSocket: `${base}.qmp`,
       agentSocket: `${base}.agent`,
     }
-    for (const stale of [run.qmpSocket, run.agentSocket, vmPath(path, 'pid')]) await rm(stale, { force: true })
+    for (const stale of [run.qmpSocket, run.agentSocket, ...left.map((file) => vmPath(path, file))])
+      await rm(stale, { force: true })
     await writeRun(path, run)
     const words = qemuArguments({
       name,
@@ -203,7 +207,7 @@ const silent = (name: string, ms: number): Failure =>
   )
 
 const spawn = (words: readonly string[], log: string, lock: number): Bun.Subprocess => {
-  const output = openSync(log, 'w', 0o600)
+  const output = openSync(log, 'a', 0o600)
   try {
     return Bun.spawn([...words], {
       stdio: ['ignore', output, output, lock] as ['ignore', number, number, number],
