@@ -60,6 +60,30 @@ test.each(Object.keys(subjects))(
   120_000,
 )
 
+interface Evidence {
+  readonly evidence: readonly { readonly kind: string }[]
+}
+
+test.each(['GTK 3', 'Chromium'])(
+  'the events of %s for a key that does nothing confirm nothing',
+  async (toolkit) => {
+    const start = subjects[toolkit]
+    if (start === undefined) throw new Error(toolkit)
+    await using subject = await start()
+    const { target, journal } = subject
+    await client.ask('click', { ...target, ...(await middleOf(client, target, 'Name')) })
+    for (let times = 0; times < 4; times++) {
+      await client.ask('wait_for', { ...target, condition: 'still', still_ms: 150 })
+      const mark = journal.mark()
+      const { evidence } = await client.ask<Evidence>('press_key', { ...target, key: 'f13' })
+      await journal.waitFor('the key', ({ type }) => type === 'key-press' || type === 'keydown', mark)
+      // The window believes for a moment to have the focus, and says so.
+      expect(evidence.map(({ kind }) => kind)).not.toContain('application_reacted')
+    }
+  },
+  60_000,
+)
+
 test('a caret that blinks confirms nothing', async () => {
   const app = await startGtk3(on(), 'controls', { title: 'Blinking', blinking: true })
   const target = { pid: app.pid, window_id: app.windowId }

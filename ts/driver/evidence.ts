@@ -93,6 +93,7 @@ const openEyes = async (call: Call, scene: Scene) => {
   const region = place && clip(place, window)
   const lookWith = async (element: Promise<AxElement> | undefined): Promise<Look> => {
     const events = isAccessible ? accessibility.generation(pid) : undefined
+    const told = isAccessible ? accessibility.told(pid) : undefined
     const quietMs = isAccessible ? accessibility.quietFor(pid) : undefined
     const [read, windows, at, whole] = await Promise.all([
       element?.catch(goneOrUnseen),
@@ -100,7 +101,15 @@ const openEyes = async (call: Call, scene: Scene) => {
       region && digest(region),
       digest(null),
     ])
-    return { element: read, windows: windows.filter((each) => each.pid === pid), place: at, whole, events, quietMs }
+    return {
+      element: read,
+      windows: windows.filter((each) => each.pid === pid),
+      place: at,
+      whole,
+      events,
+      told,
+      quietMs,
+    }
   }
   const reading = () => target?.snapshot.read(target.index)
   return {

@@ -40,6 +40,7 @@ const still: Look = {
   place: 'a',
   whole: 'b',
   events: 4,
+  told: 2,
   quietMs: 1_000,
   isStill: true,
 }
@@ -113,18 +114,20 @@ test('changed pixels count once they stay, in a window where nothing moves by it
   expect(evidence({ place: 'x', whole: 'x' }, {}, { isStill: false })).toEqual([])
 })
 
-test('events of the application count where it was silent before', () => {
-  expect(evidence({ events: 5 })).toEqual([
-    'application_reacted: the application, silent before, sent 1 accessibility event(s)',
-  ])
-  expect(evidence({ events: 5 }, {}, { quietMs: 10 })).toEqual([])
-  expect(evidence({ events: 5 }, { isStirred: true })).toEqual([])
-  expect(evidence({ events: undefined }, {}, { events: undefined })).toEqual([])
+test('changes that the application tells of count where it was silent before', () => {
+  expect(evidence({ told: 3 })).toEqual(['application_reacted: the application, silent before, told of 1 change(s)'])
+  expect(evidence({ told: 3 }, {}, { quietMs: 10 })).toEqual([])
+  expect(evidence({ told: 3 }, { isStirred: true })).toEqual([])
+  expect(evidence({ told: undefined }, {}, { told: undefined })).toEqual([])
+})
+
+test('events that tell of no change are no evidence', () => {
+  expect(evidence({ events: 9 })).toEqual([])
 })
 
 test('what a window shows that was told that it has the focus is no evidence', () => {
   const focused = { ...element, states: [...element.states, 'focused'] }
-  expect(evidence({ element: focused, events: 5, whole: 'x' }, { seemsFocused: true })).toEqual([])
+  expect(evidence({ element: focused, told: 5, whole: 'x' }, { seemsFocused: true })).toEqual([])
   expect(evidence({ place: 'x' }, { seemsFocused: true })).toHaveLength(1)
 })
 

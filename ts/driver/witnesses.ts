@@ -62,7 +62,9 @@ export interface Look {
   readonly whole: string | undefined
   /** Events that the application has sent so far; `undefined` when it is not accessible. */
   readonly events: number | undefined
-  /** Milliseconds since the last of them. */
+  /** Those of them that tell of a change: not that the focus and the caret are where they were, or a page has loaded. */
+  readonly told: number | undefined
+  /** Milliseconds since the last of all. */
   readonly quietMs: number | undefined
   /** Of the first look: nothing in the window is known to change by itself. */
   readonly isStill?: boolean
@@ -122,12 +124,12 @@ const witnesses: readonly Witness[] = [
     ]
   },
   (before, after, { scene }) => {
-    if (before.events === undefined || after.events === undefined) return undefined
+    if (before.told === undefined || after.told === undefined) return undefined
     if (scene.isStirred || scene.seemsFocused) return undefined
-    const came = after.events - before.events
+    const came = after.told - before.told
     // An application that speaks by itself may have said the same without the action.
     return came > 0 && (before.quietMs ?? 0) >= silenceMs
-      ? { kind: 'application_reacted', detail: `the application, silent before, sent ${came} accessibility event(s)` }
+      ? { kind: 'application_reacted', detail: `the application, silent before, told of ${came} change(s)` }
       : undefined
   },
   (before, after, { previous, scene }) => {

@@ -19,6 +19,11 @@ export declare class Accessibility {
   cacheItems(pid: number): Promise<number>
   /** Number of events of the application so far. */
   generation(pid: number): number
+  /**
+   * Number of events of the application so far that tell of a change in it: not that the window is active, the focus
+   * and the caret where they were, or a page loaded.
+   */
+  told(pid: number): number
   /** Milliseconds since the application last sent an event; since the opening when it has sent none. */
   quietFor(pid: number): number
   /** Waits until the number of events of the application differs from `since`; answers the number then. */

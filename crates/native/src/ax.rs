@@ -112,6 +112,13 @@ impl Accessibility {
         self.accessibility.generation(pid) as f64
     }
 
+    /// Number of events of the application so far that tell of a change in it: not that the window is active, the focus
+    /// and the caret where they were, or a page loaded.
+    #[napi(catch_unwind)]
+    pub fn told(&self, pid: u32) -> f64 {
+        self.accessibility.told(pid) as f64
+    }
+
     /// Milliseconds since the application last sent an event; since the opening when it has sent none.
     #[napi(catch_unwind)]
     pub fn quiet_for(&self, pid: u32) -> f64 {

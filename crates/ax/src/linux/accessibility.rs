@@ -81,6 +81,13 @@ impl Accessibility {
         self.events.of(pid)
     }
 
+    /// Number of events of the application so far that tell of a change in it. Not in it are those that come with
+    /// any key or pointer, and with no change at all: the window is active, the element that has the focus has it,
+    /// the caret is where it was, a page has loaded.
+    pub fn told(&self, pid: u32) -> u64 {
+        self.events.told_by(pid)
+    }
+
     /// How long ago the application last sent an event; since the opening when it has sent none.
     pub fn quiet_for(&self, pid: u32) -> Duration {
         self.events.quiet_for(pid, self.opened)

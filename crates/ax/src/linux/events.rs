@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::dbus::{Message, lock};
+use super::telling::Standing;
 
 /// Changes of one application that are kept: one that floods is read anew.
 const MANY: usize = 2_000;
@@ -21,6 +22,9 @@ pub struct Events {
 struct Count {
     pid: u32,
     events: u64,
+    /// Those of them that tell of a change.
+    told: u64,
+    standing: Standing,
     last: Option<Instant>,
     gone: bool,
     changes: VecDeque<(u64, Change)>,
@@ -64,11 +68,11 @@ impl Events {
     /// Counts a signal of the application with this bus name.
     pub fn count(&self, name: &str, message: &Message) {
         if message.interface.starts_with("org.a11y.atspi.Event.") {
-            self.note(name, Change::of(message));
+            self.note(name, Change::of(message), |standing| standing.is_changed_by(message));
         }
     }
 
-    fn note(&self, name: &str, change: Option<Change>) {
+    fn note(&self, name: &str, change: Option<Change>, tells: impl FnOnce(&mut Standing) -> bool) {
         let mut counts = lock(&self.counts);
         if !counts.contains_key(name) {
             forget_ended(&mut counts);
@@ -76,6 +80,7 @@ impl Events {
         }
         if let Some(count) = counts.get_mut(name) {
             count.events += 1;
+            count.told += u64::from(tells(&mut count.standing));
             count.last = Some(Instant::now());
             if let Some(change) = change {
                 if count.changes.len() >= MANY
@@ -131,6 +136,11 @@ impl Events {
     /// Number of events of a process so far.
     pub fn of(&self, pid: u32) -> u64 {
         sum(&lock(&self.counts), pid)
+    }
+
+    /// Number of events of a process so far that tell of a change.
+    pub fn told_by(&self, pid: u32) -> u64 {
+        lock(&self.counts).values().filter(|count| count.pid == pid).map(|count| count.told).sum()
     }
 
     /// How long ago the last event of a process came; since `start` when none has.
@@ -204,13 +214,13 @@ mod tests {
         events.belongs(":1.5", 1 << 23);
         events.belongs(":1.6", std::process::id());
         for name in [":1.5", ":1.6"] {
-            events.note(name, Some(Change::Node("/1".into())));
+            events.note(name, Some(Change::Node("/1".into())), |_| true);
             events.left(name);
         }
         assert_eq!((events.of(1 << 23), events.of(std::process::id())), (0, 2));
         assert!(events.has_left(":1.5") && events.has_left(":1.6"));
         assert!(lock(&events.counts).values().all(|count| count.changes.is_empty()));
-        events.note(":1.7", None);
+        events.note(":1.7", None, |_| true);
         let mut names: Vec<String> = lock(&events.counts).keys().cloned().collect();
         names.sort();
         assert_eq!(names, [":1.6", ":1.7"]);
@@ -221,9 +231,9 @@ mod tests {
         let events = Events::default();
         let change = Change::Node("/1".into());
         for _ in 0..=MANY {
-            events.note(":1.5", Some(change.clone()));
+            events.note(":1.5", Some(change.clone()), |_| true);
         }
-        events.note(":1.5", None);
+        events.note(":1.5", None, |_| true);
         assert_eq!(events.changes(":1.5", 0), None);
         assert_eq!(events.changes(":1.5", events.number(":1.5") - 2), Some(vec![change]));
         assert_eq!(events.changes(":1.5", events.number(":1.5") - 1), Some(vec![]));

@@ -18,6 +18,7 @@ mod part;
 mod remembered;
 mod set_value;
 mod snapshot;
+mod telling;
 mod text;
 mod walk;
 mod window;

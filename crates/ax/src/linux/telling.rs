@@ -1,0 +1,85 @@
+//! Which events tell that an application did something.
+//!
+//! A pointer that comes for a moment, and a key that means nothing, are answered as well: the window says that it is
+//! active, the element that it has the focus, the caret that it is where it was; and pages load by themselves.
+
+use std::sync::Arc;
+
+use super::dbus::Message;
+
+/// What an application last said of its focus and of its caret.
+#[derive(Default)]
+pub struct Standing {
+    focus: Option<Arc<str>>,
+    caret: Option<(Arc<str>, i32)>,
+}
+
+impl Standing {
+    /// Takes a signal in; true when it tells of more than of what was so already.
+    pub fn is_changed_by(&mut self, message: &Message) -> bool {
+        let mut body = message.body();
+        let kind = body.string().unwrap_or_default();
+        let detail = body.i32().unwrap_or_default();
+        let event = (message.interface.rsplit('.').next().unwrap_or_default(), message.member.as_str());
+        self.takes(event, &message.path, (kind, detail))
+    }
+
+    fn takes(&mut self, event: (&str, &str), path: &str, (kind, detail): (&str, i32)) -> bool {
+        match (event, kind) {
+            (("Object", "BoundsChanged" | "VisibleDataChanged"), _) => false,
+            (("Object", "StateChanged"), "active" | "busy") => false,
+            (("Object", "StateChanged"), "focused") => {
+                detail != 0 && is_other(&mut self.focus, Arc::from(path))
+            }
+            (("Object", "TextCaretMoved"), _) => is_other(&mut self.caret, (Arc::from(path), detail)),
+            (("Object", _), _) => true,
+            // Of windows, of documents, and the focus in its old form.
+            _ => false,
+        }
+    }
+}
+
+/// Remembers what is said; true when something else was known.
+fn is_other<T: PartialEq>(known: &mut Option<T>, said: T) -> bool {
+    known.replace(said).is_some_and(|before| known.as_ref() != Some(&before))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_with_any_key_tells_nothing() {
+        let mut standing = Standing::default();
+        for _ in 0..2 {
+            for (event, path, detail) in [
+                (("Window", "Activate"), "/window", ("", 0)),
+                (("Object", "StateChanged"), "/window", ("active", 1)),
+                (("Object", "StateChanged"), "/entry", ("focused", 1)),
+                (("Object", "TextCaretMoved"), "/entry", ("", 5)),
+                (("Object", "BoundsChanged"), "/entry", ("", 0)),
+                (("Object", "StateChanged"), "/entry", ("focused", 0)),
+                (("Document", "LoadComplete"), "/page", ("", 0)),
+                (("Focus", "Focus"), "/entry", ("", 0)),
+            ] {
+                assert!(!standing.takes(event, path, detail), "{event:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_tells_and_another_focus_or_caret_does() {
+        let mut standing = Standing::default();
+        assert!(standing.takes(("Object", "TextChanged"), "/entry", ("insert", 5)));
+        assert!(standing.takes(("Object", "StateChanged"), "/box", ("checked", 1)));
+        let focused =
+            |standing: &mut Standing, path| standing.takes(("Object", "StateChanged"), path, ("focused", 1));
+        assert!(!focused(&mut standing, "/entry"));
+        assert!(focused(&mut standing, "/box"));
+        let moved = |standing: &mut Standing, place| {
+            standing.takes(("Object", "TextCaretMoved"), "/entry", ("", place))
+        };
+        assert!(!moved(&mut standing, 5));
+        assert!(moved(&mut standing, 6));
+    }
+}
