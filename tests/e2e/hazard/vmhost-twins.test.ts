@@ -130,18 +130,38 @@ test('a VM whose folder is gone while it runs is shown, can be stopped, and leav
   expect(readdirSync(join(home, 'runtime/vm'))).toEqual([])
 }, 60_000)
 
-test('one damaged record of a run keeps no list from being made, and is logged once', async () => {
+test('a damaged VM keeps no list from being made, and is logged once', async () => {
   await create(host, 'sound', tiny)
-  await create(host, 'torn', tiny)
+  mkdirSync(here('torn'))
+  writeFileSync(join(here('torn'), 'vm.json'), '{')
   mkdirSync(here('called as no VM may be'))
   cpSync(join(here('sound'), 'vm.json'), join(here('called as no VM may be'), 'vm.json'))
-  writeFileSync(join(here('torn'), 'run.json'), '{')
-  for (const query of ['', '?storage=home', '?storage=home&again']) {
-    expect(await names(host, query)).toEqual(['sound', 'torn'])
+  for (const query of ['', '?storage=home', `?storage=${encodeURIComponent(here('.'))}`]) {
+    expect(await names(host, query)).toEqual(['sound'])
+    await create(host, `more-${query.length}`, { ...tiny, storage: 'ephemeral' })
   }
   expect((await call(host, 'GET', '/svc/vms/torn'))[1].code).toBe('vm_damaged')
   const [, { error }] = await call(host, 'GET', '/svc/logs?type=error')
   expect((error as string[]).map((line) => JSON.parse(line).event)).toEqual(['vm_damaged'])
+})
+
+test('a damaged record of a run that is over keeps nobody from the VM', async () => {
+  await create(host, 'over', tiny)
+  writeFileSync(join(here('over'), 'run.json'), '{')
+  expect(await names(host)).toEqual(['over'])
+  expect((await get(host, 'over')).status).toBe('stopped')
+  expect((await call(host, 'DELETE', '/svc/vms/over'))[0]).toBe(200)
+})
+
+test('a damaged record of a run that goes on is told', async () => {
+  await create(host, 'alive', tiny)
+  const { pid } = await run(host, 'alive')
+  await restart(() => writeFileSync(join(here('alive'), 'run.json'), '{'))
+  expect(await names(host)).toEqual(['alive'])
+  expect((await call(host, 'GET', '/svc/vms/alive'))[1].code).toBe('vm_damaged')
+  expect(isAlive(pid)).toBe(true)
+  process.kill(pid as number, 'SIGKILL')
+  await until('its end to be seen', async () => (await call(host, 'GET', '/svc/vms/alive'))[1].status === 'stopped')
 })
 
 test('where nothing can be made the reason is told, and nothing is left', async () => {

@@ -58,7 +58,12 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
   },
 
   async adopt(vm) {
-    const run = await readRun(vm.path)
+    const run = await readRun(vm.path).catch(async (error) => {
+      if (!isFree(vmPath(vm.path, 'lock'), options)) throw error
+      // Nothing lives that it could tell about.
+      await rm(vmPath(vm.path, 'run'), { force: true })
+      return undefined
+    })
     if (run === undefined) return undefined
     const around: Surroundings = { isFree: (path) => isFree(path, options), exit: () => undefined }
     const lock = vmPath(vm.path, 'lock')
