@@ -62,20 +62,23 @@ fn mutated(rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// What comes of connecting and one command, where the other side says these bytes once it has heard something.
-fn talk(socket: &Path, bytes: &[u8], takes: usize) -> Result<(), QmpError> {
+/// What comes of connecting and one command, where the other side says these bytes once it has heard something, or after
+/// `patience`, and hangs up; `stays` leaves that to the client.
+fn talk(socket: &Path, bytes: &[u8], takes: usize, patience: Duration, stays: bool) -> Result<(), QmpError> {
     let _ = std::fs::remove_file(socket);
     let server = UnixListener::bind(socket).expect("a socket");
     thread::scope(|scope| {
         scope.spawn(|| {
             let (mut peer, _) = server.accept().expect("a client");
             let first = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
-            // A client that has not understood the first line says nothing.
-            peer.set_read_timeout(Some(Duration::from_millis(20))).expect("a time limit");
+            peer.set_read_timeout(Some(patience)).expect("a time limit");
             // Either side may have hung up before.
             let _ = peer.write_all(&bytes[..first]);
             let _ = peer.read(&mut [0; 4096]);
             let _ = peer.write_all(&bytes[first..]);
+            if stays {
+                let _ = peer.read_to_end(&mut Vec::new());
+            }
         });
         let client = Client::connect(socket, LIMIT, Takes(takes))?;
         client.execute("query-status", None, &[], LIMIT).map(|_| ())
@@ -91,7 +94,8 @@ fn no_talk_makes_it_panic_or_hang() {
         let mut rng = Rng::with_seed(seed);
         let bytes = mutated(&mut rng);
         let began = Instant::now();
-        let ended = talk(&socket, &bytes, 100);
+        // A client that has not understood the first line says nothing.
+        let ended = talk(&socket, &bytes, 100, Duration::from_millis(20), false);
         assert!(began.elapsed() < LIMIT, "seed {seed} took {:?}", began.elapsed());
         let error = ended.expect_err("the talk has no result for this command");
         assert!(!error.to_string().contains("its reader ended"), "seed {seed}: the reader panicked");
@@ -106,7 +110,8 @@ fn events_that_nobody_takes_end_the_connection() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut bytes = TALK.lines().take(2).map(|line| format!("{line}\n")).collect::<String>();
     bytes += &"{\"event\": \"STOP\"}\n".repeat(50);
-    let error = talk(&folder.path().join("qmp"), bytes.as_bytes(), 10).expect_err("too many events");
+    let error =
+        talk(&folder.path().join("qmp"), bytes.as_bytes(), 10, LIMIT, true).expect_err("too many events");
     assert_eq!(error.code(), "hypervisor_garbled");
     assert!(error.to_string().contains("faster than they are taken"), "{error}");
 }
