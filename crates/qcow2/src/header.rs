@@ -163,6 +163,10 @@ impl Header {
         let (name_at, name_bytes) = (u64_at(bytes, 8), u32_at(bytes, 16) as usize);
         if name_at != 0 && name_bytes != 0 {
             let start = usize::try_from(name_at).unwrap_or(usize::MAX);
+            if start < header_bytes {
+                // A change of its size would change the name.
+                return Err("the name of its backing disk lies within its header's own fields".to_owned());
+            }
             let name = bytes.get(start..start.saturating_add(name_bytes));
             let Some(name) = name.filter(|name| name.len() <= MOST_NAME_BYTES) else {
                 return Err("the name of its backing disk lies outside of its first cluster".to_owned());
