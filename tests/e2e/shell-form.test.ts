@@ -111,6 +111,29 @@ test('--raw prints the whole result', async () => {
   expect(structuredContent.window_id).toBe(app.windowId)
 })
 
+/** Runs its arguments with a small pipe in non-blocking mode, reads when it is full or the program has ended, and prints all. */
+const slowReader = `
+import array, fcntl, os, subprocess, sys, termios
+reading, writing = os.pipe()
+os.set_blocking(writing, False)
+size = fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+child = subprocess.Popen(sys.argv[1:], stdout=writing)
+os.close(writing)
+waiting = array.array('i', [0])
+while child.poll() is None and waiting[0] < size:
+    fcntl.ioctl(reading, termios.FIONREAD, waiting)
+with os.fdopen(reading, 'rb') as stream:
+    sys.stdout.buffer.write(stream.read())
+sys.exit(child.wait())
+`
+
+test('what a pipe does not take at once is written as it is read', async () => {
+  const list = ['list-tools', '--json']
+  const { stdout, status } = await on().run(['python3', '-c', slowReader, ...backlotCommand(...list)])
+  const whole = (await on().backlot(list)).stdout
+  expect([status, whole.length > 10_000, stdout === whole]).toEqual([0, true, true])
+})
+
 test('a reader that goes away is no failure', async () => {
   const command = backlotCommand('list-tools', '--json').map((word) => `'${word}'`)
   const { status } = await on().run(['sh', '-c', `${command.join(' ')} | head -c 1 >/dev/null`])
