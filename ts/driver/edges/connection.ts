@@ -24,13 +24,47 @@ export interface Connection {
   close(): void
 }
 
-/** Connects and greets; `anonymous` shares the agent of all such connections. Throws `not_running` where nobody listens, `daemon_mismatch` where another one does. */
-export const connect = async (
-  path: string,
-  expect?: Identity,
-  { anonymous = false }: { readonly anonymous?: boolean } = {},
-): Promise<Connection> => {
+/** Connects and greets. Throws `not_running` where nobody listens, `daemon_mismatch` where another one does. */
+export const connect = async (path: string, expect?: Identity): Promise<Connection> => {
   const open = new Open()
+  const greeting = await greet(open, path, { ...(expect && { expect }) })
+  return {
+    greeting,
+    get isOpen() {
+      return open.isOpen
+    },
+    ask: (request) => open.ask(request),
+    call: (name, args, signal) => open.call(name, args, signal),
+    close: () => open.close(),
+  }
+}
+
+/**
+ * One call on a connection of its own, whose agent is shared with all such calls. It is sent along with the greeting, so
+ * that it takes one way there and back; a daemon that does not match hangs up before it reads the call.
+ * Throws as `connect` does, in which case the call has not begun, or `daemon_lost`.
+ */
+export const callOnce = async (path: string, expect: Identity, name: string, args: unknown): Promise<ToolResult> => {
+  const open = new Open()
+  const greeted = greet(open, path, { expect, anonymous: true })
+  const result = open.call(name, args)
+  // Where the greeting fails, that is what is told.
+  result.catch(() => undefined)
+  try {
+    await greeted
+    return await result
+  } finally {
+    open.close()
+  }
+}
+
+const greet = async (
+  open: Open,
+  path: string,
+  terms: { readonly expect?: Identity; readonly anonymous?: boolean },
+): Promise<Greeting> => {
+  const greeting = open.ask({ method: 'hello', ...terms })
+  greeting.catch(() => undefined)
   try {
     await Bun.connect({
       unix: path,
@@ -44,30 +78,22 @@ export const connect = async (
       },
     })
   } catch (error) {
+    open.closed()
     throw nobody(path, error)
   }
-  const hello: Asked = { method: 'hello', ...(expect && { expect }), ...(anonymous && { anonymous }) }
-  let greeting: Greeting
   try {
-    greeting = (await open.ask(hello)) as Greeting
+    return (await greeting) as Greeting
   } catch (error) {
     open.close()
     throw Failure.from(error).code === 'daemon_lost' ? nobody(path, error) : error
-  }
-  return {
-    greeting,
-    get isOpen() {
-      return open.isOpen
-    },
-    ask: (request) => open.ask(request),
-    call: (name, args, signal) => open.call(name, args, signal),
-    close: () => open.close(),
   }
 }
 
 /** One open socket and the requests under way on it. */
 class Open {
   readonly #waiting = new Map<number, (reply: Reply | Failure) => void>()
+  /** What is sent before the socket is open leaves in one piece when it is. */
+  #early = ''
   #socket: Socket | undefined
   #lastId = 0
   isOpen = true
@@ -80,6 +106,8 @@ class Open {
   opened(socket: Socket): void {
     this.#socket = socket
     this.outbox = new Outbox(socket)
+    this.outbox.send(this.#early)
+    this.#early = ''
   }
 
   close(): void {
@@ -114,19 +142,25 @@ class Open {
   }
 
   async #send(request: Asked, signal?: AbortSignal): Promise<Reply> {
-    if (!this.isOpen || this.outbox === undefined) throw lost()
+    if (!this.isOpen) throw lost()
     this.#lastId += 1
     const id = this.#lastId
     const { promise, resolve } = Promise.withResolvers<Reply | Failure>()
     this.#waiting.set(id, resolve)
-    this.outbox.send(`${JSON.stringify({ id, ...request })}\n`)
-    const cancel = () => this.outbox?.send(`${JSON.stringify({ method: 'cancel', cancel: id })}\n`)
+    this.#write({ id, ...request })
+    const cancel = () => this.#write({ method: 'cancel', cancel: id })
     if (signal?.aborted) cancel()
     signal?.addEventListener('abort', cancel, { once: true })
     const reply = await promise
     signal?.removeEventListener('abort', cancel)
     if (reply instanceof Failure) throw reply
     return reply
+  }
+
+  #write(request: Request): void {
+    const line = `${JSON.stringify(request)}\n`
+    if (this.outbox === undefined) this.#early += line
+    else this.outbox.send(line)
   }
 
   #answered(text: string): void {

@@ -1,5 +1,6 @@
 /** The daemon of a display: holds the driver, and serves its socket until it is told to end or nobody needs it. */
-import { chmodSync, lstatSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { Socket } from 'bun'
 import type { CallContext } from '../context.ts'
@@ -8,7 +9,7 @@ import { offersExtensions } from '../extensions.ts'
 import { recordingsOf } from '../recording/recordings.ts'
 import type { Access } from './access.ts'
 import { connect } from './connection.ts'
-import { checkSocket, makeSocketFolder } from './folder.ts'
+import { checkSocket } from './folder.ts'
 import { alreadyRunning, lockSocket } from './lock.ts'
 import { log } from './log.ts'
 import { callPermitted, describeNamed, listTools } from './offer.ts'
@@ -44,6 +45,15 @@ export const serveDaemon = async (options: DaemonOptions, onListening: () => voi
   } finally {
     lock.release()
   }
+}
+
+/** Makes the folder of the socket where it is missing (0700), then checks it as `checkSocket` does. */
+const makeSocketFolder = (path: string, isDefault: boolean): void => {
+  const folder = dirname(path)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  checkSocket(path)
+  // The default folder is ours alone; a folder that the person named keeps its mode.
+  if (isDefault) chmodSync(folder, 0o700)
 }
 
 /** Removes a socket on which nobody answers; throws `already_running` where somebody does. */

@@ -1,7 +1,8 @@
 /** A client's way to its daemon: the one that listens, or a new one. */
 import { Failure } from '@backlot/contract/failure'
 import { daemon } from '@backlot/contract/limits'
-import { type Connection, connect } from './connection.ts'
+import type { ToolResult } from '../result.ts'
+import { type Connection, callOnce, connect } from './connection.ts'
 import { checkSocket } from './folder.ts'
 import type { Identity } from './wire.ts'
 
@@ -16,8 +17,6 @@ export interface Program {
 export interface Reach {
   readonly socket: string
   readonly expect: Identity
-  /** Whether the connection is for one call, and shares the agent of all such calls. */
-  readonly anonymous?: boolean
   /** `backlot-driver`. */
   readonly program: Program
 }
@@ -26,24 +25,31 @@ export interface Reach {
 const lookEveryMs = 5
 
 /** Connects to the daemon that listens; throws `not_running` where none does. */
-export const reachRunning = async ({ socket, expect, anonymous = false }: Reach): Promise<Connection> => {
+export const reachRunning = async ({ socket, expect }: Reach): Promise<Connection> => {
   checkSocket(socket)
-  return connect(socket, expect, { anonymous })
+  return connect(socket, expect)
+}
+
+/** One call of the daemon that listens, as `callOnce` says; throws `not_running` where none does. */
+export const callRunning = async ({ socket, expect }: Reach, name: string, args: unknown): Promise<ToolResult> => {
+  checkSocket(socket)
+  return callOnce(socket, expect, name, args)
 }
 
 /**
- * Connects to the daemon, starting it where none listens and replacing an idle one that does not match.
+ * Connects to the daemon, or reaches it by another way that throws as `reachRunning` does, starting it where none
+ * listens and replacing an idle one that does not match.
  * Throws `daemon_mismatch` for one that is in use or was started by hand, `daemon_unavailable` where none comes up.
  */
-export const reachDaemon = async (reach: Reach): Promise<Connection> => {
+export const reachDaemon = async <Reached>(reach: Reach, way: (reach: Reach) => Promise<Reached>): Promise<Reached> => {
   try {
-    return await reachRunning(reach)
+    return await way(reach)
   } catch (error) {
     const { code, data } = Failure.from(error)
     if (code === 'daemon_mismatch' && data.replaceable === true) await retire(reach.socket)
     else if (code !== 'not_running') throw error
   }
-  return start(reach)
+  return start(reach, way)
 }
 
 const retire = async (socket: string): Promise<void> => {
@@ -56,7 +62,7 @@ const retire = async (socket: string): Promise<void> => {
   }
 }
 
-const start = async (reach: Reach): Promise<Connection> => {
+const start = async <Reached>(reach: Reach, way: (reach: Reach) => Promise<Reached>): Promise<Reached> => {
   const { openLog } = await import('./log.ts')
   const log = openLog(reach.expect.display)
   const { command, argv0 } = reach.program
@@ -75,7 +81,7 @@ const start = async (reach: Reach): Promise<Connection> => {
   let last: unknown
   while (performance.now() < deadline) {
     try {
-      return await reachRunning(reach)
+      return await way(reach)
     } catch (error) {
       if (Failure.from(error).code !== 'not_running') throw error
       last = error

@@ -26,7 +26,7 @@ export const daemonCaller = (reach: Reach, access: Access): Caller => {
       const refused = await keptBack(access, name, args)
       if (refused !== undefined) return refused
       try {
-        return await (await connection(() => reachDaemon(reach))).call(name, args, signal)
+        return await (await connection(() => reachDaemon(reach, reachRunning))).call(name, args, signal)
       } catch (error) {
         return failed(Failure.from(error))
       }

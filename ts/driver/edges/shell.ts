@@ -1,8 +1,7 @@
 /** The shell edge: a tool's arguments as JSON, its structured result on standard output, all talk on standard error. */
 import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
 import { failed, type ToolResult } from '../result.ts'
-import type { Connection } from './connection.ts'
-import { type Reach, reachDaemon, reachRunning } from './launch.ts'
+import { callRunning, type Reach, reachDaemon } from './launch.ts'
 
 /** What a call from a shell says. */
 export interface ShellCall {
@@ -37,18 +36,10 @@ export const parseArguments = (json: string): Record<string, unknown> => {
 export const callFromShell = async ({ name, json, isDirect, reach }: ShellCall): Promise<ToolResult> => {
   const args = parseArguments(json)
   if (isDirect) return callHere(name, args)
-  let connection: Connection
   try {
-    connection = await daemonFor(name, { ...reach, anonymous: true })
+    return await callDaemon(reach, name, args)
   } catch (error) {
     return failed(Failure.from(error))
-  }
-  try {
-    return await connection.call(name, args)
-  } catch (error) {
-    return failed(Failure.from(error))
-  } finally {
-    connection.close()
   }
 }
 
@@ -62,18 +53,19 @@ const callHere = async (name: string, args: Record<string, unknown>): Promise<To
   return await caller.call(name, args, new AbortController().signal)
 }
 
-/** The daemon; none is started for a name that no tool has. */
-const daemonFor = async (name: string, reach: Reach): Promise<Connection> => {
-  try {
-    return await reachRunning(reach)
-  } catch (error) {
-    if (Failure.from(error).code === 'not_running') {
-      const { findTool, unknownTool } = await import('../registry.ts')
-      if (findTool(name) === undefined) throw unknownTool(name)
+/** Calls the daemon; none is started for a name that no tool has. */
+const callDaemon = (reach: Reach, name: string, args: unknown): Promise<ToolResult> =>
+  reachDaemon(reach, async () => {
+    try {
+      return await callRunning(reach, name, args)
+    } catch (error) {
+      if (Failure.from(error).code === 'not_running') {
+        const { findTool, unknownTool } = await import('../registry.ts')
+        if (findTool(name) === undefined) throw unknownTool(name)
+      }
+      throw error
     }
-  }
-  return reachDaemon(reach)
-}
+  })
 
 /** Exit status of a call: 0, or what the row of its failure says. */
 export const exitOf = (result: ToolResult): number => {
