@@ -6,13 +6,15 @@ mod error;
 mod jobs;
 mod message;
 mod reader;
+mod shared;
 
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(not(unix), path = "unsupported.rs")]
 mod platform;
 
-pub use client::{Client, Listener, MOST_LINE_BYTES};
+pub use client::Client;
 pub use error::QmpError;
 pub use jobs::{JobProgress, JobState};
 pub use message::{Event, arguments};
 pub use platform::Descriptor;
+pub use reader::{Listener, MOST_LINE_BYTES};

@@ -2,9 +2,20 @@
 
 use std::io;
 
-use crate::client::{Listener, MOST_LINE_BYTES, Shared};
 use crate::error::QmpError;
-use crate::message::{Message, parse};
+use crate::message::{Event, Message, parse};
+use crate::shared::Shared;
+
+/// Longest line that is read; what QEMU sends is under one of these sixteen megabytes.
+pub const MOST_LINE_BYTES: usize = 16 << 20;
+
+/// Who is told what a hypervisor says of its own accord, on a thread that must not be kept.
+pub trait Listener: Send {
+    /// Something happened; false ends the connection, because events come faster than they are taken.
+    fn event(&mut self, event: &Event) -> bool;
+    /// The connection ended, and nobody had closed it.
+    fn end(&mut self, error: &QmpError);
+}
 
 /// Reads until the connection ends.
 pub(crate) fn run(shared: &Shared, mut listener: Box<dyn Listener>) {
