@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::catalog::Catalog;
 use super::entry::Entry;
 use super::invocation::{Invocation, is_interpreter};
+use super::process::base;
 use super::properties::Properties;
 use super::{exec, process};
 
@@ -117,11 +118,6 @@ fn entry<'c>(catalog: &'c Catalog, properties: &Properties, process: &Process) -
         .or_else(|| catalog.preferred(|entry| is_class(&entry.id)))
         .or_else(|| catalog.preferred(|entry| is_class(entry.id.rsplit('.').next().unwrap_or_default())))
         .or_else(|| catalog.preferred(|entry| entry.wm_class.is_none() && process.is_of(&entry.exec)))
-}
-
-/// The last part of a path.
-pub(crate) fn base(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl Desktop {
         if owns(&session) || owns(&accessibility) {
             return Ok(true);
         }
-        let name = process::executable(pid).map(|path| super::identity::base(&path)).unwrap_or_default();
+        let name = process::executable(pid).map(|path| process::base(&path)).unwrap_or_default();
         let is_ours = process::variable(pid, "DISPLAY").as_deref() == Some(self.display_name())
             || (session.is_some() && process::variable(pid, "DBUS_SESSION_BUS_ADDRESS") == session);
         Ok(BUS_PROGRAMS.contains(&name.as_str()) && is_ours)

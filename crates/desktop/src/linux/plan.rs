@@ -6,8 +6,8 @@ use super::catalog::{Catalog, find_program};
 use super::entry::Entry;
 use super::exec;
 use super::family::Family;
-use super::identity::base;
 use super::invocation::Invocation;
+use super::process::base;
 use crate::{DesktopError, LaunchOptions};
 
 /// A command, and whose it is.

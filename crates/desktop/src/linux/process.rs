@@ -42,6 +42,11 @@ pub(crate) fn executable(pid: u32) -> Option<PathBuf> {
     Some(text.map_or_else(|| path.clone(), PathBuf::from))
 }
 
+/// The name of a program: the last part of its path.
+pub(crate) fn base(program: &Path) -> String {
+    program.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// The arguments of a process, the program's name first.
 pub(crate) fn arguments(pid: u32) -> Vec<String> {
     strings(&proc(pid, "cmdline"))

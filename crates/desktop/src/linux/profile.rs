@@ -52,7 +52,7 @@ pub(crate) fn remove(profile: &Path) {
 }
 
 fn is_orphan(path: &Path) -> bool {
-    let name = super::identity::base(path);
+    let name = process::base(path);
     let owner = name.strip_prefix(PREFIX).and_then(|rest| {
         let mut numbers = rest.split('-');
         Some((numbers.next()?.parse::<u32>().ok()?, numbers.next()?.parse::<u64>().ok()?))
