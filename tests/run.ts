@@ -36,9 +36,13 @@ const count = (found: Counts, sign: 1 | -1 = 1) => {
   for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += sign * found[key]
 }
 
+/** How long each command took. */
+const times: { label: string; seconds: number }[] = []
+
 /** Runs a command, shows what it prints and answers its counts; a runner that fails without a failed test is a failure. */
 async function run(label: string, command: readonly string[], counts: (output: string) => Counts, limitMinutes = 10) {
   console.log(`== ${label}`)
+  const begun = performance.now()
   const child = Bun.spawn([...command], { cwd: root, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const watch = setTimeout(() => child.kill('SIGKILL'), limitMinutes * 60_000)
   let output = ''
@@ -52,6 +56,7 @@ async function run(label: string, command: readonly string[], counts: (output: s
   }
   await Promise.all([forward(child.stdout, process.stdout), forward(child.stderr, process.stderr), child.exited])
   clearTimeout(watch)
+  times.push({ label, seconds: Math.round((performance.now() - begun) / 1000) })
   const found = counts(output)
   if (child.exitCode !== 0 && found.failed === 0 && !output.includes('matched 0 tests')) {
     found.failed = 1
@@ -135,6 +140,9 @@ if (values.record && filter === undefined && total.failed === 0) keepProved(tall
 const pages = join(results, 'docs')
 if (values.record && total.failed === 0 && existsSync(pages)) cpSync(pages, join(root, 'docs'), { recursive: true })
 for (const name of flaky) console.log(`flaky: ${name} (failed, and passed when it was run again by itself)`)
+const longest = times.toSorted((a, b) => b.seconds - a.seconds).slice(0, 5)
+const whole = times.reduce((sum, { seconds }) => sum + seconds, 0)
+console.log(`in ${whole} s; longest: ${longest.map(({ label, seconds }) => `${label} ${seconds} s`).join(', ')}`)
 console.log(summary(tally))
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`)
 if (total.failed > 0 || total.passed === 0 || (tally.errors.length > 0 && !values.record)) process.exit(1)
