@@ -134,6 +134,26 @@ test('what a pipe does not take at once is written as it is read', async () => {
   expect([status, whole.length > 10_000, stdout === whole]).toEqual([0, true, true])
 })
 
+test('what is added to a file is all that it gets', async () => {
+  const file = on().path('added')
+  writeFileSync(file, 'before\n')
+  const words = backlotCommand('list-tools', '--json')
+  const child = Bun.spawn(['sh', '-c', '"$@" >>"$0" 2>&1', file, ...words], { env: { ...on().env } })
+  expect(await child.exited).toBe(0)
+  const [before, tools, ...rest] = readFileSync(file, 'utf8').split('\n')
+  expect([before, rest]).toEqual(['before', ['']])
+  expect((tools ?? '').length).toBeGreaterThan(1024)
+  expect(JSON.parse(tools ?? '')).toBeArray()
+})
+
+test('an output without room is named', async () => {
+  const child = Bun.spawn(['sh', '-c', '"$@" >/dev/full', 'sh', ...backlotCommand('--version')], { stderr: 'pipe' })
+  expect([await child.stderr.text(), await child.exited]).toEqual([
+    'error: There is no room left where the output goes. Make room and try again.\n',
+    1,
+  ])
+})
+
 test('a reader that goes away is no failure', async () => {
   const command = backlotCommand('list-tools', '--json').map((word) => `'${word}'`)
   const { status } = await on().run(['sh', '-c', `${command.join(' ')} | head -c 1 >/dev/null`])

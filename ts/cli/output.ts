@@ -1,23 +1,41 @@
 /** The two streams of a command: standard output carries data, standard error talk. */
 
-/** Characters up to which a text is written at once: a pipe in non-blocking mode takes so much (PIPE_BUF), and Bun forgets what it does not take of more. */
-const mostAtOnce = 4096
+type Sink = Bun.FileSink
 
-/** Writes `text` whole, however slow the reader is; one that has gone away is no failure. */
-const write = async (file: Bun.BunFile, text: string): Promise<void> => {
+const sinks: { output?: Sink; errors?: Sink } = {}
+
+/**
+ * Writes `text` whole, however slow the reader is; one that has gone away is no failure. Through a sink: `Bun.write`
+ * empties a file when there is nothing to write, leaves zeros in one that is appended to, and forgets what a pipe in
+ * non-blocking mode does not take.
+ */
+const write = async (sink: Sink, text: string): Promise<void> => {
+  if (text === '') return
   try {
-    // What is written at once needs no other thread.
-    await Bun.write(file, text.length > mostAtOnce ? new Blob([text]) : text)
+    await sink.write(text)
+    await sink.flush()
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EPIPE') throw error
   }
 }
 
+/** Writes data as it is. */
+export const printPart = (text: string): Promise<void> => {
+  sinks.output ??= Bun.stdout.writer()
+  return write(sinks.output, text)
+}
+
 /** Writes one line of data. */
-export const print = (text: string): Promise<void> => write(Bun.stdout, `${text}\n`)
+export const print = (text: string): Promise<void> => printPart(`${text}\n`)
 
 /** Writes a value as JSON on one line. */
 export const printJson = (value: unknown): Promise<void> => print(JSON.stringify(value))
 
+/** Writes talk as it is. */
+export const sayPart = (text: string): Promise<void> => {
+  sinks.errors ??= Bun.stderr.writer()
+  return write(sinks.errors, text)
+}
+
 /** Writes one line of talk. */
-export const say = (text: string): Promise<void> => write(Bun.stderr, `${text}\n`)
+export const say = (text: string): Promise<void> => sayPart(`${text}\n`)

@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { type Extra, groupCommand } from '../host/group.ts'
 import { logLines } from '../host/log-lines.ts'
-import { print, printJson } from '../output.ts'
+import { print, printJson, printPart, sayPart } from '../output.ts'
 
 const only = (positionals: readonly string[], form: string): string => {
   const [name] = positionals
@@ -64,8 +64,8 @@ const exec: Extra = {
       command: words.join(' '),
       ...(seconds !== undefined && { timeoutSeconds: Number(seconds) }),
     })
-    await Bun.write(Bun.stdout, stdout)
-    await Bun.write(Bun.stderr, stderr)
+    await printPart(stdout)
+    await sayPart(stderr)
     return exitCode
   },
 }

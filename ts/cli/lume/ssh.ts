@@ -1,6 +1,7 @@
 /** A command or a shell in a guest: through its agent where one answers, else through ssh. */
 import { Failure } from '@backlot/contract/failure'
 import type { Service } from '../host/service.ts'
+import { printPart, sayPart } from '../output.ts'
 
 /** What is to be run, and as whom where it goes through ssh. */
 export interface GuestCall {
@@ -20,8 +21,8 @@ export const runInGuest = async (
   if (command !== '' && user === undefined) {
     try {
       const { stdout, stderr, exitCode } = await client.execInVm({ name, command, timeoutSeconds })
-      await Bun.write(Bun.stdout, stdout)
-      await Bun.write(Bun.stderr, stderr)
+      await printPart(stdout)
+      await sayPart(stderr)
       return exitCode
     } catch (error) {
       if (Failure.from(error).code !== 'agent_unavailable') throw error
