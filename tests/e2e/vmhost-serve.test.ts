@@ -35,6 +35,7 @@ describe('serve', () => {
       [['--host', '0.0.0.0', '--port', '0'], 1, 'BACKLOT_HOST_TOKEN'],
       [['--token-file', '/nothing'], 1, '/nothing'],
       [['--key-file', '/nothing'], 1, '/nothing'],
+      [['--listen', '/run/socket'], 1, 'it takes unix:PATH'],
       [['--nothing'], 64, '--nothing'],
     ] as const) {
       const call = await runBacklot(['serve', ...args], { BACKLOT_HOME: host.home })

@@ -14,6 +14,8 @@ export type Client<Declared extends Endpoints> = {
 export interface Reach {
   /** Address with the prefix and without a slash at its end: `http://127.0.0.1:7777/svc`. */
   readonly baseUrl: string
+  /** How people name it, where that is not `baseUrl`. */
+  readonly shown?: string | undefined
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   /** Sent as `Authorization: Bearer`. */
   readonly token?: string | undefined
@@ -37,7 +39,7 @@ const call = async (endpoint: Endpoint, input: Readonly<Record<string, unknown>>
     const { code, message } = error as { code?: unknown; message?: unknown }
     throw new Failure(
       'host_unreachable',
-      `No VM host answers at "${reach.baseUrl}" (${code ?? message}). Start one with \`backlot serve\`.`,
+      `No VM host answers at "${reach.shown ?? reach.baseUrl}" (${code ?? message}). Start one with \`backlot serve\`.`,
       { baseUrl: reach.baseUrl },
     )
   }
@@ -82,7 +84,7 @@ const refused = (answer: unknown, status: number, reach: Reach): Failure => {
   if (typeof code !== 'string' || typeof message !== 'string') {
     return new Failure(
       'host_unreachable',
-      `What answers at "${reach.baseUrl}" is no VM host (status ${status}); name the address of one.`,
+      `What answers at "${reach.shown ?? reach.baseUrl}" is no VM host (status ${status}); name the address of one.`,
       { baseUrl: reach.baseUrl, status },
     )
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
+import { choice } from './choice.ts'
 import { fieldFault, fromText } from './field.ts'
 
 const count = Type.Integer({ minimum: 1, maximum: 255, description: 'Number of cores.' })
@@ -10,4 +11,11 @@ test('a number out of its range is told the range, and what is no number the typ
   expect(fieldFault('cpu', count, 1.5)).toBe('"cpu" must be integer, not 1.5. Number of cores.')
   expect(fieldFault('lines', Type.Integer({ minimum: 0 }), -1)).toBe('"lines" cannot be -1; it is 0 at least.')
   expect(fieldFault('cpu', count, fromText(count, '4'))).toBeUndefined()
+})
+
+test('a word that is none of a few is told those, and a long text is shown in part', () => {
+  const system = choice(['macOS', 'linux'])
+  expect(fieldFault('os', system, 'windows')).toBe('"os" cannot be "windows"; it is macOS or linux.')
+  const name = Type.String({ maxLength: 100 })
+  expect(fieldFault('name', name, 'a'.repeat(200))).toBe(`"name" cannot be "${'a'.repeat(55)}…".`)
 })

@@ -12,9 +12,12 @@ export const fieldFault = (name: string, schema: TSchema, value: unknown): strin
   const meant = schema.description === undefined ? '' : ` ${schema.description}`
   const isOfType = typeof value === schema.type || (schema.type === 'integer' && Number.isInteger(value))
   return isOfType
-    ? `"${name}" cannot be ${shown}${range(schema)}.${meant}`
+    ? `"${name}" cannot be ${shown}${choices(schema)}${range(schema)}.${meant}`
     : `"${name}" must be ${schema.type ?? 'another value'}, not ${shown}.${meant}`
 }
+
+/** The values that may be given, where they are few. */
+const choices = ({ enum: values }: TSchema): string => (Array.isArray(values) ? `; it is ${values.join(' or ')}` : '')
 
 /** Where the numbers that may be given begin and end. */
 const range = ({ minimum, maximum }: TSchema): string => {
@@ -25,5 +28,6 @@ const range = ({ minimum, maximum }: TSchema): string => {
 
 const show = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value)
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+  // A text that is cut keeps its closing quote.
+  return text.length > 60 ? `${text.slice(0, 56)}…${text.startsWith('"') ? '"' : ''}` : text
 }

@@ -57,6 +57,7 @@ describe('arguments', () => {
       message:
         'Unknown argument "windowid" for sample. Did you mean "window_id"? Accepted: pid, window_id, text, ratio, loud, mode, keys.',
     })
+    expect(refusal({ pid: 1, sesion: 's' }).message).toContain('Did you mean "session"?')
     for (const name of ['constructor', 'toString', 'hasOwnProperty']) {
       expect(refusal({ pid: 1, [name]: 1 }).code).toBe('unknown_argument')
     }

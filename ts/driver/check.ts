@@ -59,7 +59,7 @@ const asObject = (tool: string, args: unknown): Values => {
 }
 
 const unknown = (tool: string, name: string, accepted: readonly string[]): Failure => {
-  const near = nearest(name, accepted)
+  const near = nearest(name, [...accepted, 'session'])
   const list = accepted.length === 0 ? 'It takes no arguments' : `Accepted: ${accepted.join(', ')}`
   return new Failure(
     'unknown_argument',
@@ -98,7 +98,8 @@ const expectation = (schema: TSchema): string => {
       : `a string${count(schema.minLength, schema.maxLength, 'character')}`,
     array: `an array${count(schema.minItems, schema.maxItems, 'item')}, each ${schema.items ? expectation(schema.items) : 'a value'}`,
   }
-  return words[kindOf(schema)] ?? `a ${kindOf(schema)}`
+  const kind = kindOf(schema)
+  return words[kind] ?? `${/^[aeio]/.test(kind) ? 'an' : 'a'} ${kind}`
 }
 
 const range = ({ minimum, maximum }: TSchema): string => {
@@ -115,7 +116,8 @@ const count = (least: number | undefined, most: number | undefined, noun: string
 /** A value as the message shows it: its JSON, cut where it is long. */
 const show = (value: unknown): string => {
   const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? typeof value)
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+  // A text that is cut keeps its closing quote.
+  return text.length > 60 ? `${text.slice(0, 56)}…${text.startsWith('"') ? '"' : ''}` : text
 }
 
 /** The name out of `names` that is fewest single-character edits from `name`, if that is less than half of it. */

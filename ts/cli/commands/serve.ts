@@ -35,7 +35,7 @@ console follows there that lets one browser in, once; \`backlot host link\` make
     })
     const say = (line: string) => void process.stderr.write(`${new Date().toISOString()} ${line}\n`)
     await using service = await listen({
-      address: values.listen ?? values.host ?? '127.0.0.1',
+      address: readListen(values.listen) ?? values.host ?? '127.0.0.1',
       port: readPort(values.port),
       token: readToken(values['token-file'] ?? values['key-file']),
       names: values.name ?? [],
@@ -56,6 +56,15 @@ const readPort = (text: string | undefined): number => {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
   throw new Failure('invalid_argument', `--port is "${text}"; it takes a number from 0 to 65535.`, { argument: 'port' })
+}
+
+const readListen = (text: string | undefined): string | undefined => {
+  if (text === undefined || /^unix:./.test(text)) return text
+  throw new Failure(
+    'invalid_argument',
+    `--listen is "${text}"; it takes unix:PATH. --host and --port name an address of the network.`,
+    { argument: 'listen' },
+  )
 }
 
 const readToken = (file: string | undefined): string | undefined => {

@@ -20,11 +20,15 @@ export interface Service {
 /** The service at `url` (`http://…` or `unix:PATH`), else at the one that the environment names, else the usual one. */
 export const serviceAt = (url: string = process.env[environment.hostUrl] || usualUrl): Service => {
   const unix = url.startsWith('unix:') ? url.slice('unix:'.length) : undefined
+  if (unix === undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+    throw new Failure('usage', `"${url}" is no address of a VM host; give http://HOST:PORT or unix:PATH.`)
+  }
   const isLoopback = /^http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(url)
   // A proxy of the environment cannot reach this machine's loopback, and would see the token.
   if (isLoopback) process.env.no_proxy = '*'
   const reach: Reach = {
     baseUrl: `${unix === undefined ? url.replace(/\/+$/, '') : 'http://localhost'}${vmHostPrefixes[0]}`,
+    shown: unix === undefined ? undefined : url,
     fetch: (address, init) => fetch(address, unix === undefined ? init : { ...init, unix }),
     token: process.env[environment.hostToken] || undefined,
   }
