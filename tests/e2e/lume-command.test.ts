@@ -120,7 +120,7 @@ test('`run` stays until the VM ends, and `ssh` goes through the agent, or throug
 test('a guest without an agent says so (agent_unavailable)', async () => {
   await data('create', 'bare', '--os', 'linux', '--cpu', '1', '--memory', '64MB')
   expect((await lume('run', 'bare', '--no-display', '--detach')).status).toBe(0)
-  const call = await runBacklot(['vm', 'exec', 'bare', 'true'], env)
+  const call = await runBacklot(['vm', 'exec', 'bare', 'true', '--timeout-seconds', '1'], env)
   expect([call.status, call.stderr]).toEqual([1, expect.stringContaining('No guest agent answers')])
   expect((await lume('stop', 'bare')).status).toBe(0)
 })

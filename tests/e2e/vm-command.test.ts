@@ -60,6 +60,24 @@ describe('vm', () => {
     await data('vm', 'rm', 'two')
   })
 
+  test('a command is run in a guest that was started just before, and adds what it says to a file', async () => {
+    await data('vm', 'create', 'quick', '--memory', '256MB')
+    await data('vm', 'run', 'quick')
+    const file = join(host.home, 'said')
+    await writeFile(file, 'before\n')
+    const exec = async (command: string, seconds: string) => {
+      const words = backlotCommand('vm', 'exec', 'quick', command, '--timeout-seconds', seconds)
+      const child = Bun.spawn(['sh', '-c', '"$@" >>"$0" 2>&1', file, ...words], { env: { ...process.env, ...env } })
+      return child.exited
+    }
+    expect(await exec('echo out', '180')).toBe(0)
+    expect(await exec('echo error >&2; exit 3', '60')).toBe(3)
+    expect(await exec('true', '60')).toBe(0)
+    expect(await Bun.file(file).text()).toBe('before\nout\nerror\n')
+    await data('vm', 'stop', 'quick')
+    await data('vm', 'rm', 'quick')
+  })
+
   test('options say what a VM is like, and how it is run', async () => {
     const script = join(host.home, 'script')
     await writeFile(script, '#!/bin/sh\necho obeyed >/mnt/shared/given/proof\n')
@@ -109,6 +127,9 @@ describe('vm', () => {
       [['vm', 'run', 'nobody'], 1, 'Virtual machine not found: nobody'],
       [['vm', 'logs'], 64, 'backlot vm logs NAME'],
       [['vm', 'ls', '--url', 'http://127.0.0.1:1'], 1, 'Start one with `backlot serve`'],
+      [['vm', 'ls', '--url', 'unix:/nowhere'], 1, 'No VM host answers at "unix:/nowhere"'],
+      [['vm', 'ls', '--url', '127.0.0.1:7777'], 64, 'give http://HOST:PORT or unix:PATH'],
+      [['vm', 'create', 'x', '--os', 'windows'], 1, 'it is macOS or linux'],
     ] as const) {
       const call = await runBacklot(args, env)
       expect([args, call.status, call.stdout]).toEqual([args, status, ''])

@@ -9,7 +9,7 @@ const orNull = <Schema extends TSchema>(schema: Schema) =>
 export const vmName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
   maxLength: 100,
-  description: 'Name of the VM: letters, digits, `.`, `_` and `-`; the first is a letter or a digit.',
+  description: 'Name of the VM: letters, digits, `.`, `_` and `-`; the first is a letter or a digit; 100 at most.',
 })
 
 /** The name of a VM that exists: `IMAGE:TAG` means the VM `IMAGE_TAG`. */

@@ -26,9 +26,29 @@ export const tellAgent = async (path: string, command: string, parameters: objec
   }
 }
 
+/** How long an agent is waited for that does not listen yet. */
+export interface Patience {
+  /** Milliseconds since 1970. */
+  readonly until: number
+  /** Whether nobody will ever listen any more. */
+  isGone(): boolean
+}
+
+/** Milliseconds between two looks for an agent that is waited for, where its port cannot be reached. */
+const looksAgainMs = 200
+
 /** Has the agent do a command, and gives what it returns. Throws `agent_unavailable`. */
-export const askAgent = async (path: string, command: string, parameters: object): Promise<unknown> => {
-  const socket = await listening(path, askedListensWithinMs)
+export const askAgent = async (
+  path: string,
+  command: string,
+  parameters: object,
+  patience?: Patience,
+): Promise<unknown> => {
+  let socket = await listening(path, askedListensWithinMs)
+  while (socket === undefined && patience !== undefined && Date.now() < patience.until && !patience.isGone()) {
+    await Bun.sleep(looksAgainMs)
+    socket = await listening(path, askedListensWithinMs)
+  }
   if (socket === undefined) throw unavailable('No guest agent answers.', command)
   try {
     const line = nextLine(socket, answersWithinMs, () => true)

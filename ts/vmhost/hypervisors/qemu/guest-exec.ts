@@ -1,6 +1,6 @@
 /** Commands in a guest through its agent (guest-exec, guest-exec-status). */
 import { Failure } from '@backlot/contract/failure'
-import { askAgent } from './agent.ts'
+import { askAgent, type Patience } from './agent.ts'
 
 /** What a command in a guest gave. */
 export interface GuestResult {
@@ -27,18 +27,22 @@ interface Status {
 }
 
 /**
- * Runs a command with the guest's shell. Throws `agent_unavailable`, and `guest_timeout` after ending what took too long.
+ * Runs a command with the guest's shell, once its agent listens. Throws `agent_unavailable`, and `guest_timeout` after
+ * ending what took too long.
  */
 export const execInGuest = async (
   socket: string,
   guestOs: string,
   command: string,
   timeoutMs: number,
+  patience: Patience,
 ): Promise<GuestResult> => {
   const [path, option] = shells[guestOs] ?? ['/bin/sh', '-c']
-  const start = (line: string, isKept: boolean) =>
-    askAgent(socket, 'guest-exec', { path, arg: [option, line], 'capture-output': isKept }) as Promise<{ pid: number }>
-  const { pid } = await start(command, true)
+  const start = (line: string, isKept: boolean, patience?: Patience) => {
+    const parameters = { path, arg: [option, line], 'capture-output': isKept }
+    return askAgent(socket, 'guest-exec', parameters, patience) as Promise<{ pid: number }>
+  }
+  const { pid } = await start(command, true, patience)
   const deadline = performance.now() + timeoutMs
   for (let pause: number = looks.firstMs; ; pause = Math.min(looks.longestMs, pause * looks.factor)) {
     const status = (await askAgent(socket, 'guest-exec-status', { pid })) as Status

@@ -136,7 +136,13 @@ export class QemuMachine implements Machine {
   }
 
   execute(command: string, timeoutMs: number): Promise<GuestResult> {
-    return execInGuest(this.run.agentSocket, this.place.settings.guestOs, command, timeoutMs)
+    let isGone = false
+    this.ended.then(() => {
+      isGone = true
+    })
+    // A guest that has just been started is still coming up.
+    const patience = { until: Date.parse(this.startedAt) + timeoutMs, isGone: () => isGone }
+    return execInGuest(this.run.agentSocket, this.place.settings.guestOs, command, timeoutMs, patience)
   }
 
   async kill(): Promise<void> {
