@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { backlotCommand, runBacklot } from '../support/backlot.ts'
@@ -32,9 +32,21 @@ test('a VM lives its life step by step, and nothing is left of it', async () => 
   expect(await place.left()).toEqual([])
 })
 
-test('an interrupted demo ends its VM and its service', async () => {
+/** The processes that name a folder in their arguments. */
+const processesOf = async (folder: string): Promise<string[]> => {
+  const commands = await Promise.all(
+    (await readdir('/proc'))
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  )
+  return commands.filter((command) => command.includes(folder))
+}
+
+test('a demo that is interrupted from a terminal, twice, ends its VM and its service', async () => {
   await using place = await home()
   const child = Bun.spawn(backlotCommand('demo', 'vm'), {
+    // A group of its own, all of which gets a terminal's Ctrl+C.
+    detached: true,
     env: { ...process.env, ...place.env },
     stdout: 'pipe',
     stderr: 'pipe',
@@ -44,8 +56,11 @@ test('an interrupted demo ends its VM and its service', async () => {
     for await (const part of child.stdout) text += new TextDecoder().decode(part)
   })()
   await until('the VM to be started', () => text.includes('start it'), 120_000)
-  child.kill('SIGINT')
+  expect((await processesOf(place.env.TMPDIR)).join()).toContain('qemu-system')
+  process.kill(-child.pid, 'SIGINT')
+  process.kill(child.pid, 'SIGINT')
   await reading
   expect([await child.exited, await child.stderr.text()]).toEqual([1, expect.stringContaining('interrupted')])
+  expect(await processesOf(place.env.TMPDIR)).toEqual([])
   expect(await place.left()).toEqual([])
 })

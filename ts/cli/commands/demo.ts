@@ -63,7 +63,8 @@ const machines = async (): Promise<number> => {
   const { demonstrateMachines } = await import('../demo/machine.ts')
   const steps = new Steps((line) => print(line))
   const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort())
+  // Each time: a second Ctrl+C must not leave a VM behind that nobody stops.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
   try {
     await demonstrateMachines(steps, stop.signal)
   } catch (error) {

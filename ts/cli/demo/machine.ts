@@ -110,6 +110,8 @@ const startHost = async (folder: string): Promise<AsyncDisposable & { service: S
   const child = Bun.spawn([...command, 'serve', '--port', '0'], {
     argv0,
     env: { ...process.env, [environment.home]: join(folder, 'home'), [environment.hostToken]: '' },
+    // In a session of its own: a terminal's Ctrl+C would end it before its VMs are stopped.
+    detached: true,
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
