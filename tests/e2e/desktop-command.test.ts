@@ -48,6 +48,17 @@ test(
   patience,
 )
 
+test.skipIf(!process.env.BACKLOT_BIN)('a temporary folder that takes no native core is named', async () => {
+  const child = Bun.spawn(backlotCommand('desktop', '--', 'true'), {
+    env: { ...process.env, BUN_TMPDIR: '/nowhere' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stderr, status] = await Promise.all([child.stderr.text(), child.exited])
+  expect([status, stderr.split('\n').length]).toEqual([1, 2])
+  expect(stderr).toStartWith('error: The native core cannot be unpacked into "/nowhere" and loaded from there: ')
+})
+
 test('a command that is not there gives 127', async () => {
   const { status, stderr } = await desktop('--', 'backlot-no-such-program')
   expect(status).toBe(127)

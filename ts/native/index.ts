@@ -22,11 +22,20 @@ const load = (): typeof Binding => {
     return binding()
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Failure(
-      'unsupported_platform',
-      `The native core${chosen ? ` "${chosen}"` : ''} cannot be loaded on "${platform}": ${reason}. ${wayOut}`,
-      data,
-    )
+    // The compiled executable writes it into the temporary folder first, and says nothing when that fails.
+    const unpacked = process.env.BUN_TMPDIR || process.env.TMPDIR || '/tmp'
+    const isUnpacked = !chosen && (reason.includes('$bunfs') || reason.includes(`${unpacked}/.bun-`))
+    throw isUnpacked
+      ? new Failure(
+          'unsupported_platform',
+          `The native core cannot be unpacked into "${unpacked}" and loaded from there: ${reason}. Make room there, or let BUN_TMPDIR name a folder that can be written and is not mounted noexec.`,
+          { ...data, folder: unpacked },
+        )
+      : new Failure(
+          'unsupported_platform',
+          `The native core${chosen ? ` "${chosen}"` : ''} cannot be loaded on "${platform}": ${reason}. ${wayOut}`,
+          data,
+        )
   }
 }
 

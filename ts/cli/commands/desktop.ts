@@ -58,7 +58,8 @@ parts ends by itself, the desktop ends and says which.`,
     const signals = new Signals()
     const parentEnded = values['outlive-parent'] ? new Promise<never>(() => {}) : whenParentEnds()
     const over = Promise.race([signals.first, parentEnded.then(() => null)])
-    void over.then(() => stop.abort())
+    const abort = () => stop.abort()
+    void over.then(abort, abort)
     let desktop: PrivateDesktop
     try {
       desktop = await startDesktop({

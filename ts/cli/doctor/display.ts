@@ -39,9 +39,12 @@ export const lookAtDisplay = async (): Promise<Look | Failure> => {
 const otherDisplay = 'backlot desktop -- bash'
 const noDisplay = missing('There is no display to look at.', otherDisplay)
 
+/** Where the person may write and run files, whatever is wrong with the temporary folder. */
+const unpackElsewhere = 'mkdir -p ~/.cache/backlot && export BUN_TMPDIR=~/.cache/backlot'
+
 export const nativeCore = (look: Look | Failure): Found =>
   look instanceof Failure && look.code === 'unsupported_platform'
-    ? missing(look.message, 'npm install backlot')
+    ? missing(look.message, look.data.folder === undefined ? 'npm install backlot' : unpackElsewhere)
     : works(`Loaded for ${process.platform}-${process.arch}.`)
 
 export const display = (look: Look | Failure): Found =>
