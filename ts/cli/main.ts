@@ -44,12 +44,16 @@ const run = async (program: ProgramName, args: readonly string[]): Promise<numbe
 
 const isTerminal = (): boolean => require('node:tty').isatty(0)
 
+/** Told by the system rather than by us, which is rare. */
+const named = async (error: unknown): Promise<Failure> =>
+  (await import('@backlot/contract/system-failure')).failureOf(error)
+
 const main = async (): Promise<void> => {
   let status: number
   try {
     status = await run(programName(), process.argv.slice(2))
   } catch (error) {
-    const failure = Failure.from(error)
+    const failure = error instanceof Failure ? error : await named(error)
     status = failures[failure.code].exit
     await say(`error: ${failure.message}`)
     if (failure.code === 'internal' && error instanceof Error) await say(error.stack ?? '')

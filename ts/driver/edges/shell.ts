@@ -39,7 +39,7 @@ export const callFromShell = async ({ name, json, isDirect, reach }: ShellCall):
   try {
     return await callDaemon(reach, name, args)
   } catch (error) {
-    return failed(Failure.from(error))
+    return failed((await import('@backlot/contract/system-failure')).failureOf(error))
   }
 }
 
