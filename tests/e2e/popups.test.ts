@@ -37,7 +37,7 @@ const boxOf = async (target: Target): Promise<{ x: number; y: number }> => {
   }
 }
 
-for (const toolkit of ['GTK 3', 'Qt 5', 'Qt 6']) {
+for (const toolkit of ['GTK 3', 'GTK 4', 'Qt 5', 'Qt 6']) {
   test(`a list that a click opened in a covered window of ${toolkit} takes the next click`, async () => {
     await using scene = await (toolkits[toolkit] as (typeof toolkits)[string])(on(), client)
     const { target } = scene

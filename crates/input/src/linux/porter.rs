@@ -20,6 +20,7 @@ use super::leading;
 use super::link::Link;
 use super::master::Pair;
 use super::person::same_client;
+use super::settle;
 use crate::InputError;
 
 /// How long after a gesture its application is watched: a dialog of an office takes seconds.
@@ -41,6 +42,8 @@ const URGENT: i32 = -15;
 struct Lease {
     /// The window of the last gesture.
     window: Window,
+    /// The process that made it: the server gives the numbers of a client that has gone to the next.
+    pid: Option<u32>,
     until: Instant,
 }
 
@@ -128,12 +131,14 @@ impl Post {
         if focus > 1 && same_client(hands, focus, window) {
             return Ok(());
         }
+        let pid = settle::process(hands, window)?;
         let mut book = self.lock();
         if book.is_closed {
             return Ok(());
         }
         let was_idle = book.leases.is_empty();
-        let lease = Lease { window, until: now + WATCH };
+        let lease = Lease { window, pid, until: now + WATCH };
+        book.leases.retain(|known| known.pid == pid || !same_client(hands, known.window, window));
         match book.leases.iter_mut().find(|known| same_client(hands, known.window, window)) {
             Some(known) => *known = lease,
             None => {
