@@ -1,5 +1,5 @@
 /** Puts a host together from its places, and takes up what a service before this one has left. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
@@ -20,7 +20,7 @@ import { Operations } from './operations.ts'
 import { settingsAt } from './settings.ts'
 import { ephemeral, type Storage, searched, storageOf } from './storage.ts'
 import { Turns } from './turns.ts'
-import { vmPath } from './vm-directory.ts'
+import { wasRunning } from './vm-directory.ts'
 import { VmStore } from './vm-store.ts'
 
 /** A host, without what depends on the address of its service. */
@@ -114,7 +114,7 @@ const takeUp = async (host: Omit<Host, 'newLink'>): Promise<void> => {
     if ((await readdir(storage.path).catch(() => undefined)) !== undefined) storages.push(storage)
   }
   const vms = await host.store.list(storages)
-  const running = vms.filter(({ path }) => existsSync(vmPath(path, 'run')))
+  const running = vms.filter(({ path }) => wasRunning(path))
   const moved = vms.filter(({ settings }) => settings.movedFrom !== undefined || settings.movingTo !== undefined)
   const isWork = running.length > 0 || moved.length > 0 || (await host.store.hasRemains(storages))
   if (!isWork) return

@@ -1,4 +1,5 @@
 /** The folder of a VM: `LOCATION/NAME/`, known by its marker `vm.json`. Every name in it stands here. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Files that a VM's folder may hold; what is not among them is never touched. */
@@ -43,3 +44,7 @@ export const isUnfinished = (file: string): boolean =>
 
 /** The path of a file in a VM's folder. */
 export const vmPath = (folder: string, file: keyof typeof vmFiles): string => join(folder, vmFiles[file])
+
+/** Whether a hypervisor of the VM may live, and if not, something of it is left. */
+export const wasRunning = (folder: string): boolean =>
+  existsSync(vmPath(folder, 'run')) || existsSync(vmPath(folder, 'lock'))

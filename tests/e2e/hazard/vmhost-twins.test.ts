@@ -145,25 +145,6 @@ test('a damaged VM keeps no list from being made, and is logged once', async () 
   expect((error as string[]).map((line) => JSON.parse(line).event)).toEqual(['vm_damaged'])
 })
 
-test('a damaged record of a run that is over keeps nobody from the VM', async () => {
-  await create(host, 'over', tiny)
-  writeFileSync(join(here('over'), 'run.json'), '{')
-  expect(await names(host)).toEqual(['over'])
-  expect((await get(host, 'over')).status).toBe('stopped')
-  expect((await call(host, 'DELETE', '/svc/vms/over'))[0]).toBe(200)
-})
-
-test('a damaged record of a run that goes on is told', async () => {
-  await create(host, 'alive', tiny)
-  const { pid } = await run(host, 'alive')
-  await restart(() => writeFileSync(join(here('alive'), 'run.json'), '{'))
-  expect(await names(host)).toEqual(['alive'])
-  expect((await call(host, 'GET', '/svc/vms/alive'))[1].code).toBe('vm_damaged')
-  expect(isAlive(pid)).toBe(true)
-  process.kill(pid as number, 'SIGKILL')
-  await until('its end to be seen', async () => (await call(host, 'GET', '/svc/vms/alive'))[1].status === 'stopped')
-})
-
 test('where nothing can be made the reason is told, and nothing is left', async () => {
   writeFileSync(elsewhere, '')
   for (const storage of ['/proc', '/dev/null', join(elsewhere, 'below')]) {

@@ -1,10 +1,9 @@
 /** The VM that a request means, with what runs of it. */
-import { existsSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { fileFailure } from '../file-failure.ts'
 import type { Host } from '../host.ts'
 import { settleMove } from '../move.ts'
-import { vmPath } from '../vm-directory.ts'
+import { wasRunning } from '../vm-directory.ts'
 import type { StoredVm, VmPlace } from '../vm-store.ts'
 
 /** The VM of that name; throws `vm_not_found`, `vm_damaged`, and `vm_busy` while it is being made. */
@@ -36,7 +35,7 @@ export const creationOf = async (host: Host, name: string, storage: string | und
 
 /** Finds the hypervisor of a VM in a folder that is no location, which nobody looked through at the start. */
 export const meetRunning = async (host: Host, vm: StoredVm): Promise<void> => {
-  const isUnknown = () => !host.machines.knows(vm) && existsSync(vmPath(vm.path, 'run'))
+  const isUnknown = () => !host.machines.knows(vm) && wasRunning(vm.path)
   if (!isUnknown()) return
   try {
     host.takeCharge()

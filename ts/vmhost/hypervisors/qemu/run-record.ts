@@ -33,7 +33,7 @@ export const readRun = async (folder: string): Promise<RunRecord | undefined> =>
   } catch (error) {
     throw new Failure(
       'vm_damaged',
-      `The record "${path}" of a running VM cannot be read: ${(error as Error).message}. End its hypervisor and remove it.`,
+      `The record "${path}" of a running VM cannot be read: ${(error as Error).message}.`,
       { path },
     )
   }

@@ -12,8 +12,10 @@ import { type Accelerator, type Files, qemuArguments } from './arguments.ts'
 import { failureOf } from './complaints.ts'
 import { endingOf, lastLines } from './ending.ts'
 import { clearRun, QemuMachine, type Surroundings } from './machine.ts'
+import { newPassword } from './password.ts'
 import { reachable } from './ports.ts'
 import { killProcess, startTime } from './process.ts'
+import { recoverRun } from './recovery.ts'
 import { withoutRights } from './rights.ts'
 import { type RunRecord, readRun, writeRun } from './run-record.ts'
 
@@ -40,7 +42,7 @@ export interface QemuOptions {
 
 /** QEMU for guests of this machine's own architecture. */
 export const qemu = (options: QemuOptions): Hypervisor => ({
-  lives: ({ path }) => existsSync(vmPath(path, 'run')) && !isFree(vmPath(path, 'lock'), options),
+  lives: ({ path }) => existsSync(vmPath(path, 'lock')) && !isFree(vmPath(path, 'lock'), options),
 
   async start(vm, wishes, tell, signal) {
     await mkdir(options.runtime, { recursive: true, mode: 0o700 })
@@ -58,19 +60,15 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
   },
 
   async adopt(vm) {
-    const run = await readRun(vm.path).catch(async (error) => {
-      if (!isFree(vmPath(vm.path, 'lock'), options)) throw error
-      // Nothing lives that it could tell about.
-      await rm(vmPath(vm.path, 'run'), { force: true })
-      return undefined
-    })
-    if (run === undefined) return undefined
+    const found = await recordOf(vm, options)
+    if (found === undefined) return undefined
+    const { run } = found
     const around: Surroundings = { isFree: (path) => isFree(path, options), exit: () => undefined }
     const lock = vmPath(vm.path, 'lock')
     const deadline = performance.now() + answersWithinMs
     for (; !around.isFree(lock); await Bun.sleep(20)) {
       const isLate = performance.now() > deadline
-      const pid = await readPid(vm.path)
+      const pid = found.pid ?? (await readPid(vm.path))
       if (pid === undefined && isLate) throw silent(vm.name, answersWithinMs)
       // Without a pid, or a socket, it is being started this very moment.
       if (pid === undefined) continue
@@ -88,6 +86,16 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
     return undefined
   },
 })
+
+/** How a VM was started that may still live; where no record can be read, what its hypervisor tells, and who that is. */
+const recordOf = async (vm: StoredVm, options: QemuOptions): Promise<{ run: RunRecord; pid?: number } | undefined> => {
+  const read = await readRun(vm.path).catch((error: Error) => error)
+  if (read !== undefined && !(read instanceof Error)) return { run: read }
+  if (!isFree(vmPath(vm.path, 'lock'), options)) return recoverRun(vm, read)
+  // Nothing lives that a damaged one could tell about.
+  await rm(vmPath(vm.path, 'run'), { force: true })
+  return undefined
+}
 
 /** Files of the run before. */
 const left = ['pid', 'serial', 'hypervisorLog'] as const
@@ -215,6 +223,7 @@ const spawn = (words: readonly string[], log: string, lock: number): Bun.Subproc
   const output = openSync(log, 'a', 0o600)
   try {
     return Bun.spawn([...words], {
+      // The lock gets the number `lockDescriptor`.
       stdio: ['ignore', output, output, lock] as ['ignore', number, number, number],
       detached: true,
       cwd: '/',
@@ -285,14 +294,3 @@ const readPid = async (folder: string): Promise<number | undefined> => {
 }
 
 const exitOf = ({ exitCode, signalCode }: Bun.Subprocess): string => String(signalCode ?? `status ${exitCode}`)
-
-/** Eight characters of 62 hold 47 bits; VNC reads no more of a password. */
-const newPassword = (): string => {
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-  let password = ''
-  while (password.length < 8) {
-    const [byte = 255] = crypto.getRandomValues(new Uint8Array(1))
-    if (byte < 248) password += letters[byte % 62]
-  }
-  return password
-}
