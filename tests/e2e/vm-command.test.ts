@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { vmHost } from '@backlot/contract/vmhost'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { backlotCommand, runBacklot } from '../support/backlot.ts'
@@ -48,7 +48,7 @@ describe('vm', () => {
     expect(await answer.json()).toMatchObject({ status: 'ok' })
     expect((await data<Vm[]>('vm', 'ls')).map(({ name, status }) => [name, status])).toEqual([['one', 'running']])
     const { url } = await data<{ url: string }>('vm', 'console', 'one')
-    expect(url).toBe(`${host.url}/#one`)
+    expect(url).toBe(`${host.url}/#home/one`)
     expect(await data('vm', 'stop', 'one')).toMatchObject({ method: expect.stringMatching(/^(agent|acpi)$/) })
     const log = await data<{ log: string[]; lastEnding: object }>('vm', 'logs', 'one')
     expect(log.log.map((line) => JSON.parse(line).event)).toEqual(['create', 'run', 'ended', 'stop'])
@@ -99,6 +99,27 @@ describe('vm', () => {
     await data('vm', 'rm', 'three')
     expect(await data<Vm>('vm', 'create', 'empty', '--image', 'none')).toMatchObject({ image: null })
     await data('vm', 'rm', 'empty')
+  })
+
+  test('a VM in a folder is named with it, by a path from here too', async () => {
+    const folder = join(host.home, 'aside')
+    const from = relative(process.cwd(), folder)
+    await data('vm', 'create', 'five', '--image', 'none', '--memory', '64MB', '--storage', from)
+    expect((await data<Vm[]>('vm', 'ls', '--storage', folder)).map(({ name }) => name)).toEqual(['five'])
+    const at = ['--storage', from] as const
+    expect(await data<Vm>('vm', 'run', 'five', '--no-display', ...at)).toMatchObject({ locationName: folder })
+    const { url } = await data<{ url: string }>('vm', 'console', 'five', ...at)
+    expect(url).toBe(`${host.url}/#${folder}/five`)
+    const exec = await runBacklot(['vm', 'exec', 'five', 'true', ...at], env)
+    expect(exec.stderr).toContain('No guest agent answers')
+    await data('vm', 'stop', 'five', ...at)
+    const { log } = await data<{ log: string[] }>('vm', 'logs', 'five', ...at)
+    expect(log.map((line) => JSON.parse(line).event)).toContain('stop')
+    const lost = await runBacklot(['vm', 'set', 'five', '--cpu', '1', '--storage', 'home'], env)
+    expect(lost.stderr).toContain('Virtual machine not found: five: It is in no location; `sourceLocation` names')
+    const moved = await data<Vm>('vm', 'set', 'five', '--storage', 'home', '--source-location', from)
+    expect(moved.locationName).toBe('home')
+    await data('vm', 'rm', 'five')
   })
 
   test('a terminal gets tables and sentences, and sees what is being done', async () => {

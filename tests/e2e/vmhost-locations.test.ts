@@ -7,6 +7,7 @@ import { mostDisksBelow } from '@backlot/contract/limits'
 import { diskInfo } from '@backlot/native'
 import { proving } from '../support/proves.ts'
 import { qemu } from '../support/qemu.ts'
+import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 import { call, checkDisk, create, get, names, small } from '../support/vms.ts'
 
@@ -65,6 +66,47 @@ describe('storage', () => {
       expect((await call(host, 'POST', '/svc/vms/named/stop', { storage: 'ssd' }))[0]).toBe(200)
     }),
   )
+
+  test('that is no location is one for every operation, and `set` moves a VM out of it', async () => {
+    const folder = join(elsewhere, 'aside')
+    const at = `?storage=${encodeURIComponent(folder)}`
+    await create(host, 'aside', { storage: folder })
+    const ask = async (method: string, path: string, body?: unknown) => {
+      const [status, answer] = await call(host, method, `/svc/vms${path}`, body)
+      return [status, answer.code ?? 'done']
+    }
+    expect(await ask('POST', '/aside/setup', { storage: folder })).toEqual([400, 'macos_only'])
+    expect(await ask('POST', '/aside/exec', { command: 'true', storage: folder })).toEqual([409, 'vm_not_running'])
+    expect(await ask('GET', `/aside/vnc${at}`)).toEqual([409, 'no_screen'])
+    expect(await ask('POST', '/aside/run', { noDisplay: true, storage: folder })).toEqual([202, 'done'])
+    const cold = { cpu: 3, sourceLocation: folder }
+    const refused = await until('the VM to run', async () => {
+      const answer = await ask('PATCH', '/aside', cold)
+      return answer[1] !== 'vm_busy' && answer
+    })
+    expect(refused).toEqual([400, 'vm_running'])
+    expect(await ask('GET', `/aside/vnc${at}`)).toEqual([409, 'no_screen'])
+    expect(await ask('POST', '/aside/stop', { storage: folder })).toEqual([200, 'done'])
+    expect(await ask('PATCH', '/aside', cold)).toEqual([200, 'done'])
+    const clone = { name: 'aside', newName: 'beside', sourceLocation: folder, destLocation: 'ssd' }
+    expect(await ask('POST', '/clone', clone)).toEqual([200, 'done'])
+
+    // Without its folder it is not found, and the answer names the way.
+    const lost = await call(host, 'PATCH', '/svc/vms/aside', { storage: 'nas' })
+    expect(lost).toEqual([
+      400,
+      {
+        code: 'vm_not_found',
+        message: 'Virtual machine not found: aside',
+        name: 'aside',
+        detail: expect.stringContaining('sourceLocation'),
+      },
+    ])
+    expect(await ask('PATCH', '/aside', { storage: 'nas', source_location: folder })).toEqual([200, 'done'])
+    expect([await names(host, at), await names(host, '?storage=nas')]).toEqual([[], ['aside']])
+    expect((await get(host, 'aside')).cpuCount).toBe(3)
+    for (const name of ['aside', 'beside']) expect(await ask('DELETE', `/${name}`)).toEqual([200, 'done'])
+  }, 60_000)
 
   test('holds VMs of the same name apart', async () => {
     await create(host, 'twin')

@@ -55,7 +55,8 @@ const main = async (): Promise<void> => {
   } catch (error) {
     const failure = error instanceof Failure ? error : await named(error)
     status = failures[failure.code].exit
-    await say(`error: ${failure.message}`)
+    const { detail } = failure.data
+    await say(`error: ${failure.message}${typeof detail === 'string' ? `: ${detail}` : ''}`)
     if (failure.code === 'internal' && error instanceof Error) await say(error.stack ?? '')
   }
   process.exit(status)

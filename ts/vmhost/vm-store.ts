@@ -181,9 +181,9 @@ export class VmStore {
   }
 }
 
-/** That no VM has this name, in the words that clients look for. */
-export const vmNotFound = (name: string): Failure =>
-  new Failure('vm_not_found', `Virtual machine not found: ${name}`, { name })
+/** That no VM has this name, in exactly the words that clients look for; `detail` stands beside them. */
+export const vmNotFound = (name: string, detail?: string): Failure =>
+  new Failure('vm_not_found', `Virtual machine not found: ${name}`, { name, ...(detail !== undefined && { detail }) })
 
 const uuidLength = 36
 

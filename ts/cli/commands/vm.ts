@@ -1,5 +1,7 @@
 /** `backlot vm`: the operations on virtual machines, read off their declarations; their console and their log. */
 import { Failure } from '@backlot/contract/failure'
+import { vmAnchor } from '@backlot/contract/vmhost/console'
+import { placeNamed } from '../host/declared.ts'
 import { type Extra, groupCommand } from '../host/group.ts'
 import { logLines } from '../host/log-lines.ts'
 import { print, printJson, printPart, sayPart } from '../output.ts'
@@ -10,35 +12,43 @@ const only = (positionals: readonly string[], form: string): string => {
   return name
 }
 
-const consoleForm = 'console [NAME]'
+/** What every command takes that means one VM. */
+const where = { storage: { type: 'string' } } as const
+
+const placed = (name: string, values: Readonly<Record<string, string | boolean | undefined>>) => {
+  const { storage } = values
+  return { name, ...(typeof storage === 'string' && { storage: placeNamed(storage) }) }
+}
+
+const consoleForm = 'console [NAME] [--storage LOCATION|PATH]'
 
 const console: Extra = {
   form: consoleForm,
   summary: 'Print a link to the web page with the VMs and their screens; where a token is asked for it works once.',
-  options: {},
-  async run({ service, positionals, json }) {
+  options: where,
+  async run({ service, positionals, values, json }) {
     const name = positionals.length === 0 ? undefined : only(positionals, consoleForm)
-    if (name !== undefined) await service.client.getVm({ name })
+    const vm = name === undefined ? undefined : await service.client.getVm(placed(name, values))
     const { url } = await service.client.makeConsoleLink()
-    const link = name === undefined ? url : `${url}#${encodeURIComponent(name)}`
+    const link = vm === undefined ? url : `${url}#${vmAnchor(vm)}`
     await (json ? printJson({ url: link }) : print(link))
     return 0
   },
 }
 
-const logsForm = 'logs NAME'
+const logsForm = 'logs NAME [--storage LOCATION|PATH]'
 
 const logs: Extra = {
   form: logsForm,
   summary: 'Show what the service logged about a VM, how it ended last, and the last words of its hypervisor.',
-  options: {},
-  async run({ service, positionals, json }) {
+  options: where,
+  async run({ service, positionals, values, json }) {
     const name = only(positionals, logsForm)
-    const { lastEnding } = await service.client.getVm({ name })
+    const { lastEnding, locationName } = await service.client.getVm(placed(name, values))
     const log = await logLines(service, { vm: name, lines: 10_000 })
     const operations = await service.client.listOperations()
     const messages = operations
-      .filter((operation) => operation.name === name)
+      .filter((operation) => operation.name === name && operation.location === locationName)
       .flatMap((operation) => operation.messages)
     if (json) await printJson({ log, messages, lastEnding })
     else {
@@ -49,18 +59,18 @@ const logs: Extra = {
   },
 }
 
-const execForm = 'exec NAME COMMAND [--timeout-seconds N]'
+const execForm = 'exec NAME COMMAND [--timeout-seconds N] [--storage LOCATION|PATH]'
 
 const exec: Extra = {
   form: execForm,
   summary: "Run a command with the guest's shell, through its agent; ends with the command's exit status.",
-  options: { 'timeout-seconds': { type: 'string' } },
+  options: { ...where, 'timeout-seconds': { type: 'string' } },
   async run({ service, positionals, values }) {
     const [name, ...words] = positionals
     if (name === undefined || words.length === 0) throw new Failure('usage', `Call it as \`backlot vm ${execForm}\`.`)
     const seconds = values['timeout-seconds']
     const { stdout, stderr, exitCode } = await service.client.execInVm({
-      name,
+      ...placed(name, values),
       command: words.join(' '),
       ...(seconds !== undefined && { timeoutSeconds: Number(seconds) }),
     })

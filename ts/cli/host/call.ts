@@ -13,7 +13,7 @@ const long: Partial<Record<OperationName, (input: Input) => { name: unknown; sto
   createVm: ({ name, storage }) => ({ name, storage }),
   runVm: ({ name, storage }) => ({ name, storage }),
   cloneVm: ({ newName, destLocation, sourceLocation }) => ({ name: newName, storage: destLocation ?? sourceLocation }),
-  updateVm: ({ name, storage }) => ({ name, storage }),
+  updateVm: ({ name, storage, sourceLocation }) => ({ name, storage: storage ?? sourceLocation }),
 }
 
 /**

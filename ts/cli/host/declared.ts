@@ -33,7 +33,15 @@ const absolute = (path: string): string => resolve(path.replace(/^~(?=\/|$)/, ho
 const fileOr = ([text = '']: readonly string[]): string =>
   existsSync(absolute(text)) && /[/.]/.test(text) ? absolute(text) : text
 
+/** A storage as the service is told it: a location by its name, a folder by its absolute path. */
+export const placeNamed = (text: string): string => (/^~|\//.test(text) ? absolute(text) : text)
+
+const place: Spoken = { value: 'LOCATION|PATH', read: ([text = '']) => placeNamed(text) }
+
 const spoken: Readonly<Record<string, Spoken>> = {
+  storage: place,
+  sourceLocation: place,
+  destLocation: place,
   noDisplay: { read: () => true },
   recoveryMode: { read: () => true },
   sharedDirectories: {

@@ -24,3 +24,7 @@ export const consoleOperations = {
 
 /** Path of a VM's screen, below the prefix: a WebSocket that carries VNC. */
 export const screenPath = '/vms/{name}/vnc'
+
+/** What stands behind `#` in the address of the page that shows a VM: `home/web`. */
+export const vmAnchor = ({ name, locationName }: { readonly name: string; readonly locationName: string }): string =>
+  encodeURIComponent(`${locationName}/${name}`).replaceAll('%2F', '/')

@@ -157,8 +157,9 @@ export const lifecycleOperations = {
     alias: { method: 'POST', path: '/vms/{name}/update' },
     summary: 'Change a VM.',
     description:
-      'A disk only grows. `storage` moves the VM, its disk copied whole. While it runs its disk can grow and its memory ' +
-      'shrink down from what it was started with; the rest is for a stopped VM.',
+      'A disk only grows. `storage` moves the VM, its disk copied whole; a VM that is there already stays. Where ' +
+      '`sourceLocation` is absent the VM is looked for in `storage`, then in every location. While it runs its disk can ' +
+      'grow and its memory shrink down from what it was started with; the rest is for a stopped VM.',
     spellings,
     params: named,
     body: Type.Object({
@@ -167,6 +168,7 @@ export const lifecycleOperations = {
       diskSize: Type.Optional(diskSize),
       display: Type.Optional(display),
       storage: Type.Optional(storage),
+      sourceLocation: Type.Optional(storage),
     }),
     success: { status: 200, description: 'The VM is changed.', result: Done },
     refusal: 'Invalid settings or update failed',
@@ -236,7 +238,9 @@ export const lifecycleOperations = {
     refusals: ['vm_not_found'],
     summary: 'Go through the setup assistant of macOS.',
     description: 'Guests of another system have none, and refuse with that reason.',
+    leniently: true,
     params: named,
+    body: inStorage,
     success: { status: 200, description: 'The assistant is done.', result: Done },
     refusal: 'The guest is not macOS, or was not found',
     command: { group: 'vm', words: ['setup'], positional: ['name'] },

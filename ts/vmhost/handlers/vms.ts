@@ -41,8 +41,8 @@ export const getVm: Handlers['getVm'] = async ({ name, storage }, host) => {
   return vmRecord(await findVm(host, name, storage), host)
 }
 
-export const setupVm: Handlers['setupVm'] = async ({ name }, host) => {
-  const { settings } = await findVm(host, name, undefined)
+export const setupVm: Handlers['setupVm'] = async ({ name, storage }, host) => {
+  const { settings } = await findVm(host, name, storage)
   throw new Failure(
     'macos_only',
     `"${name}" is a guest with ${settings.guestOs}; only macOS has a setup assistant. Give \`userData\` to its creation instead.`,

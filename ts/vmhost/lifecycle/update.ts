@@ -9,7 +9,7 @@ import type { Work } from '../operations.ts'
 import type { Storage } from '../storage.ts'
 import { vmPath } from '../vm-directory.ts'
 import { writeVmSettings } from '../vm-settings.ts'
-import { placeOf, type StoredVm } from '../vm-store.ts'
+import { placeOf, type StoredVm, vmNotFound } from '../vm-store.ts'
 import { copyVm } from './clone.ts'
 import { diskBytesOf, displayOf, memoryBytesOf } from './create.ts'
 import { afresh, alone, findVm } from './find.ts'
@@ -23,13 +23,11 @@ interface Changes {
   readonly storage?: Storage
 }
 
-export const updateVm: Handlers['updateVm'] = async ({ name, storage, ...wanted }, host) => {
+export const updateVm: Handlers['updateVm'] = async ({ name, storage, sourceLocation, ...wanted }, host) => {
   const target = storage === undefined ? undefined : await host.store.target(storage)
-  // Where the VM is not there yet, the storage is where it is to go.
-  const vm = await findVm(host, name, storage).catch((error) => {
-    if (target === undefined || Failure.from(error).code !== 'vm_not_found') throw error
-    return findVm(host, name, undefined)
-  })
+  const vm = await (sourceLocation === undefined
+    ? findToChange(host, name, storage)
+    : findVm(host, name, sourceLocation))
   const changes: Changes = {
     ...(wanted.cpu !== undefined && { cpu: wanted.cpu }),
     ...(wanted.memory !== undefined && { memoryBytes: memoryBytesOf(wanted.memory) }),
@@ -49,6 +47,18 @@ export const updateVm: Handlers['updateVm'] = async ({ name, storage, ...wanted 
   )
   await done
   return { message: `Virtual machine updated: ${name}` }
+}
+
+/** Where the VM is not in `storage` yet, that is where it is to go. */
+const findToChange = async (host: Host, name: string, storage: string | undefined): Promise<StoredVm> => {
+  const isUnknown = (error: unknown) => Failure.from(error).code === 'vm_not_found'
+  return findVm(host, name, storage).catch((error) => {
+    if (storage === undefined || !isUnknown(error)) throw error
+    return findVm(host, name, undefined).catch((error) => {
+      if (!isUnknown(error)) throw error
+      throw vmNotFound(name, 'It is in no location; `sourceLocation` names the folder that it is in.')
+    })
+  })
 }
 
 const diskSize = async (vm: StoredVm): Promise<number> =>
