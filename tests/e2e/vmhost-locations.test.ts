@@ -9,7 +9,7 @@ import { proving } from '../support/proves.ts'
 import { qemu } from '../support/qemu.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { call, checkDisk, create, get, names, small } from '../support/vms.ts'
+import { call, checkDisk, create, get, names, run, small } from '../support/vms.ts'
 
 let host: VmHost
 let elsewhere: string
@@ -106,6 +106,33 @@ describe('storage', () => {
     expect([await names(host, at), await names(host, '?storage=nas')]).toEqual([[], ['aside']])
     expect((await get(host, 'aside')).cpuCount).toBe(3)
     for (const name of ['aside', 'beside']) expect(await ask('DELETE', `/${name}`)).toEqual([200, 'done'])
+  }, 60_000)
+
+  test('that is ephemeral is emptied at the next start of what does not run, and keeps what does', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'backlot-brief-'))
+    try {
+      const first = await startVmHost(['--port', '0'], home)
+      await create(first, 'usual')
+      for (const name of ['gone', 'kept']) await create(first, name, { storage: 'ephemeral' })
+      const { pid } = await run(first, 'kept', { noDisplay: true, storage: 'ephemeral' }, '?storage=ephemeral')
+      await first.end()
+      await using second = await startVmHost(['--port', '0'], home)
+      expect([await names(second), await names(second, '?storage=ephemeral')]).toEqual([['usual'], ['kept']])
+      const [, { info }] = await call(second, 'GET', '/svc/logs?type=info')
+      expect((info as string[]).map((line) => JSON.parse(line))).toContainEqual(
+        expect.objectContaining({ event: 'deleted', vm: 'gone', because: 'ephemeral' }),
+      )
+      expect((await get(second, 'kept', '?storage=ephemeral')).pid).toBe(pid)
+      expect((await call(second, 'POST', '/svc/vms/kept/stop', { storage: 'ephemeral' }))[0]).toBe(200)
+      // Stopped it can still be started; the next start of the service is the end of it.
+      expect(await names(second, '?storage=ephemeral')).toEqual(['kept'])
+      await second.end()
+      await using third = await startVmHost(['--port', '0'], home)
+      expect([await names(third), await names(third, '?storage=ephemeral')]).toEqual([['usual'], []])
+      expect(readdirSync(join(home, 'data/ephemeral'))).toEqual([])
+    } finally {
+      rmSync(home, { recursive: true, force: true })
+    }
   }, 60_000)
 
   test('holds VMs of the same name apart', async () => {

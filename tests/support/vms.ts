@@ -60,13 +60,18 @@ export const names = async (host: VmHost, query = ''): Promise<string[]> => {
   return (vms as unknown as Vm[]).map(({ name }) => name)
 }
 
-/** Starts a VM and waits until its processor runs. */
-export const run = async (host: VmHost, name: string, options: unknown = { noDisplay: true }): Promise<Vm> => {
+/** Starts a VM and waits until its processor runs; `query` says where it is. */
+export const run = async (
+  host: VmHost,
+  name: string,
+  options: unknown = { noDisplay: true },
+  query = '',
+): Promise<Vm> => {
   const [status, { operationId }] = await call(host, 'POST', `/svc/vms/${name}/run`, options)
   expect(status).toBe(202)
   const operation = await ended(host, String(operationId))
   expect([operation.state, operation.cause]).toEqual(['done', null])
-  return get(host, name)
+  return get(host, name, query)
 }
 
 /** Waits until an operation has ended, and gives it. */

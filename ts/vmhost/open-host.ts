@@ -109,14 +109,19 @@ const takeHome = (places: Places): FileLock => {
 const takeUp = async (host: Omit<Host, 'newLink'>): Promise<void> => {
   const settings = await host.settings.read()
   const storages: Storage[] = []
-  for (const storage of [...searched(settings), storageOf(settings, host.store.data, ephemeral)]) {
+  const brief = storageOf(settings, host.store.data, ephemeral)
+  for (const storage of [...searched(settings), brief]) {
     // Whoever asks for one that cannot be read is told why.
     if ((await readdir(storage.path).catch(() => undefined)) !== undefined) storages.push(storage)
   }
   const vms = await host.store.list(storages)
   const running = vms.filter(({ path }) => wasRunning(path))
   const moved = vms.filter(({ settings }) => settings.movedFrom !== undefined || settings.movingTo !== undefined)
-  const isWork = running.length > 0 || moved.length > 0 || (await host.store.hasRemains(storages))
+  const isWork =
+    running.length > 0 ||
+    moved.length > 0 ||
+    vms.some(({ storage }) => storage === brief) ||
+    (await host.store.hasRemains(storages))
   if (!isWork) return
   try {
     host.takeCharge()
@@ -130,6 +135,22 @@ const takeUp = async (host: Omit<Host, 'newLink'>): Promise<void> => {
   for (const vm of moved) {
     await settleMove(host.store, vm).catch(tell(vm.name))
   }
+  await removeEphemeral(host, brief)
   await host.store.sweep(storages).catch(tell('-'))
   for (const storage of storages) await host.bases.collect(storage).catch(tell('-'))
+}
+
+/** Nobody who made a VM that is not to last is there any more to start it: what does not run goes. */
+const removeEphemeral = async ({ store, machines, log }: Omit<Host, 'newLink'>, brief: Storage): Promise<void> => {
+  const left = (await store.list([brief]).catch(() => [])).filter(
+    (vm) => machines.status(vm) === 'stopped' && vm.settings.movingTo === undefined,
+  )
+  for (const vm of left) {
+    try {
+      await store.remove(vm)
+      log.write('info', 'deleted', { vm: vm.name, because: ephemeral })
+    } catch (error) {
+      log.write('error', 'not_taken_up', { vm: vm.name, message: (error as Error).message })
+    }
+  }
 }
