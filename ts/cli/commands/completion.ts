@@ -6,18 +6,29 @@ import { print } from '../output.ts'
 /** Each asks `completion words -- WORD…`, which stands beside the commands, with the words up to the cursor. */
 const scripts: Readonly<Record<string, string>> = {
   bash: `_backlot() {
-  local IFS=$'\\n'
-  COMPREPLY=($("\${COMP_WORDS[0]}" completion words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  local IFS=$'\\n' program="\${COMP_WORDS[0]/#\\~/$HOME}"
+  COMPREPLY=($("$program" completion words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
 }
-complete -o default -F _backlot backlot`,
-  zsh: `#compdef backlot
+complete -o default -F _backlot backlot backlot-driver`,
+  zsh: `#compdef backlot backlot-driver
 _backlot() {
-  local -a found
-  found=("\${(@f)$("\${words[1]}" completion words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  compadd -a found || _files
+  local text program=\${words[1]/#\\~/$HOME}
+  text=$("$program" completion words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  if [[ -n $text ]]; then compadd -- "\${(@f)text}"; else _files; fi
 }
-compdef _backlot backlot`,
-  fish: `complete -c backlot -f -a '(set -l words (commandline -opc) (commandline -ct); backlot completion words -- $words[2..-1] 2>/dev/null)'`,
+if [[ \${funcstack[1]} = _backlot ]]; then _backlot; else compdef _backlot backlot backlot-driver; fi`,
+  fish: `function __backlot_words
+  set -l words (commandline -opc) (commandline -ct)
+  set -l program (string replace -r -- '^~(?=/)' $HOME $words[1])
+  set -l found (command $program completion words -- $words[2..-1] 2>/dev/null)
+  if set -q found[1]
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c backlot -f -a '(__backlot_words)'
+complete -c backlot-driver -f -a '(__backlot_words)'`,
 }
 
 export const command: Command = {
