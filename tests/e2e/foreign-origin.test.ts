@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../support/until.ts'
-import { startVmHost } from '../support/vmhost.ts'
+import { startVmHost, type VmHost } from '../support/vmhost.ts'
+import { small } from '../support/vms.ts'
 
 const page = join(import.meta.dir, '../support/fixtures/foreign-page.js')
 
@@ -128,5 +129,55 @@ describe('a page of another origin in a real browser', () => {
     // The same bytes from a program do change it.
     expect(await change('/config', JSON.stringify(evil))).toBe(200)
     expect(await config()).toMatchObject(evil)
+  }, 60_000)
+})
+
+describe('the screen of a VM behind a token', () => {
+  /** The first bytes that a screen says to a WebSocket, or that it was refused. */
+  const greeting = (host: VmHost, headers: Record<string, string>): Promise<string> =>
+    new Promise((settle) => {
+      const socket = new WebSocket(`${host.url.replace('http', 'ws')}/svc/vms/one/vnc`, { headers } as never)
+      socket.binaryType = 'arraybuffer'
+      socket.onmessage = ({ data }) => {
+        settle(Buffer.from(data).toString('latin1', 0, 4))
+        socket.close()
+      }
+      socket.onerror = () => settle('refused')
+    })
+
+  test('is given to who has the token, and to our own page after its link', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'backlot-token-'))
+    await writeFile(join(folder, 'token'), 'open-sesame')
+    await using host = await startVmHost(['--port', '0', '--token-file', join(folder, 'token')])
+    await rm(folder, { recursive: true })
+    const token = { Authorization: 'Bearer open-sesame' }
+    const ask = async (method: string, path: string, body?: unknown) =>
+      fetch(`${host.url}/svc${path}`, {
+        method,
+        headers: token,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+    expect((await ask('POST', '/vms', { ...small, name: 'one', memory: '32MB' })).status).toBe(200)
+    expect((await ask('POST', '/vms/one/run')).status).toBe(202)
+    await until(
+      'its screen',
+      async () => ((await (await ask('GET', '/vms/one')).json()) as { vncUrl: string | null }).vncUrl,
+    )
+    const { url } = (await (await ask('POST', '/console/link')).json()) as { url: string }
+    const cookie = (await fetch(url)).headers.get('set-cookie')?.split(';')[0] ?? ''
+
+    expect(await greeting(host, token)).toBe('RFB ')
+    expect(await greeting(host, { Cookie: cookie, Origin: host.url })).toBe('RFB ')
+    for (const headers of [
+      {},
+      { Origin: host.url },
+      { Authorization: 'Bearer open' },
+      { Cookie: cookie },
+      { Cookie: cookie, Origin: 'http://127.0.0.1:1' },
+      { ...token, Origin: 'http://rebound.test' },
+      { ...token, Host: 'rebound.test' },
+    ]) {
+      expect([headers, await greeting(host, headers as Record<string, string>)]).toEqual([headers, 'refused'])
+    }
   }, 60_000)
 })

@@ -122,6 +122,21 @@ describe('listen', () => {
         expect([url, method, answer.status, code]).toEqual([url, method, status, 'unauthorized'])
       }
     }
+    for (const prefix of ['/svc', '/lume']) {
+      for (const [method, path, headers] of [
+        ['GET', '/vms/x/vnc', { Upgrade: 'websocket', Connection: 'Upgrade' }],
+        ['GET', '/events', { Upgrade: 'websocket', Connection: 'Upgrade' }],
+        ['GET', '/vms/x/vnc?token=open-sesame', { Authorization: 'Basic open-sesame' }],
+        ['GET', '/events', { Accept: 'text/event-stream', Authorization: 'Bearer open-sesam' }],
+        ['POST', '/vms/x/update', { Authorization: 'open-sesame' }],
+        ['HEAD', '/vms', {}],
+        ['OPTIONS', '/vms', { 'Access-Control-Request-Method': 'PATCH' }],
+        ['PUT', '/vms', {}],
+      ] as const) {
+        const { status } = await fetch(service.url + prefix + path, { method, headers })
+        expect([method, path, [400, 401].includes(status)]).toEqual([method, path, true])
+      }
+    }
     for (const path of ['/', '/docs', '/openapi.json', '/console/index.html', '/console/main.js', '/nothing']) {
       expect([path, (await fetch(service.url + path)).status]).toEqual([path, 401])
     }
