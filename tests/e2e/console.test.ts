@@ -1,22 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runBacklot } from '../support/backlot.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
+import { type ConsolePage, consolePage } from '../support/console.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 import { booted, get, giveImage, run } from '../support/vms.ts'
 
-const pictures = join(import.meta.dir, '../../target/console')
 const minutes = 60_000
 
 let host: VmHost
 let browser: Browser
+let page: ConsolePage
 
 beforeAll(async () => {
   host = await startVmHost()
   await giveImage(host)
   browser = await openBrowser()
+  page = consolePage(browser)
 })
 
 afterAll(async () => {
@@ -34,20 +36,6 @@ const vms = async (): Promise<Vm[]> => (await (await fetch(`${host.url}/svc/vms`
 const post = (path: string, body: unknown = {}) =>
   fetch(`${host.url}/svc${path}`, { method: 'POST', body: JSON.stringify(body) })
 const statusOf = async (name: string) => (await vms()).find((vm) => vm.name === name)?.status
-
-/** Keeps a picture of the page, to be looked at. */
-const keep = async (name: string) => {
-  await mkdir(pictures, { recursive: true })
-  await writeFile(join(pictures, `${name}.png`), await browser.picture())
-}
-
-/** An expression for the button of that text. */
-const button = (text: string) => `[...document.querySelectorAll('button')].find((each) => each.innerText === '${text}')`
-const click = async (text: string) => {
-  await browser.until(`${button(text)}?.disabled === false`)
-  await browser.evaluate(`${button(text)}.click()`)
-}
-const shows = (text: string) => browser.until(`document.body.innerText.includes(${JSON.stringify(text)})`)
 
 /** How many colours the screen shows: one as long as nothing was drawn. */
 const colours = `(() => {
@@ -69,19 +57,19 @@ describe('the console', () => {
     'makes a VM by keyboard, starts it and shows its screen',
     async () => {
       await browser.goTo(`${host.url}/`)
-      await shows('There is no VM on this host yet.')
-      await keep('empty')
+      await page.shows('There is no VM on this host yet.')
+      await page.keep('empty')
       await browser.until(`document.querySelector('main button')`)
       await browser.evaluate(`document.querySelector('main button').focus()`)
       await browser.press('Enter')
       await browser.until(`document.activeElement?.name === 'name'`)
       await browser.type('first')
-      await keep('form')
+      await page.keep('form')
       await browser.evaluate(`document.activeElement.form.elements.memory.value = '256MB'`)
       await browser.press('Enter')
       await browser.until(`document.querySelector('article h2')?.innerText === 'first'`)
       expect(await statusOf('first')).toBe('stopped')
-      await click('Start')
+      await page.click('Start')
       await browser.until(`document.querySelector('.screen')?.dataset.state === 'shown'`)
       await browser.until(`${colours} > 1`)
       expect(await statusOf('first')).toBe('running')
@@ -93,7 +81,7 @@ describe('the console', () => {
     'gives the keyboard to the VM, and takes it back',
     async () => {
       await booted(await get(host, 'first'))
-      await click('Use keyboard')
+      await page.click('Use keyboard')
       const type = async (line: string) => {
         for (const key of [...line, 'Enter']) await browser.press(key)
       }
@@ -106,13 +94,13 @@ describe('the console', () => {
       // The first key wakes the shell on the screen.
       await written(500, () => type(''))
       await written(2_000, () => type('ls -l /'))
-      await keep('screen')
+      await page.keep('screen')
       const ctrlAlt = 3
       await browser.press('g', ctrlAlt)
       expect(await browser.evaluate<string>('document.activeElement.innerText')).toBe('Use keyboard')
-      await click('Use keyboard')
+      await page.click('Use keyboard')
       await type('poweroff')
-      await shows('The screen appears here while the VM runs.')
+      await page.shows('The screen appears here while the VM runs.')
       expect(await statusOf('first')).toBe('stopped')
     },
     3 * minutes,
@@ -121,10 +109,10 @@ describe('the console', () => {
   test(
     'stops a VM that it started',
     async () => {
-      await click('Start')
+      await page.click('Start')
       await browser.until(`document.querySelector('.screen')?.dataset.state === 'shown'`)
-      await click('Stop')
-      await shows('The screen appears here while the VM runs.')
+      await page.click('Stop')
+      await page.shows('The screen appears here while the VM runs.')
       expect(await statusOf('first')).toBe('stopped')
     },
     2 * minutes,
@@ -133,19 +121,19 @@ describe('the console', () => {
   test(
     'clones and deletes, and asks before it does',
     async () => {
-      await click('Clone…')
+      await page.click('Clone…')
       await browser.until(`document.activeElement?.name === 'newName'`)
       await browser.press('Enter')
       await browser.until(`document.querySelector('article h2')?.innerText === 'first-copy'`)
       expect((await vms()).map(({ name }) => name).sort()).toEqual(['first', 'first-copy'])
-      await click('Delete…')
-      await shows('This cannot be undone.')
+      await page.click('Delete…')
+      await page.shows('This cannot be undone.')
       await browser.press('Escape')
       await browser.until(`document.querySelector('dialog') === null`)
       expect((await vms()).length).toBe(2)
-      await click('Delete…')
-      await click('Delete')
-      await shows('Choose a VM')
+      await page.click('Delete…')
+      await page.click('Delete')
+      await page.shows('Choose a VM')
       expect((await vms()).map(({ name }) => name)).toEqual(['first'])
     },
     2 * minutes,
@@ -169,11 +157,11 @@ describe('the console', () => {
       await browser.type('other')
       await browser.press('Enter')
       await browser.until(`document.querySelector('dialog .fault')?.innerText.includes('other')`)
-      await keep('fault')
+      await page.keep('fault')
       await browser.press('Escape')
       await browser.evaluate(`location.hash = '#logs'`)
       await browser.until(`document.querySelectorAll('.log li').length > 0`)
-      await keep('log')
+      await page.keep('log')
     },
     minutes,
   )
@@ -212,11 +200,11 @@ describe('the console', () => {
       mobile: true,
     })
     await browser.evaluate(`location.hash = '#/'`)
-    await shows('Choose a VM')
+    await page.shows('Choose a VM')
     const ground = await browser.evaluate<string>('getComputedStyle(document.body).backgroundColor')
     expect(ground).toBe('rgb(22, 23, 26)')
     expect(await browser.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-    await keep('small')
+    await page.keep('small')
     await browser.send('Emulation.clearDeviceMetricsOverride')
     await browser.send('Emulation.setEmulatedMedia', { features: [] })
   })
@@ -252,14 +240,14 @@ describe('a service with a token', () => {
       await using other = await startVmHost(['--port', '0', '--token-file', file])
       const link = await until('the link', () => /http:\S+\?link=\S+/.exec(other.log())?.[0])
       await browser.goTo(`${other.url}/`)
-      await shows('This console opens with a link')
+      await page.shows('This console opens with a link')
       await browser.goTo(link)
-      await shows('There is no VM on this host yet.')
+      await page.shows('There is no VM on this host yet.')
       expect(await browser.evaluate<string>('location.href')).toBe(`${other.url}/`)
       expect(await browser.evaluate<string>('document.cookie')).toBe('')
       // The pass opens the page again; the link does not, where nobody has a pass.
       await browser.goTo(`${other.url}/`)
-      await shows('There is no VM on this host yet.')
+      await page.shows('There is no VM on this host yet.')
       expect((await fetch(link)).status).toBe(401)
       const another = await runBacklot(['host', 'link'], {
         BACKLOT_HOST_URL: other.url,
@@ -281,9 +269,9 @@ describe('a service that dies', () => {
       const isShown = `document.querySelector('.screen')?.dataset.state === 'shown'`
       await browser.until(isShown)
       await host.kill()
-      await shows('No connection to the service')
+      await page.shows('No connection to the service')
       await browser.until(`document.querySelector('.screen')?.dataset.state === 'lost'`)
-      await keep('lost')
+      await page.keep('lost')
       await using _ = await startVmHost(['--port', String(host.port)], host.home)
       await browser.until(`document.querySelector('.connection.live') !== null`)
       await browser.until(isShown)

@@ -1,8 +1,9 @@
 /** Asks what a new VM is to be like; every field begins with something that works. */
 import { vmHost } from '@backlot/contract/vmhost'
+import { vmAnchor } from '@backlot/contract/vmhost/console'
 import { useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
-import { type Storage, vmKey } from './host-state.ts'
+import type { Storage } from './host-state.ts'
 import { service } from './reach.ts'
 import { useWorking } from './working.ts'
 
@@ -48,7 +49,7 @@ export const CreateDialog = (props: { readonly storage: Storage; readonly close:
     if (text('userData') !== '') input.userData = text('userData')
     if (!(await working.run('Making it…', () => service.createVm(input)))) return
     close()
-    location.hash = encodeURIComponent(vmKey({ name: input.name, locationName: text('storage') }))
+    location.hash = vmAnchor({ name: input.name, locationName: text('storage') })
   }
   const { label, field, usual: text } = origins[origin] ?? {}
   return (

@@ -98,6 +98,20 @@ export class HostState {
     this.#tell()
   }
 
+  /**
+   * Reads the VM of a key that is in no list, such as one in a folder that is no location, or of a name alone as the
+   * service finds it; gives it where there is one.
+   */
+  async lookFor(key: string): Promise<Vm | undefined> {
+    const slash = key.lastIndexOf('/')
+    const name = key.slice(slash + 1)
+    const vm = await service.getVm(slash < 0 ? { name } : { name, storage: key.slice(0, slash) }).catch(() => undefined)
+    if (vm === undefined) return undefined
+    this.vms.set(vmKey(vm), vm)
+    this.#tell()
+    return vm
+  }
+
   /** Reads one VM afresh; one that is not there is gone. */
   async readVm(name: string, storage: string): Promise<void> {
     try {

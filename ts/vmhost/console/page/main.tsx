@@ -1,4 +1,5 @@
 /** The console: the VMs of a host, live, and what one does with them. */
+import { vmAnchor } from '@backlot/contract/vmhost/console'
 import { render } from 'preact'
 import { useEffect, useReducer, useState } from 'preact/hooks'
 import { CreateDialog } from './create-dialog.tsx'
@@ -7,7 +8,7 @@ import { LogView } from './log-view.tsx'
 import { VmList } from './vm-list.tsx'
 import { VmView } from './vm-view.tsx'
 
-/** What the address says after `#`: a VM's key, `logs`, or nothing. */
+/** What the address says after `#`: a VM's key, its name alone, `logs`, or nothing. */
 const place = (): string => decodeURIComponent(location.hash.slice(1)).replace(/^\/$/, '')
 
 /** Milliseconds between two looks at the VM that is shown: its disk grows without an event. */
@@ -36,6 +37,13 @@ const Console = ({ host }: { readonly host: HostState }) => {
   useEffect(() => host.follow(() => refresh(undefined)), [host])
   const vms = host.sorted()
   const vm = vms.find((each) => vmKey(each) === shown)
+  const isUnknown = host.isRead && vm === undefined && shown !== '' && shown !== 'logs'
+  useEffect(() => {
+    if (!isUnknown) return
+    void host.lookFor(shown).then((found) => {
+      if (found !== undefined && place() === shown) location.replace(`#${vmAnchor(found)}`)
+    })
+  }, [host, shown, isUnknown])
   useEffect(() => {
     const look = () => vm?.status === 'running' && host.readVm(vm.name, vm.locationName)
     const timer = setInterval(look, lookEveryMs)
@@ -65,7 +73,7 @@ const Console = ({ host }: { readonly host: HostState }) => {
         {shown === 'logs' ? (
           <LogView />
         ) : vm !== undefined ? (
-          <VmView key={vmKey(vm)} vm={vm} operations={host.operationsOf(vm)} />
+          <VmView key={vmKey(vm)} vm={vm} operations={host.operationsOf(vm)} storage={host.storage} />
         ) : (
           <Welcome host={host} isMissing={shown !== ''} create={() => setCreating(true)} />
         )}

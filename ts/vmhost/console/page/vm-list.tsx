@@ -1,4 +1,5 @@
 /** The VMs of the host, one row each. */
+import { vmAnchor } from '@backlot/contract/vmhost/console'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { bytes } from './format.ts'
 import { type HostState, vmKey } from './host-state.ts'
@@ -16,7 +17,7 @@ export const VmList = (props: { readonly vms: readonly Vm[]; readonly shown: str
           const running = host.operationsOf(vm).find(({ state }) => state === 'running')
           return (
             <li key={key}>
-              <a href={`#${encodeURIComponent(key)}`} aria-current={key === shown ? 'page' : undefined}>
+              <a href={`#${vmAnchor(vm)}`} aria-current={key === shown ? 'page' : undefined}>
                 <span class={`dot ${vm.status}`} aria-hidden="true" />
                 <strong>{vm.name}</strong>
                 <span class="status">{vm.status}</span>

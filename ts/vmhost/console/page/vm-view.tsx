@@ -1,20 +1,27 @@
 /** One VM: what it does, its screen, its facts, and what was done with it. */
+import { vmAnchor } from '@backlot/contract/vmhost/console'
 import type { Operation } from '@backlot/contract/vmhost/operation'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
 import { bytes, moment } from './format.ts'
-import { vmKey } from './host-state.ts'
+import type { Storage } from './host-state.ts'
 import { OperationList } from './operation-list.tsx'
 import { service } from './reach.ts'
+import { RunDialog } from './run-dialog.tsx'
+import { SetDialog } from './set-dialog.tsx'
 import { useWorking } from './working.ts'
 
 /** The VM and its operations, the latest first. */
-export const VmView = (props: { readonly vm: Vm; readonly operations: readonly Operation[] }) => {
-  const { vm, operations } = props
+export const VmView = (props: {
+  readonly vm: Vm
+  readonly operations: readonly Operation[]
+  readonly storage: Storage
+}) => {
+  const { vm, operations, storage } = props
   const working = useWorking()
-  const [asked, ask] = useState<'clone' | 'delete'>()
+  const [asked, ask] = useState<'run' | 'set' | 'clone' | 'delete'>()
   const at = { name: vm.name, storage: vm.locationName }
   const isStopped = vm.status === 'stopped'
   const isBusy = working.what !== undefined || operations.some(({ state }) => state === 'running')
@@ -35,12 +42,18 @@ export const VmView = (props: { readonly vm: Vm; readonly operations: readonly O
           >
             Start
           </button>
+          <button type="button" disabled={!isStopped || isBusy} onClick={() => ask('run')}>
+            Start with…
+          </button>
           <button
             type="button"
             disabled={vm.status !== 'running' || working.what !== undefined}
             onClick={() => working.run('stopping…', () => service.stopVm(at))}
           >
             Stop
+          </button>
+          <button type="button" disabled={(!isStopped && vm.status !== 'running') || isBusy} onClick={() => ask('set')}>
+            Change…
           </button>
           <button type="button" disabled={!isStopped || isBusy} onClick={() => ask('clone')}>
             Clone…
@@ -58,6 +71,8 @@ export const VmView = (props: { readonly vm: Vm; readonly operations: readonly O
       <ScreenPart vm={vm} />
       <Facts vm={vm} />
       <OperationList operations={operations} />
+      {asked === 'run' && <RunDialog vm={vm} close={close} />}
+      {asked === 'set' && <SetDialog vm={vm} storage={storage} close={close} />}
       {asked === 'clone' && <CloneDialog vm={vm} close={close} />}
       {asked === 'delete' && <DeleteDialog vm={vm} close={close} />}
     </article>
@@ -131,7 +146,7 @@ const CloneDialog = ({ vm, close }: AskProps) => {
     const input = { name: vm.name, newName, sourceLocation: vm.locationName, destLocation: vm.locationName }
     if (!(await working.run('Cloning…', () => service.cloneVm(input)))) return
     close()
-    location.hash = encodeURIComponent(vmKey({ name: newName, locationName: vm.locationName }))
+    location.hash = vmAnchor({ name: newName, locationName: vm.locationName })
   }
   return (
     <Dialog title={`Clone ${vm.name}`} verb="Clone" working={working} act={act} close={close}>
