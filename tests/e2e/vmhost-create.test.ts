@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -245,6 +245,27 @@ const serveDisk = async (bytes: Uint8Array) => {
     },
   }
 }
+
+test('a disk that does not begin as one is not taken for a raw one', async () => {
+  await create(host, 'torn')
+  const kept = join(host.home, 'data/vms/.bases')
+  const bases = () => (existsSync(kept) ? readdirSync(kept).sort() : [])
+  const before = bases()
+  const torn = readFileSync(disk('torn'))
+  torn.write('torn', 0)
+  writeFileSync(disk('torn'), torn)
+  for (const [method, path, body] of [
+    ['PATCH', '/svc/vms/torn', { diskSize: '20GB' }],
+    ['POST', '/svc/vms/clone', { name: 'torn', newName: 'copy' }],
+  ] as const) {
+    const [status, answer] = await call(host, method, path, body)
+    expect([status, answer]).toEqual([400, expect.objectContaining({ code: 'disk_corrupt' })])
+    expect(answer.message).toContain('it does not begin as a qcow2 file')
+  }
+  expect(readFileSync(disk('torn')).equals(torn)).toBe(true)
+  expect(bases()).toEqual(before)
+  await call(host, 'DELETE', '/svc/vms/torn')
+})
 
 describe('a VM of an address', () => {
   const fetchInto = async (name: string, url: string) => {

@@ -2,7 +2,7 @@
 import { constants, copyFile, link } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mostDisksBelow } from '@backlot/contract/limits'
-import { core } from '../core.ts'
+import { ownDisk } from '../disks/own-disk.ts'
 import { copyDisk } from '../disks/qemu-img.ts'
 import { syncFile } from '../durable.ts'
 import { fileFailure } from '../file-failure.ts'
@@ -68,7 +68,7 @@ export const copyVm = async (
 
 /** True where the disk lies on so many others that one more would be too slow. */
 const isDeep = async (vm: StoredVm): Promise<boolean> =>
-  (await core().diskInfo(vmPath(vm.path, 'disk'))).chain.length >= mostDisksBelow
+  (await ownDisk(vmPath(vm.path, 'disk'))).chain.length >= mostDisksBelow
 
 /** Both VMs write to overlays of what the source's disk was. */
 const layDisk = (host: Host, vm: StoredVm, folder: string): Promise<void> =>
@@ -81,7 +81,7 @@ const layDisk = (host: Host, vm: StoredVm, folder: string): Promise<void> =>
 const bringDisk = async (vm: StoredVm, folder: string, work: Work): Promise<void> => {
   const [from, disk] = [vmPath(vm.path, 'disk'), vmPath(folder, 'disk')]
   work.step('copying the disk')
-  const bytes = (await core().diskInfo(from)).disk.virtual_size
+  const bytes = (await ownDisk(from)).disk.virtual_size
   await copyDisk({ path: from, format: 'qcow2', bytes }, { path: disk, format: 'qcow2' }, work)
   await syncFile(disk)
 }

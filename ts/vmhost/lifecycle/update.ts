@@ -2,6 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { sizeOf } from '@backlot/contract/size'
 import { core } from '../core.ts'
+import { ownDisk } from '../disks/own-disk.ts'
 import type { Handlers, Host } from '../host.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
 import { finishMove } from '../move.ts'
@@ -61,8 +62,7 @@ const findToChange = async (host: Host, name: string, storage: string | undefine
   })
 }
 
-const diskSize = async (vm: StoredVm): Promise<number> =>
-  (await core().diskInfo(vmPath(vm.path, 'disk'))).disk.virtual_size
+const diskSize = async (vm: StoredVm): Promise<number> => (await ownDisk(vmPath(vm.path, 'disk'))).disk.virtual_size
 
 const refuseShrinking = async (vm: StoredVm, bytes: number | undefined): Promise<void> => {
   if (bytes === undefined) return

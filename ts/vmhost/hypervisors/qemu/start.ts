@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { access, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import { core } from '../../core.ts'
+import { ownDisk } from '../../disks/own-disk.ts'
 import { seedFolder, vmPath } from '../../vm-directory.ts'
 import type { StoredVm } from '../../vm-store.ts'
 import type { Hypervisor, RunOptions, Tell } from '../hypervisor.ts'
@@ -122,7 +122,7 @@ const startOnce = async (
   let child: Bun.Subprocess | undefined
   try {
     // Its own words for a disk that cannot be are clearer than the hypervisor's.
-    await core().diskInfo(vmPath(path, 'disk'))
+    await ownDisk(vmPath(path, 'disk'))
     const found = settings.network === 'none' ? undefined : await reachable(settings.uuid, settings.ports, attempt)
     run = {
       hypervisor: 'qemu',
