@@ -423,6 +423,7 @@ test(
       const entries = 'stream=codec_name,r_frame_rate,width,height'
       const probe = await on().run(['ffprobe', '-v', 'error', '-show_entries', entries, '-of', 'csv=p=0', film])
       expect(probe).toMatchObject({ stdout: 'h264,1280,800,30/1\n', stderr: '' })
+      expect(statSync(film).mode & 0o777).toBe(0o600)
       expect((await turnIn(folder, 1)).action).toMatchObject({ video_ms: expect.any(Number) })
       expect(sessionIn(folder)).toMatchObject({ video: { file: 'recording.mp4' }, last_video_path: film })
     },

@@ -1,5 +1,6 @@
 /** The film of a recording: the native encoder's, else one of ffmpeg. */
 import { statSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { recording as limits } from '@backlot/contract/limits'
 import type { Film as NativeFilm, FilmState as NativeState } from '@backlot/native'
@@ -26,6 +27,8 @@ export interface Film {
 /** Begins to film the whole display; throws a failure that says why nothing can. */
 export const startFilm = async (driver: Driver, path: string): Promise<Film> => {
   const reasons: string[] = []
+  // For nobody else, as the rest of a recording: both write over what is there. Where it cannot be made, they say so.
+  await writeFile(path, '', { mode: 0o600 }).catch(() => undefined)
   for (const start of [() => startNative(driver, path), () => startFfmpeg(driver, path)]) {
     try {
       return await start()
@@ -33,6 +36,7 @@ export const startFilm = async (driver: Driver, path: string): Promise<Film> => 
       reasons.push(Failure.from(error).message)
     }
   }
+  await rm(path, { force: true }).catch(() => undefined)
   throw new Failure('missing_program', `There is no film: ${reasons.join(' ')} The turns are recorded all the same.`)
 }
 
