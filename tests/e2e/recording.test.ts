@@ -177,10 +177,11 @@ test(
   proving(['driver.start-recording.output-dir', 'driver.get-recording-state.read-only'], async () => {
     const folder = join(on().home, 'recordings here')
     for (const time of [1, 2]) {
-      expect(await client.ask<Facts>('start_recording', { output_dir: '~/recordings here/' })).toMatchObject({
-        output_dir: folder,
-        next_turn: 1,
-      })
+      const { text, structured } = await client.call('start_recording', { output_dir: '~/recordings here/' })
+      expect(structured).toMatchObject({ output_dir: folder, next_turn: 1 })
+      const moved = readdirSync(folder).filter((name) => name.startsWith('earlier-'))
+      expect(structured.earlier).toBe(time === 1 ? null : join(folder, moved.join()))
+      expect(text.includes('What was recorded there before is in')).toBe(time === 2)
       await client.ask('press_key', { ...target, key: `f${time}` })
       await turnIn(folder, 1)
     }

@@ -39,16 +39,17 @@ const syncFolder = async (path: string): Promise<void> => {
 
 /**
  * Makes the folder, and puts what an earlier recording left there into a folder of its own, `earlier-…`, so that turns
- * of two recordings never stand side by side.
+ * of two recordings never stand side by side. Gives that folder, or null where nothing was left.
  */
-export const prepareFolder = async (folder: string, at: Date): Promise<void> => {
+export const prepareFolder = async (folder: string, at: Date): Promise<string | null> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const own: ReadonlySet<string> = new Set([names.session, names.cursor, names.film])
   const left = (await readdir(folder)).filter((name) => isTurn(name) || own.has(name) || name.startsWith('.turn-'))
-  if (left.length === 0) return
+  if (left.length === 0) return null
   const earlier = join(folder, `earlier-${at.toISOString().replace(/[-:.]/g, '')}`)
   await mkdir(earlier, { mode: 0o700 })
   for (const name of left) await rename(join(folder, name), join(earlier, name))
+  return earlier
 }
 
 /** Writes a turn: its folder gets its name when all files in it are on the disk. */

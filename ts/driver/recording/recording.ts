@@ -29,6 +29,8 @@ export interface RecordingState {
   readonly video_active: boolean
   /** The film, once it is finished. */
   readonly last_video_path: string | null
+  /** Where that stands now which an earlier recording had left in the folder; null where nothing was. */
+  readonly earlier: string | null
 }
 
 /** A recording that is going on, or is over. */
@@ -36,6 +38,7 @@ export class Recording {
   readonly #startedAt = new Date()
   #film: Film | undefined
   #filmPath: string | null = null
+  #earlier: string | null = null
   #next = 1
   #waiting = 0
   #error: string | null = null
@@ -55,7 +58,7 @@ export class Recording {
     recording.owner = owner
     const { output_dir } = wish
     try {
-      await prepareFolder(output_dir, recording.#startedAt)
+      recording.#earlier = await prepareFolder(output_dir, recording.#startedAt)
       await recording.#writeSession(null)
     } catch (error) {
       throw new Failure(
@@ -85,6 +88,7 @@ export class Recording {
       last_error: filmError ?? this.#error ?? film?.outside ?? null,
       video_active: this.#film !== undefined && filmError === null && !this.isOver,
       last_video_path: this.#filmPath,
+      earlier: this.#earlier,
     }
   }
 

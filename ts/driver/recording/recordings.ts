@@ -181,6 +181,7 @@ const unrecorded: OwnState = {
   last_error: null,
   video_active: false,
   last_video_path: null,
+  earlier: null,
 }
 
 const ownerOf = ({ key, name }: Session): string | null => name ?? (key === anonymous ? null : key)

@@ -35,7 +35,9 @@ export const startRecording = tool({
     const { driver, owner } = call
     const output_dir = absolutePath('output_dir', args.output_dir).replace(/(.)\/+$/, '$1')
     await recordingsOf(driver).start(driver, owner, { output_dir, record_video: args.record_video === true })
-    return stateOf(call)
+    const { text, structured } = stateOf(call)
+    const { earlier } = structured
+    return { text: earlier === null ? text : `${text}\nWhat was recorded there before is in ${earlier}.`, structured }
   },
 })
 
