@@ -108,6 +108,7 @@ test('without a display nothing works, and the way to one is named', async () =>
       expect.objectContaining({ state: 'missing', essential: true, mend: 'backlot desktop -- bash' }),
     ])
     expect(of('native_core')?.state).toBe('works')
+    expect(of('applications')?.state).toBe('missing')
   }
 })
 

@@ -49,7 +49,12 @@ const examine = async (): Promise<Finding[]> => {
     { id: 'background_input', ability: 'background input', essential: false, ...on.backgroundInput(look) },
     { id: 'session_bus', ability: 'session bus', essential: false, ...buses.session(bus) },
     { id: 'accessibility_bus', ability: 'accessibility bus', essential: false, ...buses.accessibility(bus) },
-    { id: 'applications', ability: 'applications', essential: false, ...buses.applications(bus, pids) },
+    {
+      id: 'applications',
+      ability: 'applications',
+      essential: false,
+      ...(look instanceof Failure ? on.noDisplay : buses.applications(bus, pids)),
+    },
     { id: 'private_desktop', ability: 'private desktop', essential: false, ...parts.privateDesktop() },
     { id: 'virtual_machines', ability: 'virtual machines', essential: false, ...guests },
     { id: 'daemon', ability: 'daemon', essential: true, ...socket },

@@ -37,7 +37,8 @@ export const lookAtDisplay = async (): Promise<Look | Failure> => {
 
 /** Gives a display that has everything. */
 const otherDisplay = 'backlot desktop -- bash'
-const noDisplay = missing('There is no display to look at.', otherDisplay)
+/** What is found of anything on a display where there is none. */
+export const noDisplay = missing('There is no display to look at.', otherDisplay)
 
 /** Where the person may write and run files, whatever is wrong with the temporary folder. */
 const unpackElsewhere = 'mkdir -p ~/.cache/backlot && export BUN_TMPDIR=~/.cache/backlot'
