@@ -256,7 +256,7 @@ test('a disk that does not begin as one is not taken for a raw one', async () =>
   writeFileSync(disk('torn'), torn)
   for (const [method, path, body] of [
     ['PATCH', '/svc/vms/torn', { diskSize: '20GB' }],
-    ['POST', '/svc/vms/clone', { name: 'torn', newName: 'copy' }],
+    ['POST', '/svc/vms/clone', { name: 'torn', newName: 'torn-too' }],
   ] as const) {
     const [status, answer] = await call(host, method, path, body)
     expect([status, answer]).toEqual([400, expect.objectContaining({ code: 'disk_corrupt' })])
