@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { afterAll, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from './failure.ts'
 import { failureOf } from './system-failure.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'bl-refused-'))
+afterAll(() => rmSync(folder, { recursive: true }))
 
 const thrownBy = (work: () => void): unknown => {
   try {
@@ -15,7 +18,7 @@ const thrownBy = (work: () => void): unknown => {
 }
 
 test('what the system refuses is named, with why and the way out', () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'bl-refused-')), 'file')
+  const file = join(folder, 'file')
   writeFileSync(file, '')
   const below = join(file, 'folder')
   expect(failureOf(thrownBy(() => mkdirSync(below)))).toMatchObject({
