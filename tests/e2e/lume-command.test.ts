@@ -3,10 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { runBacklot } from '../support/backlot.ts'
+import { startCommandHost } from '../support/command-host.ts'
 import { runProgram } from '../support/guest.ts'
-import { linuxMinimal, testImages } from '../support/image.ts'
 import { until } from '../support/until.ts'
-import { startVmHost, type VmHost } from '../support/vmhost.ts'
+import type { VmHost } from '../support/vmhost.ts'
 
 setDefaultTimeout(240_000)
 
@@ -16,10 +16,7 @@ let shim: string
 let env: Record<string, string>
 
 beforeAll(async () => {
-  await linuxMinimal()
-  host = await startVmHost()
-  env = { BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home }
-  await host.host('config', 'set', '--cache-directory', testImages)
+  ;({ host, env } = await startCommandHost())
   const folder = join(host.home, 'bin')
   const installed = await runBacklot(['lume', 'install-shim', folder])
   shim = join(folder, 'lume')
@@ -115,6 +112,30 @@ test('`run` stays until the VM ends, and `ssh` goes through the agent, or throug
   expect((await data<Vm[]>('get', 'guest', '-f', 'json'))[0]?.status).toBe('stopped')
   const off = await exec('true')
   expect([off.status, off.stderr]).toEqual([1, expect.stringContaining('does not run')])
+})
+
+test('`run` attends a VM in a folder, and `ssh` finds it there', async () => {
+  const folder = join(host.home, 'aside')
+  const made = ['--cpu', '1', '--memory', '256MB', '--image', 'linux-minimal:latest', '--storage', folder]
+  await data('create', 'late', '--os', 'linux', ...made)
+  const at = ['--storage', folder] as const
+  const run = Bun.spawn([shim, 'run', 'late', '--no-display', ...at], {
+    env: { ...process.env, ...env },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  await until(
+    'its hypervisor',
+    async () => (await data<Vm[]>('get', 'late', '-f', 'json', ...at))[0]?.status === 'running',
+  )
+  expect(await lume('ssh', 'late', '--timeout', '200', ...at, '--', 'echo up')).toMatchObject({
+    stdout: 'up\n',
+    status: 0,
+  })
+  expect(run.exitCode).toBeNull()
+  run.kill('SIGINT')
+  expect([await run.exited, await run.stderr.text()]).toEqual([0, ''])
+  expect((await data<Vm[]>('get', 'late', '-f', 'json', ...at))[0]?.status).toBe('stopped')
 })
 
 test('a guest without an agent says so (agent_unavailable)', async () => {

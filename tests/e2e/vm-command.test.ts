@@ -4,10 +4,10 @@ import { join, relative } from 'node:path'
 import { vmHost } from '@backlot/contract/vmhost'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { backlotCommand, runBacklot } from '../support/backlot.ts'
-import { linuxMinimal, testImages } from '../support/image.ts'
+import { startCommandHost } from '../support/command-host.ts'
 import { onTerminal } from '../support/terminal.ts'
 import { until } from '../support/until.ts'
-import { startVmHost, type VmHost } from '../support/vmhost.ts'
+import type { VmHost } from '../support/vmhost.ts'
 
 setDefaultTimeout(240_000)
 
@@ -15,10 +15,7 @@ let host: VmHost
 let env: Record<string, string>
 
 beforeAll(async () => {
-  await linuxMinimal()
-  host = await startVmHost()
-  env = { BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home }
-  await host.host('config', 'set', '--cache-directory', testImages)
+  ;({ host, env } = await startCommandHost())
 })
 
 afterAll(async () => {

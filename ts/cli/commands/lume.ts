@@ -47,11 +47,12 @@ const own: Readonly<Record<string, { form: string; run(args: readonly string[]):
       const given = readFlags('lume', { args: [...args], allowPositionals: true, options: runOptions })
       const status = await backlot(runWords(given as never))
       if (status !== 0 || given.values.detach) return status
-      return attend(given.positionals[0] ?? '')
+      const { storage } = given.values
+      return attend({ name: given.positionals[0] ?? '', ...(storage !== undefined && { storage }) })
     },
   },
   ssh: {
-    form: 'ssh NAME [COMMAND] [--user NAME] [--timeout SECONDS]',
+    form: 'ssh NAME [COMMAND] [--user NAME] [--timeout SECONDS] [--storage NAME]',
     run(args) {
       const { values, positionals } = readFlags('lume', {
         args: [...args],
@@ -60,12 +61,14 @@ const own: Readonly<Record<string, { form: string; run(args: readonly string[]):
           user: { type: 'string', short: 'u' },
           password: { type: 'string', short: 'p' },
           timeout: { type: 'string', short: 't' },
+          storage: { type: 'string' },
         },
       })
       const [name, ...words] = positionals
       if (name === undefined) throw new Failure('usage', 'Call it as `backlot lume ssh NAME [COMMAND]`.')
       const timeoutSeconds = Number(values.timeout ?? 60)
-      return runInGuest(serviceAt(), { name, command: words.join(' '), user: values.user, timeoutSeconds })
+      const { user, storage } = values
+      return runInGuest(serviceAt(), { name, storage, command: words.join(' '), user, timeoutSeconds })
     },
   },
   'install-shim': {
@@ -87,14 +90,14 @@ const own: Readonly<Record<string, { form: string; run(args: readonly string[]):
 }
 
 /** Stays until a VM has ended, as `lume run` does; an interruption stops the VM. */
-const attend = async (name: string): Promise<number> => {
+const attend = async (vm: { readonly name: string; readonly storage?: string }): Promise<number> => {
   const { client } = serviceAt()
   let stopping: Promise<unknown> | undefined
   const stop = () => {
-    stopping ??= client.stopVm({ name }).catch(() => undefined)
+    stopping ??= client.stopVm(vm).catch(() => undefined)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
-  while ((await client.getVm({ name })).status !== 'stopped') await Bun.sleep(500)
+  while ((await client.getVm(vm)).status !== 'stopped') await Bun.sleep(500)
   await stopping
   return 0
 }

@@ -6,6 +6,8 @@ import { printPart, sayPart } from '../output.ts'
 /** What is to be run, and as whom where it goes through ssh. */
 export interface GuestCall {
   readonly name: string
+  /** Where the VM is looked for. */
+  readonly storage: string | undefined
   /** Empty for a shell. */
   readonly command: string
   readonly user: string | undefined
@@ -15,12 +17,13 @@ export interface GuestCall {
 /** Runs it with the terminal's own input and output; gives its exit status. */
 export const runInGuest = async (
   { client }: Service,
-  { name, command, user, timeoutSeconds }: GuestCall,
+  { name, storage, command, user, timeoutSeconds }: GuestCall,
 ): Promise<number> => {
+  const vm = { name, ...(storage !== undefined && { storage }) }
   // A shell needs a terminal, which the agent has none of; a user is somebody to log in as.
   if (command !== '' && user === undefined) {
     try {
-      const { stdout, stderr, exitCode } = await client.execInVm({ name, command, timeoutSeconds })
+      const { stdout, stderr, exitCode } = await client.execInVm({ ...vm, command, timeoutSeconds })
       await printPart(stdout)
       await sayPart(stderr)
       return exitCode
@@ -28,7 +31,7 @@ export const runInGuest = async (
       if (Failure.from(error).code !== 'agent_unavailable') throw error
     }
   }
-  const { forwards, status } = await client.getVm({ name })
+  const { forwards, status } = await client.getVm(vm)
   const forward = forwards.find(({ guestPort }) => guestPort === 22)
   if (status !== 'running' || forward === undefined) {
     const why = status === 'running' ? 'has no network' : 'does not run'
