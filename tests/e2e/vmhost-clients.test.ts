@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { runBacklot } from '../support/backlot.ts'
 import { pythonWith } from '../support/python-with.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { create, giveImage, image } from '../support/vms.ts'
+import { create, get, giveImage, image } from '../support/vms.ts'
 
 const minutes = 60_000
 let host: VmHost
@@ -15,10 +16,12 @@ beforeAll(async () => {
 afterAll(() => host[Symbol.asyncDispose]())
 
 /** What a script of an unmodified client saw. */
-const life = async (script: string, ...packages: string[]): Promise<unknown> => {
+const life = (script: string, ...packages: string[]) => lifeWith({}, script, ...packages)
+
+const lifeWith = async (env: Record<string, string>, script: string, ...packages: string[]): Promise<unknown> => {
   const python = await pythonWith(...packages)
   const child = Bun.spawn([python, join(import.meta.dir, '../support/fixtures', script), String(host.port)], {
-    env: { ...process.env, CUA_TELEMETRY_ENABLED: 'false' },
+    env: { ...process.env, CUA_TELEMETRY_ENABLED: 'false', ...env },
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -85,6 +88,29 @@ test(
       checkpoints: ['cua-ckpt-first'],
       left: ['py'],
     })
+  }),
+  5 * minutes,
+)
+
+test(
+  'cua-sandbox starts a sandbox whole, finds it again, and resumes it; its screen is told to the guest through `lume`',
+  withVm(async () => {
+    const bin = join(host.home, 'bin')
+    const shim = await runBacklot(['lume', 'install-shim', bin])
+    expect(shim.status).toBe(0)
+    const env = { PATH: `${bin}:${process.env.PATH}`, BACKLOT_HOST_URL: host.url }
+    expect(await lifeWith(env, 'sandbox_start.py', 'cua-sandbox==0.8.0')).toEqual({
+      started: [expect.stringMatching(/^127\.77\.\d+\.\d+$/), 8000, 'py-box'],
+      again: true,
+      resumed: expect.stringMatching(/^127\.77\.\d+\.\d+$/),
+      ready: true,
+      // linux-minimal has no computer server behind its status.
+      layers: expect.any(String),
+    })
+    const { vncUrl } = await get(host, 'py-box')
+    const [, password, vncPort] = /^vnc:\/\/:(.+)@.+:(\d+)$/.exec(vncUrl ?? '') ?? []
+    const told = await runBacklot(['vm', 'exec', 'py-box', 'cat ~/.vnc.env'], env)
+    expect(told).toEqual({ stdout: `VNC_PORT=${vncPort}\nVNC_PASSWORD=${password}`, stderr: '', status: 0 })
   }),
   5 * minutes,
 )
