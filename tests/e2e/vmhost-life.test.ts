@@ -449,7 +449,7 @@ describe('the log', () => {
   test(
     'is refused where it cannot be read, and to questions that make no sense',
     proving(['vmhost.logs.get.refused'], async () => {
-      for (const query of ['?type=some', '?lines=-1', '?lines=many']) {
+      for (const query of ['?type=some', '?lines=-1', '?lines=many', '?lines=1.5']) {
         expect([query, (await call(host, 'GET', `/svc/logs${query}`))[0]]).toEqual([query, 400])
       }
     }),

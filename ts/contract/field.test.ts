@@ -19,3 +19,12 @@ test('a word that is none of a few is told those, and a long text is shown in pa
   const name = Type.String({ maxLength: 100 })
   expect(fieldFault('name', name, 'a'.repeat(200))).toBe(`"name" cannot be "${'a'.repeat(55)}…".`)
 })
+
+test('a text that only begins with a whole number is none', () => {
+  const fault = (text: string) => fieldFault('cpu', count, fromText(count, text))
+  expect(fault('1.5')).toBe('"cpu" must be integer, not 1.5. Number of cores.')
+  for (const text of ['1e3', '0x10', '1,5', '', ' ']) {
+    expect(fault(text)).toBe(`"cpu" must be integer, not ${JSON.stringify(text)}. Number of cores.`)
+  }
+  for (const text of ['12', ' 12', '+12', '12.0']) expect(fromText(count, text)).toBe(12)
+})

@@ -3,7 +3,12 @@ import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 /** What a path, a query string or a command line gives as text, as the type that the schema asks for, if it can be. */
-export const fromText = (schema: TSchema, text: string): unknown => Value.Convert(schema, text)
+export const fromText = (schema: TSchema, text: string): unknown =>
+  // The library reads the beginning of a text as a whole number: 1 of "1.5" and of "1e3".
+  schema.type === 'integer' ? numberOf(text) : Value.Convert(schema, text)
+
+/** A number as people write it, else the text. */
+const numberOf = (text: string): unknown => (/^\s*[+-]?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : text)
 
 /** What is wrong with a value, as a sentence that names the field; undefined when it is as the schema asks. */
 export const fieldFault = (name: string, schema: TSchema, value: unknown): string | undefined => {
