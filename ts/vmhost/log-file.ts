@@ -7,43 +7,55 @@ import { readIfThere } from './durable.ts'
 /** How much an event matters. */
 export type Level = 'info' | 'error'
 
-/** The file; the one before it ends with `.1`. */
+/** The file; the one before it ends with `.1`. Several services may write to it. */
 export class LogFile {
-  #bytes: number | undefined
-
   constructor(
     readonly path: string,
     readonly mostBytes: number,
+    /** Takes a lock on a file, or gives undefined where a living process holds it. */
+    readonly lock: (path: string) => { release(): void } | undefined,
   ) {}
 
   /** Adds a line; a log that cannot be written keeps nobody from their work. */
   write(level: Level, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
     const line = `${JSON.stringify({ time: new Date().toISOString(), level, event, ...facts })}\n`
     try {
-      this.#rotate(Buffer.byteLength(line))
+      if (this.#isFull(Buffer.byteLength(line))) this.#rotate(Buffer.byteLength(line))
       appendFileSync(this.path, line, { mode: 0o600 })
     } catch {
-      this.#bytes = undefined
+      // Nobody is told: there is nothing to tell it with.
     }
   }
 
+  /** Whether the file, which others write to as well, has no room for so many bytes more; its folder is there then. */
+  #isFull(more: number): boolean {
+    const size = statSync(this.path, { throwIfNoEntry: false })?.size
+    if (size === undefined) mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
+    return size !== undefined && size > 0 && size + more > this.mostBytes
+  }
+
+  /** Begins another file; where somebody else does that at this moment, the line may go into either. */
   #rotate(more: number): void {
-    if (this.#bytes === undefined) {
-      mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
-      this.#bytes = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0
+    const lock = this.lock(`${this.path}.lock`)
+    try {
+      // Asked again under the lock: a file that another has just begun must not take the place of the one before it.
+      if (lock !== undefined && this.#isFull(more)) renameSync(this.path, `${this.path}.1`)
+    } finally {
+      lock?.release()
     }
-    if (this.#bytes > 0 && this.#bytes + more > this.mostBytes) {
-      renameSync(this.path, `${this.path}.1`)
-      this.#bytes = 0
-    }
-    this.#bytes += more
   }
 
   /** The last `most` lines of that level, oldest first; throws `logs_unreadable`. */
   async tail(level: Level, most: number | undefined): Promise<string[]> {
-    const texts: string[] = []
+    let texts: string[]
     try {
-      for (const path of [`${this.path}.1`, this.path]) texts.push((await readIfThere(path)) ?? '')
+      let before: number | undefined
+      do {
+        before = this.#file()
+        texts = []
+        for (const path of [`${this.path}.1`, this.path]) texts.push((await readIfThere(path)) ?? '')
+        // What was renamed between the two is in neither text.
+      } while (this.#file() !== before)
     } catch (error) {
       throw new Failure('logs_unreadable', `The log "${this.path}" cannot be read: ${(error as Error).message}.`, {
         path: this.path,
@@ -54,5 +66,10 @@ export class LogFile {
       .split('\n')
       .filter((line) => line.includes(`"level":"${level}"`))
     return most === undefined ? lines : lines.slice(Math.max(0, lines.length - most))
+  }
+
+  /** The number of the present file; undefined where there is none. */
+  #file(): number | undefined {
+    return statSync(this.path, { throwIfNoEntry: false })?.ino
   }
 }

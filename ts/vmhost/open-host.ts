@@ -48,7 +48,7 @@ export const openHost = async (places: Places, accelerator: () => Promise<Accele
   }
   const settings = settingsAt(places)
   await settings.read()
-  const log = new LogFile(join(places.state, 'vmhost.log'), hostLogBytes)
+  const log = new LogFile(join(places.state, 'vmhost.log'), hostLogBytes, lock)
   const events = new Events(Date.now().toString(36), eventsKept)
   const turns = new Turns()
   const damage = new Set<string>()

@@ -31,7 +31,7 @@ test('a VM that starts while its record is made is running with its address, or 
     lives: () => true,
   }
   const events = new Events('run', 10)
-  const machines = new Machines(fake, events, new LogFile(join(path, 'log'), 1_000))
+  const machines = new Machines(fake, events, new LogFile(join(path, 'log'), 1_000, () => undefined))
   const host = { machines, operations: new Operations(events, () => {}) } as unknown as Host
   const made = vmRecord(vm, host)
   await machines.adopt(vm)
