@@ -26,6 +26,9 @@ export const consoleAccess = {
   passSeconds: 7 * 24 * 60 * 60,
 } as const
 
+/** Pixels of the largest screen of a VM: the VNC server of QEMU 7.2 shows no more of a larger one. */
+export const largestDisplay = { width: 2560, height: 2048 } as const
+
 /** What the VM host says of itself to clients that ask whether they fit it. */
 export const hostInterface = {
   /** The version of the interface whose clients it serves. */

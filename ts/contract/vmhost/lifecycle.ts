@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { choice } from '../choice.ts'
 import { endpoint } from '../endpoint.ts'
+import { largestDisplay } from '../limits.ts'
 import { sizePattern } from '../size.ts'
 import { Done, storage } from './location.ts'
 import { networkModes, Vm, vmName, vmReference } from './vm.ts'
@@ -18,7 +19,7 @@ const memory = size('Memory')
 const diskSize = size('Size of the disk')
 const display = Type.String({
   pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
-  description: 'Resolution, `WIDTHxHEIGHT`.',
+  description: `Resolution, \`WIDTHxHEIGHT\`, at most \`${largestDisplay.width}x${largestDisplay.height}\`.`,
 })
 
 /** What existing clients call some fields. */

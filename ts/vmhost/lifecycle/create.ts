@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { largestDisplay } from '@backlot/contract/limits'
 import { bytesOf } from '@backlot/contract/size'
 import { fileFailure } from '../file-failure.ts'
 import type { Handlers, Host } from '../host.ts'
@@ -126,8 +127,12 @@ export const memoryBytesOf = (text: string): number => {
   throw new Failure('invalid_argument', `"memory" is "${text}"; a guest needs 16MB at least.`, { argument: 'memory' })
 }
 
-/** The sides of `WIDTHxHEIGHT`. */
+/** The sides of `WIDTHxHEIGHT`; throws `invalid_argument`. */
 export const displayOf = (text: string): VmSettings['display'] => {
   const [width = 0, height = 0] = text.split('x').map(Number)
-  return { width, height }
+  if (width <= largestDisplay.width && height <= largestDisplay.height) return { width, height }
+  const most = `${largestDisplay.width}x${largestDisplay.height}`
+  throw new Failure('invalid_argument', `"display" is "${text}"; the screen of a VM has ${most} pixels at most.`, {
+    argument: 'display',
+  })
 }

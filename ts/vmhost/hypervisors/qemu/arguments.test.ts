@@ -103,6 +103,14 @@ test('what it has not is not there', () => {
   expect(bare).toContain('-device ide-cd,drive=iso,id=cd0,bootindex=2')
 })
 
+test('a large screen has the memory for two of its pictures', () => {
+  const screen = (width: number, height: number) =>
+    lines({ ...launch, settings: { ...settings, display: { width, height } } }).find((line) => line.includes('VGA'))
+  expect(screen(1920, 1080)).toBe('-device VGA,xres=1920,yres=1080')
+  expect(screen(2560, 1600)).toBe('-device VGA,xres=2560,yres=1600,vgamem_mb=32')
+  expect(screen(2560, 2048)).toBe('-device VGA,xres=2560,yres=2048,vgamem_mb=64')
+})
+
 test('a name cannot add options', () => {
   expect(lines({ ...launch, name: 'a,debug-threads=on' })[0]).toBe('-name guest=a,,debug-threads=on')
 })

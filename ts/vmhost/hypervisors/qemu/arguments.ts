@@ -161,9 +161,22 @@ const sharedFolders = ({ sharedDirectories }: Launch): string[] =>
     options('virtio-9p-pci', { fsdev: `share${index}`, mount_tag: tag }),
   ])
 
+/**
+ * Mebibytes, a power of two, that hold two pictures of a screen at four bytes a pixel: Linux offers a guest no mode that
+ * has no room for two. Undefined where the usual 16 do; 512 are the most that the device takes.
+ */
+const screenMebibytes = ({ width, height }: VmSettings['display']): number | undefined => {
+  const needed = 2 ** Math.ceil(Math.log2((2 * width * height * 4) / 2 ** 20))
+  return needed > 16 ? Math.min(needed, 512) : undefined
+}
+
 const screen = ({ settings, hasDisplay }: Launch): string[] => [
   '-device',
-  options('VGA', { xres: settings.display.width, yres: settings.display.height }),
+  options('VGA', {
+    xres: settings.display.width,
+    yres: settings.display.height,
+    vgamem_mb: screenMebibytes(settings.display),
+  }),
   '-device',
   'virtio-tablet-pci',
   '-device',
