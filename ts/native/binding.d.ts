@@ -557,7 +557,7 @@ export interface Combination {
  * Makes an empty qcow2 disk, which is there whole, and would survive a power cut, when the promise is fulfilled. Rejects
  * with `disk_exists`, `disk_not_written`, `invalid_argument`.
  */
-export declare function createDisk(path: string, sizeBytes: number): Promise<undefined>
+export declare function createDisk(path: string, sizeBytes: number, options?: DiskOptions | undefined | null): Promise<undefined>
 
 /**
  * Makes a qcow2 disk that shows another's content until it is written to. Rejects as `createDisk` does, and with
@@ -703,6 +703,12 @@ export interface DiskLayer {
   has_data_file: boolean
   /** Number of internal snapshots. */
   snapshots: number
+}
+
+/** How an empty disk is made. */
+export interface DiskOptions {
+  /** False where the caller syncs the folder: until then a power cut may take the disk's name. True when absent. */
+  sync_folder?: boolean
 }
 
 /** A button to be held from one point to another. */
@@ -862,6 +868,8 @@ export interface OverlayOptions {
   backing_format: 'qcow2' | 'raw'
   /** Bytes that the guest sees, a multiple of 512; those of the backing disk when absent. */
   size_bytes?: number
+  /** False where the caller syncs the folder: until then a power cut may take the disk's name. True when absent. */
+  sync_folder?: boolean
 }
 
 /** A finished picture. */

@@ -15,13 +15,20 @@ export const finishMove = async (store: VmStore, moved: StoredVm): Promise<void>
   await writeVmSettings(moved.path, { ...settings, ...(isSame && !goesHere && newIdentity()) })
 }
 
-/** Brings the move to its end that a service which died has left, whichever side of it the VM is; else does nothing. */
-export const settleMove = async (store: VmStore, vm: StoredVm): Promise<void> => {
+/**
+ * Brings the move to its end that a service which died has left, whichever side of it the VM is; says whether there was
+ * one, so that the VM is another now.
+ */
+export const settleMove = async (store: VmStore, vm: StoredVm): Promise<boolean> => {
   const { movingTo, ...settings } = vm.settings
-  if (settings.movedFrom !== undefined) return finishMove(store, vm)
-  if (movingTo === undefined) return
+  if (settings.movedFrom !== undefined) {
+    await finishMove(store, vm)
+    return true
+  }
+  if (movingTo === undefined) return false
   const there = await store.at(movingTo)
   const isWhole = there?.settings.uuid === settings.uuid && there.settings.movedFrom === vm.path
   if (isWhole) await finishMove(store, there)
   else await writeVmSettings(vm.path, settings)
+  return true
 }

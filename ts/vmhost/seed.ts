@@ -2,6 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder, writeSynced } from './durable.ts'
+import { together } from './together.ts'
 import { seedFolder } from './vm-directory.ts'
 
 /** What a guest is told about itself. */
@@ -17,8 +18,10 @@ export const writeSeed = async (folder: string, { instanceId, hostName, userData
   const seed = join(folder, seedFolder)
   await mkdir(seed, { mode: 0o700 })
   const about = `instance-id: ${instanceId}\nlocal-hostname: ${hostNameOf(hostName)}\n`
-  await writeSynced(join(seed, 'meta-data'), about)
-  await writeSynced(join(seed, 'user-data'), userData ?? '#cloud-config\n{}\n')
+  await together([
+    writeSynced(join(seed, 'meta-data'), about),
+    writeSynced(join(seed, 'user-data'), userData ?? '#cloud-config\n{}\n'),
+  ])
   await syncFolder(seed)
 }
 

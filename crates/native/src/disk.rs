@@ -25,6 +25,17 @@ pub struct OverlayOptions {
     /// Bytes that the guest sees, a multiple of 512; those of the backing disk when absent.
     #[napi(js_name = "size_bytes")]
     pub size_bytes: Option<f64>,
+    /// False where the caller syncs the folder: until then a power cut may take the disk's name. True when absent.
+    #[napi(js_name = "sync_folder")]
+    pub sync_folder: Option<bool>,
+}
+
+/// How an empty disk is made.
+#[napi(object, object_to_js = false)]
+pub struct DiskOptions {
+    /// False where the caller syncs the folder: until then a power cut may take the disk's name. True when absent.
+    #[napi(js_name = "sync_folder")]
+    pub sync_folder: Option<bool>,
 }
 
 /// What an image says of the disk that it lies on.
@@ -108,8 +119,14 @@ pub struct DiskCheck {
 /// Makes an empty qcow2 disk, which is there whole, and would survive a power cut, when the promise is fulfilled. Rejects
 /// with `disk_exists`, `disk_not_written`, `invalid_argument`.
 #[napi(catch_unwind)]
-pub fn create_disk(env: &Env, path: String, size_bytes: f64) -> napi::Result<PromiseRaw<'_, ()>> {
-    promise(env, move || qcow2::create(&PathBuf::from(path), bytes(size_bytes)?))
+pub fn create_disk(
+    env: &Env,
+    path: String,
+    size_bytes: f64,
+    options: Option<DiskOptions>,
+) -> napi::Result<PromiseRaw<'_, ()>> {
+    let naming = naming(options.and_then(|options| options.sync_folder));
+    promise(env, move || qcow2::create(&PathBuf::from(path), bytes(size_bytes)?, naming))
 }
 
 /// Makes a qcow2 disk that shows another's content until it is written to. Rejects as `createDisk` does, and with
@@ -125,7 +142,8 @@ pub fn create_overlay(env: &Env, path: String, options: OverlayOptions) -> napi:
             return Err(qcow2::DiskError::Argument { what });
         };
         let size = options.size_bytes.map(bytes).transpose()?;
-        qcow2::overlay(&PathBuf::from(path), &qcow2::Overlay { backing: options.backing, format, size })
+        let request = qcow2::Overlay { backing: options.backing, format, size };
+        qcow2::overlay(&PathBuf::from(path), &request, naming(options.sync_folder))
     })
 }
 
@@ -151,6 +169,10 @@ pub fn resize_disk(env: &Env, path: String, size_bytes: f64) -> napi::Result<Pro
 #[napi(catch_unwind)]
 pub fn check_disk(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, DiskCheck>> {
     promise(env, move || qcow2::check(&PathBuf::from(path)).map(DiskCheck::from))
+}
+
+fn naming(sync_folder: Option<bool>) -> qcow2::Naming {
+    if sync_folder == Some(false) { qcow2::Naming::LeftToCaller } else { qcow2::Naming::Synced }
 }
 
 /// Numbers of JavaScript hold every size that a disk can have.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
-use qcow2::{Format, Overlay, Step};
+use qcow2::{Format, Naming, Overlay, Step};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let written = started.elapsed();
         let durable = Path::new(folder).join(format!("durable-{number}"));
         let started = Instant::now();
-        qcow2::overlay(&durable, &request)?;
+        qcow2::overlay(&durable, &request, Naming::Synced)?;
         println!("{} {}", written.as_secs_f64() * 1e6, started.elapsed().as_secs_f64() * 1e6);
     }
     Ok(())

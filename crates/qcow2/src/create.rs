@@ -6,7 +6,7 @@ use crate::chain::{Format, MOST_BELOW, info_as, is_protocol, resolve, too_deep};
 use crate::error::DiskError;
 use crate::header::MOST_NAME_BYTES;
 use crate::layout::{MOST_BYTES, plan};
-use crate::steps::{Step, make};
+use crate::steps::{Naming, Step, make};
 
 /// What an overlay lies on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,14 +20,14 @@ pub struct Overlay {
 }
 
 /// Makes an empty qcow2 disk of `size` bytes, a multiple of 512, which returns when it would survive a power cut.
-pub fn create(path: &Path, size: u64) -> Result<(), DiskError> {
+pub fn create(path: &Path, size: u64, naming: Naming) -> Result<(), DiskError> {
     check_size(size)?;
-    make(path, &plan(size, None))
+    make(path, &plan(size, None), naming)
 }
 
 /// Makes a qcow2 disk that shows another's content until it is written to.
-pub fn overlay(path: &Path, request: &Overlay) -> Result<(), DiskError> {
-    make(path, &plan_overlay(path, request)?)
+pub fn overlay(path: &Path, request: &Overlay, naming: Naming) -> Result<(), DiskError> {
+    make(path, &plan_overlay(path, request)?, naming)
 }
 
 /// The steps that make an overlay, and what refuses it.

@@ -28,4 +28,4 @@ pub use header::{Features, Header};
 pub use layout::plan;
 pub use medium::Medium;
 pub use resize::{plan_resize, resize};
-pub use steps::{Step, deliver};
+pub use steps::{Naming, Step, deliver};

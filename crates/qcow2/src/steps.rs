@@ -40,8 +40,17 @@ pub fn deliver(steps: &[Step], file: &File) -> io::Result<()> {
     steps.iter().try_for_each(|step| step.deliver(file))
 }
 
+/// Whether the name of a new disk survives a power cut, as its content does in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// The folder is synced.
+    Synced,
+    /// Whoever makes the disk syncs the folder, or names the disk anew.
+    LeftToCaller,
+}
+
 /// Makes a file by these steps, the last of which syncs it: under a hidden name first, then under its own, which nobody has.
-pub fn make(path: &Path, steps: &[Step]) -> Result<(), DiskError> {
+pub fn make(path: &Path, steps: &[Step], naming: Naming) -> Result<(), DiskError> {
     // Told before any work; the name is taken at the end, where another may have come first.
     if fs::symlink_metadata(path).is_ok() {
         return Err(DiskError::Exists { path: path.to_owned() });
@@ -52,7 +61,11 @@ pub fn make(path: &Path, steps: &[Step]) -> Result<(), DiskError> {
         // It may not have been made.
         let _ = fs::remove_file(&temporary);
     }
-    done.and_then(|()| platform::sync_folder(folder(path))).map_err(|error| DiskError::write(path, error))
+    let named = done.and_then(|()| match naming {
+        Naming::Synced => platform::sync_folder(folder(path)),
+        Naming::LeftToCaller => Ok(()),
+    });
+    named.map_err(|error| DiskError::write(path, error))
 }
 
 fn fill(path: &Path, steps: &[Step]) -> io::Result<()> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fastrand::Rng;
-use qcow2::{CheckReport, Header, Overlay, Step};
+use qcow2::{CheckReport, Header, Naming, Overlay, Step};
 use support::{asked, comparable, image, qemu, qemu_check, text};
 
 const SECTOR: usize = 512;
@@ -188,20 +188,23 @@ fn names(calls: &[String]) -> Vec<&str> {
 }
 
 #[test]
-fn creating_syncs_before_it_names_and_then_syncs_the_folder() {
+fn creating_syncs_content_then_name_unless_the_name_is_left_to_the_caller() {
     if let Ok(folder) = std::env::var("BACKLOT_TRACED") {
         let request = Overlay { backing: "base".to_owned(), format: qcow2::Format::Qcow2, size: None };
-        qcow2::overlay(&PathBuf::from(folder).join("top"), &request).expect("an overlay");
+        let folder = PathBuf::from(folder);
+        qcow2::overlay(&folder.join("top"), &request, Naming::Synced).expect("an overlay");
+        qcow2::overlay(&folder.join("other"), &request, Naming::LeftToCaller).expect("an overlay");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    qcow2::create(&folder.path().join("base"), 1 << 20).expect("a disk");
-    let Some(calls) = calls_of("creating_syncs_before_it_names_and_then_syncs_the_folder", folder.path())
+    qcow2::create(&folder.path().join("base"), 1 << 20, Naming::Synced).expect("a disk");
+    let Some(calls) =
+        calls_of("creating_syncs_content_then_name_unless_the_name_is_left_to_the_caller", folder.path())
     else {
         return;
     };
-    let expected =
-        ["openat", "pwrite64", "pwrite64", "pwrite64", "ftruncate", "fdatasync", "renameat2", "fsync"];
+    let made = ["openat", "pwrite64", "pwrite64", "pwrite64", "ftruncate", "fdatasync", "renameat2"];
+    let expected = [&made[..], &["fsync"], &made[..]].concat();
     assert_eq!(names(&calls), expected, "{calls:#?}");
     assert!(calls[..6].iter().all(|call| call.contains("/.top.new-")), "{calls:#?}");
     assert!(calls[6].contains("/top\""), "{calls:#?}");

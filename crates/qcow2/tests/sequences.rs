@@ -10,7 +10,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
-use qcow2::{Contents, Format, Overlay};
+use qcow2::{Contents, Format, Naming, Overlay};
 use support::{asked, comparable, image, number, qemu, qemu_check, text};
 use tempfile::TempDir;
 
@@ -49,7 +49,7 @@ impl Sequence {
                 format!("raw {size}")
             }
             1 | 2 => {
-                qcow2::create(&top, size).expect("a new disk");
+                qcow2::create(&top, size, Naming::Synced).expect("a new disk");
                 format!("create {size}")
             }
             _ => {
@@ -97,7 +97,7 @@ impl Sequence {
         let size = self.size + more;
         let top = self.folder.path().join(name);
         let request = Overlay { backing: text(backing).to_owned(), format: self.format, size: Some(size) };
-        qcow2::overlay(&top, &request).expect("an overlay");
+        qcow2::overlay(&top, &request, Naming::Synced).expect("an overlay");
         self.log.push(format!("overlay {request:?}"));
         (self.top, self.format, self.size) = (top, Format::Qcow2, size);
         (self.has_snapshot, self.count_bits) = (false, 16);
@@ -245,7 +245,7 @@ fn compressed_disks_are_read() {
     image(&["convert", "-c", "-f", "raw", "-O", "qcow2", text(&plain), text(&packed)]);
     assert_eq!(comparable(qcow2::check(&packed).expect("a check")), qemu_check(&packed));
     let request = Overlay { backing: "packed".to_owned(), format: Format::Qcow2, size: None };
-    qcow2::overlay(&top, &request).expect("an overlay");
+    qcow2::overlay(&top, &request, Naming::Synced).expect("an overlay");
     qemu("qemu-io", &["-c", "write -P 3 100000 5000", text(&top)], &[0]);
     let mut expected = words;
     expected[100_000..105_000].fill(3);

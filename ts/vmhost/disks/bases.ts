@@ -28,11 +28,12 @@ export class Bases {
     return this.turns.take(join(storage.path, basesFolder), work)
   }
 
-  /** Makes a disk of a VM that shows `base` until it is written to. */
+  /** Makes a disk of a VM that shows `base` until it is written to; who makes it syncs its folder. */
   overlay(path: string, base: BaseDisk, bytes?: number): Promise<void> {
     return core().createOverlay(path, {
       backing: `../${basesFolder}/${base.file}`,
       backing_format: base.format,
+      sync_folder: false,
       ...(bytes !== undefined && { size_bytes: bytes }),
     })
   }

@@ -91,16 +91,15 @@ const bringSeed = async (from: string, folder: string, about: Omit<Seed, 'userDa
   if (userData !== undefined) await writeSeed(folder, { ...about, userData })
 }
 
-/** These are never written to: another name is a copy. */
+/** These are never written to, and were synced when their VM was made: another name is a copy. */
 const bringAlong = async (from: string, to: string, file: 'kernel' | 'initrd'): Promise<void> => {
   try {
-    await link(vmPath(from, file), vmPath(to, file)).catch((error) => {
+    await link(vmPath(from, file), vmPath(to, file)).catch(async (error) => {
       if (error.code === 'ENOENT') throw error
-      return copyFile(vmPath(from, file), vmPath(to, file), constants.COPYFILE_FICLONE)
+      await copyFile(vmPath(from, file), vmPath(to, file), constants.COPYFILE_FICLONE)
+      await syncFile(vmPath(to, file))
     })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
-    throw error
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-  await syncFile(vmPath(to, file))
 }

@@ -50,8 +50,8 @@ export const meetRunning = async (host: Host, vm: StoredVm): Promise<void> => {
 
 /** The VM as it is now, for whoever has its turn: others may have changed it, or begun to move it and died. */
 export const afresh = async (host: Host, { name, storage }: VmPlace): Promise<StoredVm> => {
-  await settleMove(host.store, await host.store.find(name, storage.path))
-  return host.store.find(name, storage.path)
+  const vm = await host.store.find(name, storage.path)
+  return (await settleMove(host.store, vm)) ? host.store.find(name, storage.path) : vm
 }
 
 /** Milliseconds for which a request waits until others are done with a VM. */

@@ -10,7 +10,7 @@ export const blank: Source = {
     return {
       settings: {},
       seeded: false,
-      fill: (folder, _storage, bytes) => core().createDisk(vmPath(folder, 'disk'), bytes),
+      fill: (folder, _storage, bytes) => core().createDisk(vmPath(folder, 'disk'), bytes, { sync_folder: false }),
     }
   },
 }

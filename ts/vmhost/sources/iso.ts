@@ -11,7 +11,7 @@ export const iso: Source = {
     return {
       settings: { iso: await readableFile(iso) },
       seeded: false,
-      fill: (folder, _storage, bytes) => core().createDisk(vmPath(folder, 'disk'), bytes),
+      fill: (folder, _storage, bytes) => core().createDisk(vmPath(folder, 'disk'), bytes, { sync_folder: false }),
     }
   },
 }

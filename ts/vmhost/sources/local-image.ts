@@ -7,6 +7,7 @@ import { Value } from '@sinclair/typebox/value'
 import { core } from '../core.ts'
 import { syncFile } from '../durable.ts'
 import { noRoom } from '../file-failure.ts'
+import { together } from '../together.ts'
 import { vmPath } from '../vm-directory.ts'
 import { refuseSmaller } from './disk-image.ts'
 import type { Source } from './source.ts'
@@ -32,12 +33,15 @@ export const localImage: Source = {
       seeded: true,
       async fill(folder, storage, bytes, work) {
         refuseSmaller(bytes, virtual_size)
-        if (about.kernel !== undefined) await place(join(source, about.kernel), vmPath(folder, 'kernel'))
-        if (about.initrd !== undefined) await place(join(source, about.initrd), vmPath(folder, 'initrd'))
-        await host.bases.exclusively(storage, async () => {
+        const laid = host.bases.exclusively(storage, async () => {
           const base = await host.bases.adopt(storage, `${about.name}_${about.tag}`, disk, about.diskFormat, work)
           await host.bases.overlay(vmPath(folder, 'disk'), base, bytes)
         })
+        await together([
+          laid,
+          ...(about.kernel === undefined ? [] : [place(join(source, about.kernel), vmPath(folder, 'kernel'))]),
+          ...(about.initrd === undefined ? [] : [place(join(source, about.initrd), vmPath(folder, 'initrd'))]),
+        ])
       },
     }
   },
