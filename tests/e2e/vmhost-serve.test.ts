@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runBacklot } from '../support/backlot.ts'
 import { proving } from '../support/proves.ts'
+import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 
 let host: VmHost
@@ -19,12 +22,46 @@ const isTaken = await fetch('http://127.0.0.1:7777').then(
   () => false,
 )
 
+/** Resident bytes of the areas in which a process could change what its executable holds (proc(5), smaps). */
+const residentData = (pid: number, program: string): number => {
+  let [isData, kilobytes] = [false, 0]
+  for (const line of readFileSync(`/proc/${pid}/smaps`, 'utf8').split('\n')) {
+    if (/^[0-9a-f]+-[0-9a-f]+ /.test(line)) isData = line.includes(' rw-p ') && line.endsWith(` ${program}`)
+    else if (isData && line.startsWith('Rss:')) kilobytes += Number(line.split(/\s+/)[1])
+  }
+  return kilobytes * 1024
+}
+
 describe('serve', () => {
   test('ends with status 0 when it is asked to, having said its address alone on standard output', async () => {
     await using other = await startVmHost()
     expect(other.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(await other.end()).toBe(0)
     await expect(fetch(other.url)).rejects.toThrow()
+  })
+
+  // From the sources nothing is read out of an executable. A copy of its own: the kernel keeps what other processes use.
+  test.skipIf(!process.env.BACKLOT_BIN)('gives back the memory out of which its native core was loaded', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'backlot-memory-'))
+    const program = join(home, 'backlot')
+    await copyFile(process.env.BACKLOT_BIN as string, program)
+    await chmod(program, 0o755)
+    const env = { ...process.env, BACKLOT_HOME: home }
+    const child = Bun.spawn([program, 'serve', '--port', '0'], { env, stdout: 'pipe', stderr: 'ignore' })
+    try {
+      const { value } = await child.stdout.getReader().read()
+      const vm = { name: 'one', os: 'linux', cpu: 1, memory: '64MB', diskSize: '1GB', display: '800x600' }
+      const body = JSON.stringify(vm)
+      const url = `${new TextDecoder().decode(value).trim()}/svc/vms`
+      expect((await fetch(url, { method: 'POST', body })).status).toBe(200)
+      await until('the memory to be given back', () => residentData(child.pid, program) < 8 * 2 ** 20)
+      // What is read there again is as it was.
+      expect((await fetch(url, { method: 'POST', body: body.replace('one', 'two') })).status).toBe(200)
+    } finally {
+      child.kill()
+      await child.exited
+      await rm(home, { recursive: true, force: true })
+    }
   })
 
   test('says which port is taken, and refuses what it does not take', async () => {

@@ -941,6 +941,14 @@ export interface Rect {
 }
 
 /**
+ * Gives back the memory in which this process keeps data of its own executable unchanged, such as this core, which was
+ * read there to be loaded; what is needed again is read again. Fulfils with the number of bytes of the areas that the
+ * kernel was asked about: it keeps what another process uses too, and everything where the executable is another
+ * user's. 0 on other systems than Linux.
+ */
+export declare function releaseExecutableData(): Promise<number>
+
+/**
  * Grows a qcow2 or raw disk that nobody has open; the size is a multiple of 512. A power cut leaves it as it was or grown.
  * Rejects with `disk_in_use`, `disk_not_shrunk`, `disk_not_written`, `invalid_argument`, and as `diskInfo` does.
  */

@@ -61,6 +61,7 @@ export const {
   createDisk,
   createOverlay,
   diskInfo,
+  releaseExecutableData,
   resizeDisk,
   signalWhenParentEnds,
   sweepAgents,

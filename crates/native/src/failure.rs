@@ -1,5 +1,6 @@
 //! How a failure of the core becomes a JavaScript `Error` whose `code` is the crate's own code.
 
+use std::convert::Infallible;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -15,6 +16,12 @@ pub trait Coded: Display {
 impl Coded for desktop::DesktopError {
     fn code(&self) -> &'static str {
         self.code()
+    }
+}
+
+impl Coded for Infallible {
+    fn code(&self) -> &'static str {
+        match *self {}
     }
 }
 

@@ -1,18 +1,49 @@
 //! Linux: what a process and its files are to the kernel.
 
+use std::ffi::c_void;
 use std::fs::{File, OpenOptions, symlink_metadata};
 use std::io::Error;
+use std::ops::Range;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rustix::fs::OFlags;
 use rustix::io::fcntl_dupfd_cloexec;
+use rustix::mm::{Advice, madvise};
 use rustix::process::{Signal, geteuid, set_parent_process_death_signal};
 
 /// Has the kernel send SIGUSR2 when the parent ends; whether it will.
 pub fn signal_when_parent_ends() -> bool {
     set_parent_process_death_signal(Some(Signal::USR2)).is_ok()
+}
+
+/// Asks the kernel to take back the pages of the executable's writable areas that are as in its file; bytes of the areas.
+pub fn release_executable_data() -> u64 {
+    let Ok(own) = std::fs::read_link("/proc/self/exe") else { return 0 };
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return 0 };
+    let own = own.to_string_lossy();
+    let areas = maps.lines().filter(|line| line.contains(" rw-p ") && path_in(line) == Some(&own));
+    areas.filter_map(area).map(|area| release(&area)).sum()
+}
+
+/// The file that a line of `/proc/self/maps` names.
+fn path_in(line: &str) -> Option<&str> {
+    line.find('/').map(|at| &line[at..])
+}
+
+/// The addresses that a line of `/proc/self/maps` begins with.
+fn area(line: &str) -> Option<Range<usize>> {
+    let (first, end) = line.split_once(' ')?.0.split_once('-')?;
+    let address = |text| usize::from_str_radix(text, 16).ok();
+    Some(address(first)?..address(end)?)
+}
+
+fn release(area: &Range<usize>) -> u64 {
+    // SAFETY: pages are written back or dropped where the kernel can bring them back as they are (madvise(2),
+    // MADV_PAGEOUT); what is read there afterwards is what was there before.
+    let released = unsafe { madvise(area.start as *mut c_void, area.len(), Advice::LinuxPageOut) };
+    if released.is_ok() { area.len() as u64 } else { 0 }
 }
 
 /// Makes for its owner alone, and opens through no symbolic link and without waiting.
