@@ -26,6 +26,7 @@ export interface VmHost extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`, as the service printed it. */
   readonly url: string
   readonly port: number
+  readonly pid: number
   /** `BACKLOT_HOME` of the service. */
   readonly home: string
   /** What the service wrote on standard error so far. */
@@ -74,6 +75,7 @@ export const startVmHost = async (args: readonly string[] = ['--port', '0'], giv
   return {
     url,
     port: Number(URL.parse(url)?.port ?? 0),
+    pid: child.pid,
     home,
     log: () => log,
     end,

@@ -84,6 +84,6 @@ export class Server implements AsyncDisposable {
   }
 }
 
-/** Resident memory of a process (proc(5), `VmRSS`). */
-export const residentMegabytes = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+/** Resident memory of a process (proc(5)), all of it or that part which no file holds and no other process shares. */
+export const residentMegabytes = (pid: number, part: 'VmRSS' | 'RssAnon' = 'VmRSS'): number =>
+  Number(new RegExp(`${part}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
