@@ -1,11 +1,20 @@
 # Who this machine is; sourced by /etc/rc. A copy of a disk that wakes up as another instance gets a name and keys of
-# its own. The instance is named by the seed (a disk labelled CIDATA, as cloud-init's NoCloud has it), else by the
-# machine's UUID. Every process costs the first answer hundredths of a second under emulation: what the shell can do, it does.
+# its own. The instance is named by the kernel's command line, where that stands for a seed that says no more than this and
+# the name; else by the seed (a disk labelled CIDATA, as cloud-init's NoCloud has it), else by the machine's UUID. Every process costs the first answer hundredths of a second under emulation: what the shell can do, it does.
 state=/var/lib/backlot
 instance=unnamed name='' lists=''
 read -r instance 2>/dev/null </sys/class/dmi/id/product_uuid
-seed=''
-if [ -b /dev/vdb ]; then
+told='' seed=''
+read -r words </proc/cmdline
+for word in $words; do
+  case $word in
+    backlot.instance=*) told=${word#*=} ;;
+    backlot.hostname=*) name=${word#*=} ;;
+  esac
+done
+if [ -n "$told" ]; then
+  instance=$told
+elif [ -b /dev/vdb ]; then
   seed=$(findfs LABEL=CIDATA 2>/dev/null || findfs LABEL=cidata 2>/dev/null)
 fi
 if [ -n "$seed" ]; then

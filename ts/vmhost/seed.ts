@@ -13,16 +13,32 @@ export interface Seed {
   readonly userData?: string | undefined
 }
 
+/** User data that asks for nothing. */
+const noUserData = '#cloud-config\n{}\n'
+
+const metaData = ({ instanceId, hostName }: Seed): string =>
+  `instance-id: ${instanceId}\nlocal-hostname: ${hostNameOf(hostName)}\n`
+
 /** Writes the seed into the folder of a VM that has none. */
-export const writeSeed = async (folder: string, { instanceId, hostName, userData }: Seed): Promise<void> => {
+export const writeSeed = async (folder: string, about: Seed): Promise<void> => {
   const seed = join(folder, seedFolder)
   await mkdir(seed, { mode: 0o700 })
-  const about = `instance-id: ${instanceId}\nlocal-hostname: ${hostNameOf(hostName)}\n`
   await together([
-    writeSynced(join(seed, 'meta-data'), about),
-    writeSynced(join(seed, 'user-data'), userData ?? '#cloud-config\n{}\n'),
+    writeSynced(join(seed, 'meta-data'), metaData(about)),
+    writeSynced(join(seed, 'user-data'), about.userData ?? noUserData),
   ])
   await syncFolder(seed)
+}
+
+/**
+ * What the kernel's command line says to a guest of ours in the place of a seed that holds no more, so that it need not
+ * look for that; undefined where there is none, or one that asks for something or that somebody has changed.
+ */
+export const wordsForSeed = async (folder: string, about: Omit<Seed, 'userData'>): Promise<string | undefined> => {
+  const text = (file: string) => readFile(join(folder, seedFolder, file), 'utf8').catch(() => undefined)
+  const [meta, user] = await Promise.all([text('meta-data'), text('user-data')])
+  if (meta !== metaData(about) || user !== noUserData) return undefined
+  return `backlot.instance=${about.instanceId} backlot.hostname=${hostNameOf(about.hostName)}`
 }
 
 /** The user data of a VM; undefined where it has no seed. */

@@ -111,6 +111,12 @@ test('a large screen has the memory for two of its pictures', () => {
   expect(screen(2560, 2048)).toBe('-device VGA,xres=2560,yres=2048,vgamem_mb=64')
 })
 
+test("words behind the VM's own come to its kernel, where it has one", () => {
+  expect(lines({ ...launch, moreWords: 'a=1' })).toContain('-append console=ttyS0 quiet a=1')
+  const { kernel: _, ...files } = launch.files
+  expect(lines({ ...launch, files, moreWords: 'a=1' }).filter((line) => line.includes('a=1'))).toEqual([])
+})
+
 test('a name cannot add options', () => {
   expect(lines({ ...launch, name: 'a,debug-threads=on' })[0]).toBe('-name guest=a,,debug-threads=on')
 })

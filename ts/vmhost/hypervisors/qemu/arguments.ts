@@ -28,6 +28,8 @@ export interface Launch {
   readonly hasDisplay: boolean
   readonly forwards: readonly Forward[]
   readonly sharedDirectories: readonly SharedDirectory[]
+  /** What stands behind the VM's own words on its kernel's command line. */
+  readonly moreWords?: string | undefined
 }
 
 /**
@@ -60,7 +62,7 @@ const blockdev = (node: Readonly<Record<string, unknown>>): string[] => ['-block
 
 const cpus: Readonly<Record<Accelerator, string>> = { kvm: 'host', tcg: 'max' }
 
-const machine = ({ name, settings, accelerator, files }: Launch): string[] => [
+const machine = ({ name, settings, accelerator, files, moreWords }: Launch): string[] => [
   '-name',
   options('', { guest: name }),
   '-uuid',
@@ -83,7 +85,9 @@ const machine = ({ name, settings, accelerator, files }: Launch): string[] => [
   options('vmgenid', { guid: settings.generationId }),
   ...(files.kernel === undefined ? [] : ['-kernel', files.kernel]),
   ...(files.initrd === undefined ? [] : ['-initrd', files.initrd]),
-  ...(files.kernel === undefined || settings.append === undefined ? [] : ['-append', settings.append]),
+  ...(files.kernel === undefined || settings.append === undefined
+    ? []
+    : ['-append', [settings.append, ...(moreWords === undefined ? [] : [moreWords])].join(' ')]),
 ]
 
 const control = ({ files }: Launch): string[] => [

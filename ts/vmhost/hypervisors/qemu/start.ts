@@ -5,6 +5,7 @@ import { access, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { ownDisk } from '../../disks/own-disk.ts'
+import { wordsForSeed } from '../../seed.ts'
 import { seedFolder, vmPath } from '../../vm-directory.ts'
 import type { StoredVm } from '../../vm-store.ts'
 import type { Hypervisor, RunOptions, Tell } from '../hypervisor.ts'
@@ -147,6 +148,7 @@ const startOnce = async (
       hasDisplay: wishes.hasDisplay,
       forwards: run.forwards,
       sharedDirectories: wishes.sharedDirectories,
+      moreWords: await wordsForSeed(path, { instanceId: settings.instanceId, hostName: name }),
     })
     const confined = [...withoutRights(wishes.sharedDirectories.length > 0), program, ...words]
     child = spawn(confined, vmPath(path, 'hypervisorLog'), lock.descriptor as number)
