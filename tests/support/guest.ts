@@ -17,6 +17,8 @@ export interface GuestOptions {
   readonly seed?: string
   /** Folders of the host by tag. */
   readonly shares?: Readonly<Record<string, string>>
+  /** Started in a session of its own, to which the kernel gives a share of the processors of its own (sched(7), autogroup). */
+  readonly ownSession?: boolean
 }
 
 /** A running guest; disposing of it ends its process. */
@@ -94,6 +96,7 @@ export const startGuest = async (options: GuestOptions): Promise<Guest> => {
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
+    detached: options.ownSession ?? false,
   })
   const url = `http://127.0.0.1:${ports[8000]}`
   const serial = () => Bun.file(join(folder, 'serial')).text()
