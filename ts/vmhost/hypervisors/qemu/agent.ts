@@ -44,14 +44,15 @@ export const askAgent = async (
   parameters: object,
   patience?: Patience,
 ): Promise<unknown> => {
-  let socket = await listening(path, askedListensWithinMs)
+  const look = () => listening(path, Math.max(askedListensWithinMs, (patience?.until ?? 0) - Date.now()))
+  let socket = await look()
   while (socket === undefined && patience !== undefined && Date.now() < patience.until && !patience.isGone()) {
     await Bun.sleep(looksAgainMs)
-    socket = await listening(path, askedListensWithinMs)
+    socket = await look()
   }
   if (socket === undefined) throw unavailable('No guest agent answers.', command)
   try {
-    const line = nextLine(socket, answersWithinMs, () => true)
+    const line = read(socket, answersWithinMs, firstLine)
     socket.write(request(command, parameters))
     const text = await line
     if (text === undefined) throw unavailable('The guest agent gave no answer.', command)
@@ -73,18 +74,53 @@ const unavailable = (why: string, command: string): Failure =>
 const request = (command: string, parameters: object): string =>
   `${JSON.stringify({ execute: command, arguments: parameters })}\n`
 
-/** A connection to an agent that has just shown that it listens; undefined where none does. */
+/** Milliseconds until a connection is asked once more: a guest or an agent that starts anew forgets what it was asked. */
+const asksAgain = { firstMs: 1_000, longestMs: 10_000, factor: 2 } as const
+
+/**
+ * A connection to an agent that has just shown that it listens; undefined where none does. An agent answers what others
+ * asked before and did not wait for, too: those answers come first, and are read over.
+ */
 const listening = async (path: string, withinMs: number): Promise<Socket | undefined> => {
   const socket = await open(path)
   if (socket === undefined) return undefined
-  const id = crypto.getRandomValues(new Uint32Array(1))[0] as number
-  const answer = nextLine(socket, withinMs, (read) => read.includes(delimiter))
-  socket.write(Buffer.from([delimiter]))
-  socket.write(request('guest-sync-delimited', { id }))
-  if ((await answer)?.includes(String(id))) return socket
+  const asked: number[] = []
+  let pauseMs: number = asksAgain.firstMs
+  let timer: Timer | undefined
+  const ask = () => {
+    const id = crypto.getRandomValues(new Uint32Array(1))[0] as number
+    asked.push(id)
+    socket.write(Buffer.from([delimiter]))
+    socket.write(request('guest-sync-delimited', { id }))
+    timer = setTimeout(ask, pauseMs)
+    pauseMs = Math.min(asksAgain.longestMs, pauseMs * asksAgain.factor)
+  }
+  ask()
+  const isHeard = await read(socket, withinMs, (bytes) => {
+    const answered = synchronisedAnswers(bytes)
+    if (asked.some((id) => answered.includes(id))) clearTimeout(timer)
+    // Behind the answer to the last question nothing follows that was not asked for.
+    return answered.includes(asked.at(-1)) || undefined
+  })
+  clearTimeout(timer)
+  if (isHeard) return socket
   socket.end()
   return undefined
 }
+
+/** What the whole lines behind delimiters return. */
+const synchronisedAnswers = (bytes: Buffer): unknown[] =>
+  bytes
+    .toString('latin1')
+    .split(String.fromCharCode(delimiter))
+    .slice(1)
+    .map((text) => {
+      try {
+        return (JSON.parse(firstLine(text) ?? '') as { return?: unknown }).return
+      } catch {
+        return undefined
+      }
+    })
 
 const open = (path: string): Promise<Socket | undefined> =>
   new Promise((settle) => {
@@ -92,20 +128,30 @@ const open = (path: string): Promise<Socket | undefined> =>
     socket.on('error', () => settle(undefined))
   })
 
-/** The first whole line behind the last delimiter, once `begins` says that it may be there; undefined where none comes. */
-const nextLine = (socket: Socket, withinMs: number, begins: (read: Buffer) => boolean): Promise<string | undefined> =>
+/** The first whole line; undefined where there is none yet. */
+const firstLine = (text: Buffer | string): string | undefined =>
+  text.includes('\n') ? text.toString().split('\n', 1)[0] : undefined
+
+/** The first thing that `pick` finds in what comes over a connection; undefined where nothing does in that time. */
+const read = <Found>(
+  socket: Socket,
+  withinMs: number,
+  pick: (bytes: Buffer) => Found | undefined,
+): Promise<Found | undefined> =>
   new Promise((settle) => {
-    let read = Buffer.alloc(0)
-    const done = (line: string | undefined) => {
+    const parts: Buffer[] = []
+    const done = (found?: Found) => {
       clearTimeout(timer)
       socket.off('data', take).off('close', close)
-      settle(line)
+      settle(found)
     }
-    const close = () => done(undefined)
+    const close = () => done()
     const take = (part: Buffer) => {
-      read = Buffer.concat([read, part])
-      const line = read.subarray(read.lastIndexOf(delimiter) + 1).toString()
-      if (begins(read) && line.includes('\n')) done(line.slice(0, line.indexOf('\n')))
+      parts.push(part)
+      // Answers end with their line; a long one comes in many parts.
+      if (!part.includes('\n')) return
+      const found = pick(Buffer.concat(parts))
+      if (found !== undefined) done(found)
     }
     const timer = setTimeout(close, withinMs)
     socket.on('data', take).on('close', close)

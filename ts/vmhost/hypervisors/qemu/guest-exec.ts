@@ -18,6 +18,9 @@ const shells: Readonly<Record<string, readonly [string, string]>> = {
 /** Milliseconds between two looks whether the command has ended: few at first, for most are short. */
 const looks = { firstMs: 20, longestMs: 500, factor: 1.4 } as const
 
+/** Milliseconds that an agent may be silent that has taken a command: the guest is busy with that. */
+const silentMs = 30_000
+
 interface Status {
   readonly exited: boolean
   readonly exitcode?: number
@@ -45,7 +48,8 @@ export const execInGuest = async (
   const { pid } = await start(command, true, patience)
   const deadline = performance.now() + timeoutMs
   for (let pause: number = looks.firstMs; ; pause = Math.min(looks.longestMs, pause * looks.factor)) {
-    const status = (await askAgent(socket, 'guest-exec-status', { pid })) as Status
+    const heard = { until: Date.now() + silentMs, isGone: patience.isGone }
+    const status = (await askAgent(socket, 'guest-exec-status', { pid }, heard)) as Status
     if (status.exited) return resultOf(status)
     if (performance.now() > deadline) break
     await Bun.sleep(pause)
