@@ -91,7 +91,12 @@ fn from_name(catalog: &Catalog, name: &str, options: &LaunchOptions) -> Result<P
     if let Some(entry) = catalog.by_name(name) {
         return from_entry(entry, options);
     }
-    let program = find_program(name).ok_or_else(|| not_found(catalog, name))?;
+    let Some(program) = find_program(name) else {
+        // What the list of applications calls `chromium` is often asked for as `Chromium`.
+        let is_meant = |entry: &&Entry| entry.id.to_lowercase() == name.to_lowercase();
+        let entry = catalog.preferred(is_meant).ok_or_else(|| not_found(catalog, name))?;
+        return from_entry(entry, options);
+    };
     // A program that a desktop file starts is that application, though it is started without its file.
     let file = base(&program);
     let is_its = |entry: &&Entry| {
@@ -165,11 +170,12 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_a_display_name_a_program_or_a_path() {
+    fn a_name_is_a_display_name_a_program_a_path_or_an_id() {
         let by_name =
             |name: &str| planned(&LaunchOptions { name: Some(name.into()), ..LaunchOptions::default() });
         assert_eq!(by_name("the lister").unwrap().arguments, ["-i"]);
         assert_eq!(by_name("ls").unwrap().bundle_id, "org.x.Lister");
+        assert_eq!(by_name("Org.X.lister").unwrap().arguments, ["-i"]);
         assert_eq!(by_name("/bin/true").unwrap().bundle_id, "true");
         assert_eq!(by_name("./true").unwrap_err().code(), "app_not_found");
         let text = by_name("lister").unwrap_err().to_string();
