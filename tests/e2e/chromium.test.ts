@@ -82,6 +82,14 @@ test('elements of the page are operated without the person noticing', async () =
   })
 }, 60_000)
 
+test('a button without a menu is not chosen as an item of one', async () => {
+  // A push button that has parts, as a menu button has.
+  const label = 'Bookmark this tab'
+  await element(client, target, label)
+  const { structured } = await client.call('invoke_menu', { ...target, path: [label] })
+  expect(structured).toMatchObject({ code: 'menu_not_found' })
+}, 60_000)
+
 test('pixels of the visible part of the page are clicked without the person noticing', async () => {
   await person.moveTo(500, 20)
   const point = await middleOf(client, target, 'Canvas').catch(() => middleOf(client, target, 'Press me'))

@@ -29,13 +29,7 @@ impl Snapshot {
         for wanted in path {
             if items.is_empty() {
                 return Err(match chosen {
-                    None => AxError::NoMenu {
-                        window: self
-                            .tree
-                            .nodes
-                            .first()
-                            .map_or_else(String::new, |window| window.label.clone()),
-                    },
+                    None => self.no_menu(),
                     Some(_) => AxError::MenuClosed { menu: menu::shown(&found) },
                 });
             }
@@ -61,7 +55,25 @@ impl Snapshot {
                 items: value::listed(names(&items).into_iter()),
             });
         }
+        // A button that has no menu does something else when it is pressed.
+        if !is_item(item.role) {
+            let mut menus = self.top_items(deadline).map_err(failed)?;
+            menus.retain(|other| is_item(other.role));
+            if menus.is_empty() {
+                return Err(self.no_menu());
+            }
+            return Err(AxError::MenuItemNotFound {
+                menu: menu::shown(&[]),
+                item: item.name,
+                items: value::listed(names(&menus).into_iter()),
+            });
+        }
         self.choose_item(&item, found, deadline, timeout)
+    }
+
+    fn no_menu(&self) -> AxError {
+        let window = self.tree.nodes.first();
+        AxError::NoMenu { window: window.map_or_else(String::new, |window| window.label.clone()) }
     }
 
     fn choose_item(
