@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::application::App;
+use super::application::{App, Toolkit};
 use super::ask::{self, Ask};
 use super::dbus::{Call, Connection, lock};
 use super::events::Events;
@@ -149,7 +149,11 @@ impl Accessibility {
         let described = App::describe(&bus, &self.events, &pairs, Instant::now() + NAMES_TIMEOUT);
         let mut state = lock(&self.state);
         for app in described {
-            self.events.belongs(&app.name, app.pid);
+            self.events.belongs(
+                &app.name,
+                app.pid,
+                matches!(app.toolkit, Toolkit::Chromium | Toolkit::Gecko),
+            );
             state.apps.insert(Arc::clone(&app.name), app);
         }
         state.apps.retain(|name, _| names.contains(name));

@@ -110,9 +110,12 @@ impl Events {
         })
     }
 
-    /// Says which process a name belongs to.
-    pub fn belongs(&self, name: &str, pid: u32) {
-        lock(&self.counts).entry(name.to_owned()).or_default().pid = pid;
+    /// Says which process a name belongs to, and whether that is a browser.
+    pub fn belongs(&self, name: &str, pid: u32, is_browser: bool) {
+        let mut counts = lock(&self.counts);
+        let count = counts.entry(name.to_owned()).or_default();
+        count.pid = pid;
+        count.standing.is_browser = is_browser;
     }
 
     /// Notes that a name has left the bus, which is an event too.
@@ -196,7 +199,7 @@ mod tests {
     #[test]
     fn a_wait_ends_with_the_event_or_the_time() {
         let events = Events::default();
-        events.belongs(":1.5", 42);
+        events.belongs(":1.5", 42, false);
         assert_eq!(events.wait(42, 0, Duration::from_millis(1)), 0);
         std::thread::scope(|scope| {
             scope.spawn(|| events.left(":1.5"));
@@ -211,8 +214,8 @@ mod tests {
     fn nothing_stays_of_a_process_that_has_ended() {
         let events = Events::default();
         // No process can have this number (proc(5), `pid_max`).
-        events.belongs(":1.5", 1 << 23);
-        events.belongs(":1.6", std::process::id());
+        events.belongs(":1.5", 1 << 23, false);
+        events.belongs(":1.6", std::process::id(), false);
         for name in [":1.5", ":1.6"] {
             events.note(name, Some(Change::Node("/1".into())), |_| true);
             events.left(name);
@@ -243,7 +246,7 @@ mod tests {
     #[test]
     fn a_process_settles_when_its_events_stop() {
         let events = Events::default();
-        events.belongs(":1.5", 42);
+        events.belongs(":1.5", 42, false);
         let (quiet, never) = (Duration::from_millis(5), Duration::from_secs(60));
         assert!(events.settled(42, quiet, never));
         assert!(!events.settled(42, never, quiet));

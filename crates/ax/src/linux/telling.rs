@@ -1,7 +1,8 @@
 //! Which events tell that an application did something.
 //!
 //! A pointer that comes for a moment, and a key that means nothing, are answered as well: the window says that it is
-//! active, the element that it has the focus, the caret that it is where it was; and pages load by themselves.
+//! active, the element that it has the focus, the caret that it is where it was; and pages load by themselves, for which
+//! a browser gives its own buttons other names ("Reload", "Stop").
 
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use super::dbus::Message;
 pub struct Standing {
     focus: Option<Arc<str>>,
     caret: Option<(Arc<str>, i32)>,
+    /// It is a browser, whose buttons get other names when nobody acts.
+    pub is_browser: bool,
 }
 
 impl Standing {
@@ -28,6 +31,7 @@ impl Standing {
         match (event, kind) {
             (("Object", "BoundsChanged" | "VisibleDataChanged"), _) => false,
             (("Object", "StateChanged"), "active" | "busy") => false,
+            (("Object", "PropertyChange"), "accessible-name" | "accessible-description") => !self.is_browser,
             (("Object", "StateChanged"), "focused") => {
                 detail != 0 && is_other(&mut self.focus, Arc::from(path))
             }
@@ -64,6 +68,18 @@ mod tests {
             ] {
                 assert!(!standing.takes(event, path, detail), "{event:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_new_name_tells_but_in_a_browser() {
+        let renamed = ("Object", "PropertyChange");
+        for is_browser in [false, true] {
+            let mut standing = Standing { is_browser, ..Standing::default() };
+            for kind in ["accessible-name", "accessible-description"] {
+                assert_eq!(standing.takes(renamed, "/reload", (kind, 0)), !is_browser, "{kind}");
+            }
+            assert!(standing.takes(renamed, "/slider", ("accessible-value", 0)));
         }
     }
 
