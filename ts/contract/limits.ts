@@ -91,6 +91,10 @@ export const evidence = {
   /** Milliseconds between the first two looks when no event comes; how much longer each further wait is. */
   lookEveryMs: 20,
   slowing: 1.3,
+  /** Milliseconds in which nothing may be drawn before an action, for changed pixels to be its effect: carets and clocks pause for less. */
+  calmMs: 1_100,
+  /** Milliseconds for which changed pixels must stay: a highlight under a pointer that passes is gone sooner. */
+  stayMs: 100,
 } as const
 
 /** A drag, as long as the call does not say otherwise, and at most. */

@@ -11,7 +11,6 @@ import { Browsers } from './page/browsers.ts'
 import { previewPlace } from './preview.ts'
 import { Sessions } from './sessions.ts'
 import { shared } from './shared.ts'
-import { Stillness } from './stillness.ts'
 import { StopKeyWatch } from './stop-key.ts'
 import { ZoomedWindows } from './zoomed.ts'
 
@@ -34,7 +33,6 @@ export interface Driver extends AsyncDisposable {
   readonly config: ConfigFile
   readonly seen: SeenWindows
   readonly zoomed: ZoomedWindows
-  readonly stillness: Stillness
   desktop(): Promise<Desktop>
   capturer(): Promise<Capturer>
   accessibility(): Promise<Accessibility>
@@ -119,7 +117,6 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
       return brake.during(signal, action)
     },
     zoomed,
-    stillness: new Stillness(),
     native,
     desktop: desktop.get,
     capturer: capturer.get,

@@ -8,7 +8,7 @@ import type { SeenElement } from './elements.ts'
 import { reasonOf } from './ending.ts'
 import type { Outcome } from './tool.ts'
 import { noteScene } from './traces.ts'
-import { compareLooks, type Evidence, isConfirming, type Look, type Scene } from './witnesses.ts'
+import { compareLooks, type Evidence, isConfirming, type Look, type Scene, Stay } from './witnesses.ts'
 
 /** Runs an action between two looks at its scene; what the action itself found out stands first in the evidence. */
 export const watch = async (call: Call, scene: Scene, act: () => Promise<readonly Evidence[]>): Promise<Evidence[]> => {
@@ -25,19 +25,16 @@ export const watch = async (call: Call, scene: Scene, act: () => Promise<readonl
   const watched = told.some(({ kind }) => kind === 'focus_feigned') ? { ...scene, seemsFocused: true } : scene
   const deadline = performance.now() + evidence_timeout_ms
   let wait: number = limits.lookEveryMs
-  let last: Look | undefined
+  const stay = new Stay()
   for (;;) {
     const after = await eyes.look()
-    const seen = compareLooks(before, after, watched, last)
+    stay.see(after, performance.now())
+    const seen = compareLooks(before, after, watched, stay)
     const remaining = deadline - performance.now()
-    if (seen.some(isConfirming) || remaining <= 0 || call.signal.aborted) {
-      eyes.leave(after, last)
-      return [...told, ...seen]
-    }
+    if (seen.some(isConfirming) || remaining <= 0 || call.signal.aborted) return [...told, ...seen]
     await eyes.nextEvent(after.events, Math.min(remaining, wait))
     // What has not come at once comes late: fewer looks leave the processor to the application.
     wait *= limits.slowing
-    last = after
   }
 }
 
@@ -78,7 +75,7 @@ export const afterGesture = (delivery: Delivery): Evidence[] => {
 const openEyes = async (call: Call, scene: Scene) => {
   const { window, place, point } = scene
   const { pid, window_id } = window
-  const { seen, stillness } = call.driver
+  const { seen } = call.driver
   const [desktop, capturer, accessibility] = await Promise.all([
     call.driver.desktop(),
     call.driver.capturer().catch(() => undefined),
@@ -89,7 +86,6 @@ const openEyes = async (call: Call, scene: Scene) => {
   const target = scene.target ?? (point && elementAt(map, point))
   noteScene(call, { window, target, point })
   const isAccessible = accessibility !== undefined && (map !== undefined || accessibility.generation(pid) > 0)
-  const digest = (region: Rect | null) => capturer?.digest(window_id, region).catch(() => undefined)
   const region = place && clip(place, window)
   const lookWith = async (element: Promise<AxElement> | undefined): Promise<Look> => {
     const events = isAccessible ? accessibility.generation(pid) : undefined
@@ -98,14 +94,15 @@ const openEyes = async (call: Call, scene: Scene) => {
     const [read, windows, at, whole] = await Promise.all([
       element?.catch(goneOrUnseen),
       desktop.windows(),
-      region && digest(region),
-      digest(null),
+      region && capturer?.digest(window_id, region).catch(() => undefined),
+      capturer?.glance(window_id).catch(() => undefined),
     ])
     return {
       element: read,
       windows: windows.filter((each) => each.pid === pid),
       place: at,
-      whole,
+      whole: whole?.digest,
+      calmMs: whole?.calm_ms,
       events,
       told,
       quietMs,
@@ -118,12 +115,9 @@ const openEyes = async (call: Call, scene: Scene) => {
       const known = scene.target && Promise.resolve(scene.target.element)
       const [look, active] = await Promise.all([lookWith(known ?? reading()), desktop.activeWindow()])
       const blinks = active === window_id && isAccessible && mayHoldCaret(map)
-      return { ...look, isStill: stillness.isStill(window_id, look.whole) && !blinks }
+      return { ...look, isStill: (look.calmMs ?? 0) >= limits.calmMs && !blinks }
     },
     look: () => lookWith(reading()),
-    /** What is still being drawn is no measure of stillness. */
-    leave: ({ whole }: Look, last: Look | undefined) =>
-      stillness.leave(window_id, last?.whole === whole ? whole : undefined),
     async nextEvent(since: number | undefined, timeoutMs: number): Promise<void> {
       if (accessibility === undefined || since === undefined) await pause(timeoutMs)
       else await accessibility.waitForEvent(pid, since, Math.ceil(timeoutMs))

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AxElement, Window } from '@backlot/native'
-import { compareLooks, isConfirming, type Look, type Scene } from './witnesses.ts'
+import { compareLooks, isConfirming, type Look, type Scene, Stay } from './witnesses.ts'
 
 const window: Window = {
   window_id: 7,
@@ -45,10 +45,18 @@ const still: Look = {
   isStill: true,
 }
 
-/** What is seen when two looks after the action are the same. */
+/** What is known after these looks, each with its milliseconds. */
+const stayOf = (...looks: readonly (readonly [Look, number])[]): Stay => {
+  const stay = new Stay()
+  for (const [look, at] of looks) stay.see(look, at)
+  return stay
+}
+
+/** What is seen when nothing moves any more after the action. */
 const evidence = (after: Partial<Look>, scene: Partial<Scene> = {}, before: Partial<Look> = {}): string[] => {
   const later = { ...still, ...after }
-  return compareLooks({ ...still, ...before }, later, { window, ...scene }, later).map(
+  const stay = stayOf([later, 1_000], [later, 1_200])
+  return compareLooks({ ...still, ...before }, later, { window, ...scene }, stay).map(
     ({ kind, detail }) => `${kind}: ${detail}`,
   )
 }
@@ -86,6 +94,7 @@ test('a readable element that holds other text than was typed confirms nothing',
     { ...still, element: was },
     { ...still, element: is, place: 'x' },
     { window, text: 'Grüße' },
+    new Stay(),
   )
   expect(seen).toEqual([{ kind: 'text_missing', detail: 'the element reads "Gre"' }])
   expect(seen.some(isConfirming)).toBe(false)
@@ -106,11 +115,15 @@ test('a new title of a window is a changed state', () => {
 })
 
 test('changed pixels count once they stay, in a window where nothing moves by itself', () => {
-  const moved = { ...still, place: 'x' }
+  const [moved, halfWay] = [
+    { ...still, place: 'x' },
+    { ...still, place: 'half way' },
+  ]
   expect(evidence({ place: 'x' })).toEqual(['pixels_changed: the pixels at the place changed and stay so'])
   expect(evidence({ whole: 'x' })).toEqual(['pixels_changed: the pixels of the window changed and stay so'])
-  expect(compareLooks(still, moved, { window })).toEqual([])
-  expect(compareLooks(still, moved, { window }, { ...still, place: 'half way' })).toEqual([])
+  expect(compareLooks(still, moved, { window }, stayOf([moved, 1_000]))).toEqual([])
+  expect(compareLooks(still, moved, { window }, stayOf([moved, 1_000], [moved, 1_030]))).toEqual([])
+  expect(compareLooks(still, moved, { window }, stayOf([halfWay, 1_000], [moved, 1_150]))).toEqual([])
   expect(evidence({ place: 'x', whole: 'x' }, {}, { isStill: false })).toEqual([])
 })
 

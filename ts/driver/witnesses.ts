@@ -1,4 +1,5 @@
 /** What counts as evidence of an action: each witness compares one aspect of two looks at the same scene. */
+import { evidence as limits } from '@backlot/contract/limits'
 import type { AxElement, Rect, Window } from '@backlot/native'
 import type { SeenElement } from './elements.ts'
 import { isSpliced } from './spliced.ts'
@@ -60,6 +61,8 @@ export interface Look {
   /** Digest of the pixels at the scene's place, and of the whole window. */
   readonly place: string | undefined
   readonly whole: string | undefined
+  /** Milliseconds in which nothing was drawn in the window before; `undefined` where nobody tells. */
+  readonly calmMs?: number | undefined
   /** Events that the application has sent so far; `undefined` when it is not accessible. */
   readonly events: number | undefined
   /** Those of them that tell of a change: not that the focus and the caret are where they were, or a page has loaded. */
@@ -73,14 +76,36 @@ export interface Look {
 /** True for evidence that was seen after the action, and so confirms it. */
 export const isConfirming = ({ kind }: Evidence): boolean => confirms[kind]
 
+/** For how long, look by look, the pixels have been what they are. */
+export class Stay {
+  readonly #since: Record<'place' | 'whole', { digest: string | undefined; at: number }> = {
+    place: { digest: undefined, at: 0 },
+    whole: { digest: undefined, at: 0 },
+  }
+  #now = 0
+
+  /** Takes a look in; `now` is in milliseconds. */
+  see(look: Look, now: number): void {
+    this.#now = now
+    for (const part of ['place', 'whole'] as const) {
+      if (this.#since[part].digest !== look[part]) this.#since[part] = { digest: look[part], at: now }
+    }
+  }
+
+  /** True when the last look's pixels are no passing ones. */
+  has(part: 'place' | 'whole'): boolean {
+    return this.#now - this.#since[part].at >= limits.stayMs
+  }
+}
+
 /**
- * What the second look shows that the first did not; `previous` is the look between them, if there was one. Where text
+ * What the second look shows that the first did not; `stay` knows for how long its pixels have been so. Where text
  * was meant for an element that can be read, only that text counts: anything else that changed may be a part of it.
  */
-export const compareLooks = (before: Look, after: Look, scene: Scene, previous?: Look): Evidence[] => {
+export const compareLooks = (before: Look, after: Look, scene: Scene, stay: Stay): Evidence[] => {
   const typed = scene.text === undefined ? undefined : textWitness(before, after, scene.text)
   if (typed !== undefined) return [typed]
-  return witnesses.flatMap((witness) => witness(before, after, { previous, scene }) ?? [])
+  return witnesses.flatMap((witness) => witness(before, after, { stay, scene }) ?? [])
 }
 
 const textWitness = ({ element: was }: Look, { element: is }: Look, text: string): Evidence | undefined => {
@@ -92,8 +117,7 @@ const textWitness = ({ element: was }: Look, { element: is }: Look, text: string
 
 /** What a witness may know beside the two looks. */
 interface Circumstances {
-  /** The look before the second. */
-  readonly previous: Look | undefined
+  readonly stay: Stay
   readonly scene: Scene
 }
 
@@ -132,14 +156,14 @@ const witnesses: readonly Witness[] = [
       ? { kind: 'application_reacted', detail: `the application, silent before, told of ${came} change(s)` }
       : undefined
   },
-  (before, after, { previous, scene }) => {
+  (before, after, { stay, scene }) => {
     // A highlight that fades, or a caret, is no effect: the pixels must have been still and be so again.
-    if (!before.isStill || previous === undefined) return undefined
-    if (differs(before.place, after.place) && previous.place === after.place) {
+    if (!before.isStill) return undefined
+    if (differs(before.place, after.place) && stay.has('place')) {
       return { kind: 'pixels_changed', detail: 'the pixels at the place changed and stay so' }
     }
     if (scene.seemsFocused) return undefined
-    return differs(before.whole, after.whole) && previous.whole === after.whole
+    return differs(before.whole, after.whole) && stay.has('whole')
       ? { kind: 'pixels_changed', detail: 'the pixels of the window changed and stay so' }
       : undefined
   },

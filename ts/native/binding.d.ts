@@ -175,6 +175,8 @@ export declare class Capturer {
   screen(maxDimension: number, hidden: Array<number>): Promise<Picture>
   /** A hash of a window's pixels, or of a window-local part of them; it changes when what is seen changes. */
   digest(windowId: number, region?: Rect | undefined | null): Promise<string>
+  /** The hash of a window's pixels, and for how long they were left alone before. */
+  glance(windowId: number): Promise<Glance>
   /** Gives the connection back; closing twice is fine. */
   close(): void
 }
@@ -769,6 +771,17 @@ export interface FilmState {
   running: boolean
   /** Why it ended before it was stopped; what is in the file can be played. */
   error?: FilmError | null
+}
+
+/** A hash of a window's pixels, and for how long they were left alone. */
+export interface Glance {
+  /** Changes when what is seen changes. */
+  digest: string
+  /**
+   * Milliseconds in which nothing was drawn in the window before, as far as it was looked at; zero at the first look,
+   * none where nobody tells.
+   */
+  calm_ms?: number
 }
 
 /** A cursor that hid by itself. */

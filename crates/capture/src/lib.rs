@@ -2,6 +2,7 @@
 
 mod error;
 mod film;
+mod glance;
 mod mark;
 mod picture;
 mod png;
@@ -14,6 +15,7 @@ mod zoom;
 mod platform;
 
 pub use error::CaptureError;
+pub use glance::Glance;
 pub use picture::Picture;
 pub use platform::{Capturer, Footage};
 pub use shot::Shot;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use desktop::{Desktop, DesktopError, Point, Rect};
 
-use crate::{CaptureError, Picture, Shot, Zoomed};
+use crate::{CaptureError, Glance, Picture, Shot, Zoomed};
 
 /// A capturer that cannot be opened here.
 pub struct Capturer {
@@ -49,6 +49,11 @@ impl Capturer {
 
     /// A hash of a window's pixels.
     pub fn digest(&self, _window_id: u32, _region: Option<Rect>) -> Result<String, CaptureError> {
+        match self.never {}
+    }
+
+    /// A hash of a window's pixels and how long they were left alone.
+    pub fn glance(&self, _window_id: u32) -> Result<Glance, CaptureError> {
         match self.never {}
     }
 

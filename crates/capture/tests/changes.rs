@@ -4,6 +4,7 @@
 
 use std::io::Cursor;
 use std::sync::Arc;
+use std::time::Duration;
 
 use capture::Capturer;
 use desktop::Desktop;
@@ -202,4 +203,24 @@ fn a_window_that_has_the_id_of_a_dead_one_is_not_shown_as_that_one() {
         painter.conn.destroy_window(painter.window).unwrap();
         painter.make_window();
     }
+}
+
+#[test]
+fn a_window_is_calm_from_the_first_look_until_something_is_drawn() {
+    let stage = Stage::bare().unwrap();
+    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let mut painter = Painter::show(stage.display(), 300, 200);
+    wait_for(|| desktop.window(painter.window).unwrap()).expect("the window is shown");
+    painter.draw_all(300, 200);
+    let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
+    let calm = |painter: &Painter| capturer.glance(painter.window).unwrap().calm.unwrap();
+    let since = Duration::from_millis(30);
+    wait_for(|| (calm(&painter) > since).then_some(())).expect("nothing is drawn");
+    let before = capturer.glance(painter.window).unwrap();
+    // The same pixels again: a caret that was away and is back.
+    let (area, [r, g, b]) = (Rectangle { x: 5, y: 5, width: 3, height: 3 }, painter.rgb[0]);
+    painter.fill(area, u32::from_be_bytes([0, r, g, b]));
+    let after = capturer.glance(painter.window).unwrap();
+    assert_eq!((after.digest, after.calm), (before.digest, Some(Duration::ZERO)));
+    wait_for(|| (calm(&painter) > since).then_some(())).expect("nothing is drawn again");
 }

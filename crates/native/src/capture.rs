@@ -42,6 +42,17 @@ impl From<capture::Picture> for Picture {
     }
 }
 
+/// A hash of a window's pixels, and for how long they were left alone.
+#[napi(object, object_from_js = false)]
+pub struct Glance {
+    /// Changes when what is seen changes.
+    pub digest: String,
+    /// Milliseconds in which nothing was drawn in the window before, as far as it was looked at; zero at the first look,
+    /// none where nobody tells.
+    #[napi(js_name = "calm_ms")]
+    pub calm_ms: Option<f64>,
+}
+
 /// A closer look at a part of a window.
 #[napi(object, object_from_js = false)]
 pub struct Zoomed {
@@ -151,6 +162,18 @@ impl Capturer {
     ) -> napi::Result<PromiseRaw<'env, String>> {
         let capturer = Arc::clone(&self.capturer);
         promise(env, move || capturer.digest(window_id, region.map(Into::into)))
+    }
+
+    /// The hash of a window's pixels, and for how long they were left alone before.
+    #[napi(catch_unwind)]
+    pub fn glance<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, Glance>> {
+        let capturer = Arc::clone(&self.capturer);
+        promise(env, move || {
+            capturer.glance(window_id).map(|glance| Glance {
+                digest: glance.digest,
+                calm_ms: glance.calm.map(|calm| calm.as_secs_f64() * 1_000.0),
+            })
+        })
     }
 
     /// Gives the connection back; closing twice is fine.

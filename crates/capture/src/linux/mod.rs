@@ -16,7 +16,7 @@ use desktop::{Desktop, DesktopError, Point, Rect, Window};
 use x11rb::errors::ReplyOrIdError;
 
 use crate::zoom::padded;
-use crate::{CaptureError, Picture, Shot, Zoomed};
+use crate::{CaptureError, Glance, Picture, Shot, Zoomed};
 pub use footage::Footage;
 use repaint::hidden_parts;
 use session::{Session, Trouble};
@@ -93,13 +93,18 @@ impl Capturer {
     /// Of a whole window only what was drawn since the last time is read.
     pub fn digest(&self, window_id: u32, region: Option<Rect>) -> Result<String, CaptureError> {
         self.with(window_id, |studio, source| match region {
-            None => studio.digest(source),
+            None => studio.glance(source).map(|glance| glance.digest),
             Some(region) => {
                 let Studio { session, darkroom, .. } = studio;
                 let (area, _) = source.clip(region)?;
                 Ok(darkroom.digest(session.read(source.drawable, area)?))
             }
         })
+    }
+
+    /// The hash of a window's pixels, and for how long they were left alone before.
+    pub fn glance(&self, window_id: u32) -> Result<Glance, CaptureError> {
+        self.with(window_id, Studio::glance)
     }
 
     /// The picture of the whole screen, all monitors; of `hidden` windows it has what lies below them.

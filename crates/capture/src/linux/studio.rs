@@ -9,9 +9,9 @@ use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, Pixmap};
 
 use super::session::{Session, Trouble};
 use super::watch::{Changes, Watches};
-use crate::Picture;
 use crate::film::{Film, Want};
 use crate::picture::{Darkroom, Pixels, fitted};
+use crate::{Glance, Picture};
 
 /// Bytes of compressed bands that are kept; the films that were used longest ago go first.
 const MOST_BYTES: usize = 64 << 20;
@@ -165,12 +165,13 @@ impl Studio {
         Ok(picture)
     }
 
-    /// The digest of a whole window.
-    pub(crate) fn digest(&mut self, source: Source) -> Result<String, Snag> {
+    /// The digest of a whole window, and how long it was calm before.
+    pub(crate) fn glance(&mut self, source: Source) -> Result<Glance, Snag> {
+        let calm = self.watches.calm(source.window_id);
         let (film, _) = self.film(source, 0, Want::Digest)?;
         let digest = film.digest();
         self.make_room();
-        Ok(digest)
+        Ok(Glance { digest, calm })
     }
 
     /// The picture of the screen without some windows; `overlook` is told of a window that is made for it.

@@ -1,6 +1,7 @@
 //! What was drawn in a window since one last looked (DAMAGE 1.1), so that only that is read again.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use desktop::{Rect, Window};
 use x11rb::connection::Connection;
@@ -30,6 +31,9 @@ struct Watch {
     is_drawn: bool,
     /// The window was shown anew, or is watched for the first time.
     is_new: bool,
+    /// When one last looked, and when it was last found to have been drawn in.
+    looked: Instant,
+    drawn: Instant,
 }
 
 /// The windows that are watched.
@@ -62,6 +66,10 @@ impl Watches {
         let Some(watch) = self.by_window.get_mut(&window.window_id) else { return Ok(Changes::Everything) };
         let is_everything = std::mem::replace(&mut watch.is_new, false) || watch.layout != layout;
         watch.layout = layout;
+        watch.looked = Instant::now();
+        if is_everything || watch.is_drawn {
+            watch.drawn = watch.looked;
+        }
         if !std::mem::replace(&mut watch.is_drawn, false) {
             return Ok(if is_everything { Changes::Everything } else { Changes::Nothing });
         }
@@ -78,6 +86,12 @@ impl Watches {
             height: part.height.into(),
         });
         Ok(Changes::Parts(parts.collect()))
+    }
+
+    /// For how long until the last call of [`Watches::changes`] nothing is known to have been drawn in a window; none
+    /// for one that is not watched.
+    pub(crate) fn calm(&self, window_id: u32) -> Option<Duration> {
+        self.by_window.get(&window_id).map(|watch| watch.looked.duration_since(watch.drawn))
     }
 
     /// Stops watching a window, which may be gone.
@@ -147,5 +161,6 @@ fn begin(session: &Session, frame: Xid, layout: (Rect, (u16, u16))) -> Result<Wa
     let border = conn.get_geometry(frame)?.reply()?.border_width.into();
     asked.check()?;
     created.check()?;
-    Ok(Watch { frame, damage, layout, border, is_drawn: true, is_new: true })
+    let now = Instant::now();
+    Ok(Watch { frame, damage, layout, border, is_drawn: true, is_new: true, looked: now, drawn: now })
 }
