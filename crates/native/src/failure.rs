@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use napi::bindgen_prelude::{Env, PromiseRaw, ToNapiValue, spawn_blocking};
-use napi::{JsError, Status};
+use napi::{JsError, JsValue, Status};
 
 /// A crate's error: stable snake_case code and a text that ends with the next step.
 pub trait Coded: Display {
@@ -54,13 +54,15 @@ where
     T: ToNapiValue + Send + 'static,
     E: Coded,
 {
-    let run = async move {
-        let joined = spawn_blocking(move || guard(work)).await;
-        Ok(joined.unwrap_or_else(|error| Err(Failure::new(INTERNAL, error.to_string()))))
-    };
-    // A napi error that crosses threads only carries napi's own status; so the coded error object is made
-    // here, on the JavaScript thread, and the napi error refers to it.
-    env.spawn_future_with_callback(run, |env, result| result.map_err(|error| coded(env, error)))
+    let (deferred, promise) = env.create_deferred()?;
+    // The thread that worked settles the promise: each further thread on the way would have to be woken first.
+    spawn_blocking(move || {
+        let result = guard(work);
+        // A napi error that crosses threads only carries napi's own status; so the coded error object is made
+        // on the JavaScript thread, and the napi error refers to it.
+        deferred.resolve(move |env| result.map_err(|error| coded(&env, error)));
+    });
+    Ok(PromiseRaw::new(env.raw(), promise.raw()))
 }
 
 const INTERNAL: Code = Code("internal");
