@@ -2,6 +2,7 @@
 
 use super::bits::Bits;
 use super::huffman::{self, MOST};
+use super::near::Near;
 use super::tokens::{LONGEST, Step, Token, steps};
 
 /// End of block; the symbols of lengths follow it.
@@ -90,7 +91,7 @@ impl Deflater {
         out.begin(HEAD + bits / 8 + MOST_OF_PIXEL * frequencies.in_rows);
         out.put(0b100, 3);
         codes.send(out);
-        codes.send_tokens(filter, tokens, pixels, out);
+        codes.send_tokens(filter, tokens, pixels, frequencies.in_rows, out);
         // An empty stored block: three bits, then the rest of the byte.
         out.put(0, 3);
         out.align();
@@ -224,31 +225,43 @@ impl Codes {
         }
     }
 
-    fn send_tokens(&self, filter: u8, tokens: &[Token], pixels: &[u32], out: &mut Bits) {
+    fn send_tokens(&self, filter: u8, tokens: &[Token], pixels: &[u32], in_rows: usize, out: &mut Bits) {
         // A literal's code and its length beside each other: one look for each byte.
         let mut table = [(0u16, 0u16); 256];
         for (value, entry) in table.iter_mut().enumerate() {
             *entry = (self.literals[value], self.literal_lengths[value].into());
         }
-        let tell = |pixel: u32, out: &mut Bits| {
+        let told = |pixel: u32| {
             let (red, red_bits) = table[(pixel >> 16 & 255) as usize];
             let (green, green_bits) = table[(pixel >> 8 & 255) as usize];
             let (blue, blue_bits) = table[(pixel & 255) as usize];
             let code =
                 u64::from(red) | u64::from(green) << red_bits | u64::from(blue) << (red_bits + green_bits);
-            out.put(code, u32::from(red_bits + green_bits + blue_bits));
+            (code, u32::from(red_bits + green_bits + blue_bits))
         };
+        let near = Near::of(in_rows, told);
         for step in steps(tokens) {
             match step {
                 Step::Filter => {
                     let (code, bits) = table[usize::from(filter)];
                     out.put(code.into(), bits.into());
                 }
-                Step::Pixel(pixel) => tell(pixel, out),
+                Step::Pixel(pixel) => {
+                    let (code, bits) = told(pixel);
+                    out.put(code, bits);
+                }
                 Step::Pixels { from, count } => {
-                    for pixel in &pixels[from..from + count] {
-                        tell(*pixel, out);
+                    let (fours, rest) = pixels[from..from + count].as_chunks();
+                    for four in fours {
+                        match near.find(four) {
+                            Some((code, bits)) => out.put(code, bits),
+                            None => four
+                                .iter()
+                                .map(|pixel| told(*pixel))
+                                .for_each(|(code, bits)| out.put(code, bits)),
+                        }
                     }
+                    rest.iter().map(|pixel| told(*pixel)).for_each(|(code, bits)| out.put(code, bits));
                 }
                 Step::Copy { len, distance } => {
                     let back = self.distance(distance);
