@@ -55,9 +55,10 @@ export const operate = async (
   let done = ''
   try {
     const evidence = await watch(call, { ...found, place: frameOf(target) }, async () => {
-      await attend(call, window)
-      const asked = target.snapshot.perform(target.index, action, accessibleActionTimeoutMs)
-      done = await unlessGone(window, target.index, asked)
+      done = await guarded(call, window, () => {
+        const asked = target.snapshot.perform(target.index, action, accessibleActionTimeoutMs)
+        return unlessGone(window, target.index, asked)
+      })
       return [{ kind: 'ax_action', detail: `the toolkit accepted "${done}"` }]
     })
     return acted(`✅ ${nameOf(target)}: did "${done}".`, evidence, {
@@ -74,13 +75,19 @@ export const operate = async (
   }
 }
 
-/** Has what an element's action opens kept from the person's focus; without a pointer of its own the action is done all the same. */
-export const attend = async (call: Call, { window_id }: Window): Promise<void> => {
+/** Has an element's own action done, and what it opens kept from the person's focus; without a pointer of its own the action is done all the same. */
+export const guarded = async <T>(call: Call, { window_id }: Window, action: () => Promise<T>): Promise<T> => {
   await call
-    .gesture((agent) => agent.attend(window_id))
+    .gesture((agent) => agent.beginAction(window_id))
     .catch((error: unknown) => {
       if (!pointerless.has(Failure.from(error).code)) throw error
     })
+  try {
+    return await action()
+  } finally {
+    // Of a call that is aborted meanwhile it ends by itself.
+    await call.gesture((agent) => agent.endAction()).catch(() => undefined)
+  }
 }
 
 /** Why there is no pointer for an agent. */

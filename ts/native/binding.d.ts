@@ -62,8 +62,16 @@ export declare class Agent {
    * `text_not_typable`, and with `cancelled` between two characters.
    */
   typeText(request: Typing): Promise<Delivery>
-  /** Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture. */
-  attend(windowId: number): Promise<undefined>
+  /**
+   * Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture, and
+   * holds the person's devices until `endAction`. To be called before an element of the window acts by itself.
+   */
+  beginAction(windowId: number): Promise<undefined>
+  /**
+   * The application has answered: the person goes on when it has opened a window or had the time for it, for which
+   * this does not wait.
+   */
+  endAction(): Promise<undefined>
   /** One motion event to where the agent's pointer is, waited for: the floor under every gesture. */
   ping(): Promise<undefined>
   /**

@@ -35,8 +35,13 @@ impl Agent {
         match self.never {}
     }
 
-    /// Keeps what the application opens from the person's focus.
-    pub fn attend(&self, _window_id: u32) -> Result<(), InputError> {
+    /// Keeps what an element's action opens from the person's focus.
+    pub fn begin_action(&self, _window_id: u32) -> Result<(), InputError> {
+        match self.never {}
+    }
+
+    /// The application has answered.
+    pub fn end_action(&self) -> Result<(), InputError> {
         match self.never {}
     }
 

@@ -54,7 +54,8 @@ fn an_application_is_led_that_has_the_numbers_of_one_which_has_ended() {
         let agent = Agent::open(&stage.display, "test").unwrap();
         let (mut first, window) = start(&stage);
         let persons = stage.client_pointer(window);
-        agent.attend(window).unwrap();
+        agent.begin_action(window).unwrap();
+        agent.end_action().unwrap();
         let led = stage.client_pointer(window);
         assert_ne!(led, persons);
         first.kill().unwrap();
@@ -63,7 +64,8 @@ fn an_application_is_led_that_has_the_numbers_of_one_which_has_ended() {
         let (mut second, same) = start(&stage);
         assert_eq!(same, window, "the server gives the numbers of the client that has gone to the next");
         assert_eq!(stage.client_pointer(same), persons);
-        agent.attend(same).unwrap();
+        agent.begin_action(same).unwrap();
+        agent.end_action().unwrap();
         assert_eq!(stage.client_pointer(same), led);
         second.kill().unwrap();
         second.wait().unwrap();

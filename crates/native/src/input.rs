@@ -309,11 +309,20 @@ impl Agent {
         promise(env, move || agent.perform(&gesture()?, asked).map(Delivery::from))
     }
 
-    /// Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture.
+    /// Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture, and
+    /// holds the person's devices until `endAction`. To be called before an element of the window acts by itself.
     #[napi(catch_unwind)]
-    pub fn attend<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn begin_action<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, ()>> {
         let agent = Arc::clone(&self.agent);
-        promise(env, move || agent.attend(window_id))
+        promise(env, move || agent.begin_action(window_id))
+    }
+
+    /// The application has answered: the person goes on when it has opened a window or had the time for it, for which
+    /// this does not wait.
+    #[napi(catch_unwind)]
+    pub fn end_action<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+        let agent = Arc::clone(&self.agent);
+        promise(env, move || agent.end_action())
     }
 
     /// One motion event to where the agent's pointer is, waited for: the floor under every gesture.

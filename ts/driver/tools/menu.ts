@@ -3,7 +3,7 @@ import { accessibleActionTimeoutMs } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
 import { pid, windowId } from '../arguments.ts'
 import { acted, watch } from '../evidence.ts'
-import { attend } from '../pointing.ts'
+import { guarded } from '../pointing.ts'
 import { windowOrFrontmost } from '../target.ts'
 import { acts, tool } from '../tool.ts'
 import { defaultLimits, readTree } from '../trees.ts'
@@ -30,8 +30,7 @@ export const invokeMenu = tool({
     const snapshot = await readTree(call, window, defaultLimits)
     let path = args.path
     const evidence = await watch(call, { window }, async (): Promise<Evidence[]> => {
-      await attend(call, window)
-      const chosen = await snapshot.invokeMenu(args.path, accessibleActionTimeoutMs)
+      const chosen = await guarded(call, window, () => snapshot.invokeMenu(args.path, accessibleActionTimeoutMs))
       path = chosen.path
       const accepted: Evidence = { kind: 'ax_action', detail: `the toolkit accepted "${chosen.action}"` }
       return chosen.value === null

@@ -109,10 +109,21 @@ impl Agent {
         self.perform(&Gesture::Text(text.clone()), self.now())
     }
 
-    /// Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture. To
-    /// be called before the application is made to act in another way.
-    pub fn attend(&self, window_id: u32) -> Result<(), InputError> {
-        self.with(|body| body.attend(window_id))
+    /// Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture, and
+    /// holds the person's devices until [`Agent::end_action`]. To be called before an element of the window is made to
+    /// act in another way than by a gesture.
+    pub fn begin_action(&self, window_id: u32) -> Result<(), InputError> {
+        self.with(|body| {
+            let porter = body.porter.borrow();
+            porter.watch(window_id)?;
+            porter.begin_act(window_id)
+        })
+    }
+
+    /// The application has answered: the person's devices are held until it has opened a window or had the time for it,
+    /// for which this does not wait.
+    pub fn end_action(&self) -> Result<(), InputError> {
+        self.with(|body| body.porter.borrow().end_act())
     }
 
     /// This moment: every later [`Agent::cancel`] reaches a call that was made at it.
@@ -218,8 +229,9 @@ impl Body {
 
     fn attend(&self, window: u32) -> Result<(), InputError> {
         let porter = self.porter.borrow();
+        porter.forget_act();
         porter.watch(window)?;
-        porter.catch_up()
+        porter.catch_up(|| Ok(()))
     }
 
     fn click(&self, click: &Click, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
@@ -395,19 +407,22 @@ impl Body {
     fn measure(&self, before: &Witness, target: &Target, done: Done<'_>) -> Result<Delivery, InputError> {
         self.holes.replace(done.holes);
         // The person's devices are held until nothing is left to be given back.
-        let still = done.still;
-        person::settle(&self.link, target.window)?;
+        let mut still = done.still;
+        let is_hers = || person::has_focus(&self.link, self.person, before);
+        let mut is_calm = person::settle(&self.link, target.window)?;
         if still.as_ref().is_some_and(|still| still.is_held) && done.asks_for_menu {
             self.wait_for_menu(target.window)?;
         }
         if self.unfeign()? {
             // Told that it has not the focus, Qt asks for it again where it has opened a modal window.
-            person::settle(&self.link, target.window)?;
+            is_calm = person::settle(&self.link, target.window)?;
         }
-        self.porter.borrow().catch_up()?;
-        let delivery = person::measure(&self.link, self.person, before, target.window, done.events);
-        drop(still);
-        delivery
+        self.porter.borrow().catch_up(|| still.as_mut().map_or(Ok(()), |still| still.breathe(is_hers)))?;
+        let delivery = person::release(&self.link, self.person, before, target.window, done.events, still)?;
+        if !is_calm {
+            self.porter.borrow().linger(target.window)?;
+        }
+        Ok(delivery)
     }
 
     /// Waits for the context menu that was asked for: browsers make it some time after they have read the
@@ -420,7 +435,8 @@ impl Body {
             }
             std::thread::sleep(GLANCE);
         }
-        person::settle(&self.link, window)
+        person::settle(&self.link, window)?;
+        Ok(())
     }
 
     fn rest(&self, target: &Target, at: Option<Point>) -> Result<Point, InputError> {

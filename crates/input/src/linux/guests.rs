@@ -14,15 +14,27 @@ use x11rb::wrapper::ConnectionExt as _;
 use super::link::Link;
 use super::master::Pair;
 use super::person::{self, same_client, tell};
-use super::still::{self, Still};
+use super::still::{self, BREATH, Still};
 use super::witness::Witness;
 use super::{messages, settle};
 use crate::InputError;
 
-/// How long the person's devices wait for a window that was made to be shown.
-const COMING: Duration = Duration::from_millis(250);
-/// How long they wait for the window manager.
+/// How long a window that was made is waited for to be shown.
+const COMING: Duration = Duration::from_millis(500);
+/// How long an answer of an application or the window manager is waited for at a time.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// How long they are asked, again and again, until they have nothing to do any more.
+const LONGEST: Duration = Duration::from_secs(1);
+/// How long the person's keys wait for the window manager to give the focus back, before it is set. A key that waits
+/// longer than half a second repeats.
+const QUARTER: Duration = Duration::from_millis(250);
+/// How long they wait while somebody else has the focus.
+const UTMOST: Duration = Duration::from_millis(400);
+/// How long after an element's action was accepted Qt may click the element: it shows the button pressed for 100 ms.
+const CLICK: Duration = Duration::from_millis(110);
+/// How often it is looked whether a watch is over.
+const ROUND: Duration = Duration::from_millis(200);
+const GLANCE: Duration = Duration::from_millis(1);
 /// How long after it is shown a new window may not take the focus.
 const YOUTH: Duration = Duration::from_millis(1500);
 /// How long ago the person did what activates a window.
@@ -31,8 +43,17 @@ const DEED: Duration = Duration::from_millis(700);
 const SWITCHING: [usize; 3] = [2, 3, 6];
 /// How long it is believed where the person's pointer is.
 const FRESH: Duration = Duration::from_millis(150);
-/// How often what was taken is given back, for a program that asks again.
-const ATTEMPTS: u32 = 3;
+
+/// An element's own action, which may open a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Act {
+    /// The window of the element.
+    pub window: Window,
+    /// When it was about to be asked for.
+    pub since: Instant,
+    /// When the application had answered.
+    pub done: Option<Instant>,
+}
 
 /// What the person pressed last of what can activate a window.
 #[derive(Clone, Copy)]
@@ -52,6 +73,10 @@ pub struct Guests<'a> {
     wanted: HashSet<Window>,
     /// When each was created, or shown.
     new: HashMap<Window, Guest>,
+    /// When the last one was in its place.
+    placed: Option<Instant>,
+    /// The beginning of the last action that opened nothing.
+    idle: Option<Instant>,
     still: Option<Still<'a>>,
     /// What the person's pointer was in a moment ago, for the hold to need one request.
     under: Window,
@@ -82,6 +107,8 @@ impl<'a> Guests<'a> {
             deed: None,
             wanted: HashSet::new(),
             new: HashMap::new(),
+            placed: None,
+            idle: None,
             still: None,
             under,
             looked: Instant::now(),
@@ -118,11 +145,15 @@ impl<'a> Guests<'a> {
                 return self.check(watched);
             }
             Event::PropertyNotify(changed) if changed.atom == link.atoms._NET_WM_USER_TIME => {
-                let is_coming = self.new.get(&changed.window).is_some_and(|guest| !guest.is_shown);
-                if is_coming && link.number(changed.window, changed.atom)? != Some(0) {
-                    // Qt writes it just before it shows its window, however long it took to make it.
-                    self.hold()?;
+                let coming = self.new.get_mut(&changed.window).filter(|guest| !guest.is_shown);
+                if let Some(guest) = coming
+                    && link.number(changed.window, changed.atom)? != Some(0)
+                {
+                    // It is written just before a window is shown, however long it took to make it.
+                    guest.since = Instant::now();
+                    // The window manager is about to read it.
                     self.quieten(changed.window)?;
+                    self.hold()?;
                 }
             }
             Event::XinputRawButtonPress(_) | Event::XinputRawButtonRelease(_) => {
@@ -138,32 +169,55 @@ impl<'a> Guests<'a> {
         Ok(None)
     }
 
-    /// Lets the person go on whom a window kept waiting that is not shown, and forgets the windows that are settled.
-    pub fn rest(&mut self) -> Result<(), InputError> {
-        if self.patience().is_none() {
-            self.still = None;
+    /// Lets the person go on where nothing is to come any more, and forgets the windows that are settled. Answers with how
+    /// long nothing needs to be looked at.
+    pub fn rest(
+        &mut self,
+        eyes: &Link,
+        act: Option<Act>,
+        watched: &[Window],
+    ) -> Result<Duration, InputError> {
+        self.new.retain(|_, guest| !guest.is_shown || guest.since.elapsed() <= YOUTH);
+        if let Some(act) = act.filter(|act| self.may_open(act)) {
+            self.hold()?;
+            self.breathe(watched)?;
+            if !self.is_over(&act)? {
+                return Ok(BREATH);
+            }
+            let has_answered = messages::settle(self.link, act.window, 2 * BREATH)?;
+            // What it made before it answered is heard next.
+            eyes.sync()?;
+            if has_answered || act.done.unwrap_or(act.since).elapsed() > LONGEST {
+                self.idle = Some(act.since);
+            }
+            return Ok(Duration::ZERO);
         }
-        if self.still.is_none() && self.looked.elapsed() > FRESH {
+        if let Some(patience) = self.patience() {
+            self.breathe(watched)?;
+            return Ok(patience.min(BREATH));
+        }
+        self.let_go(watched)?;
+        if self.looked.elapsed() > FRESH {
             self.under = still::under(self.link, self.person)?;
             self.looked = Instant::now();
         }
-        let grown: Vec<Window> = self
-            .new
-            .iter()
-            .filter(|(_, guest)| guest.is_shown && guest.since.elapsed() > YOUTH)
-            .map(|(window, _)| *window)
-            .collect();
-        for window in grown {
-            self.new.remove(&window);
-        }
-        Ok(())
+        Ok(ROUND)
     }
 
-    /// How long the person's devices may still wait.
+    /// How long a window that was made may still take to be shown.
     pub fn patience(&self) -> Option<Duration> {
-        let still = self.still.as_ref()?;
-        let left = COMING.checked_sub(still.since.elapsed())?;
-        self.new.values().any(|guest| !guest.is_shown).then_some(left)
+        let coming = self.new.values().filter(|guest| !guest.is_shown);
+        coming.filter_map(|guest| COMING.checked_sub(guest.since.elapsed())).max()
+    }
+
+    /// True until an action has opened a window, or has had the time for it.
+    fn may_open(&self, act: &Act) -> bool {
+        self.idle != Some(act.since) && self.placed.is_none_or(|placed| placed < act.since)
+    }
+
+    fn is_over(&self, act: &Act) -> Result<bool, InputError> {
+        let Some(done) = act.done else { return Ok(act.since.elapsed() > LONGEST) };
+        Ok(done.elapsed() > CLICK || !messages::are_read(self.link, act.window)?)
     }
 
     /// A window that does not want the focus when it is mapped: `_NET_WM_USER_TIME` 0 (EWMH). The person's keys wait
@@ -180,8 +234,13 @@ impl<'a> Guests<'a> {
     }
 
     fn quieten(&self, window: Window) -> Result<(), InputError> {
-        let (conn, name) = (&self.link.conn, self.link.atoms._NET_WM_USER_TIME);
-        conn.change_property32(PropMode::REPLACE, window, name, AtomEnum::CARDINAL, &[0])?.ignore_error();
+        let (conn, atoms) = (&self.link.conn, &self.link.atoms);
+        // Qt writes it there, where the window manager looks there.
+        let keeper = self.link.number(window, atoms._NET_WM_USER_TIME_WINDOW)?;
+        for place in keeper.into_iter().chain([window]) {
+            let (name, kind) = (atoms._NET_WM_USER_TIME, AtomEnum::CARDINAL);
+            conn.change_property32(PropMode::REPLACE, place, name, kind, &[0])?.ignore_error();
+        }
         conn.flush()?;
         Ok(())
     }
@@ -202,21 +261,91 @@ impl<'a> Guests<'a> {
         let Some(guest) = self.new.get_mut(&window).filter(|guest| !guest.is_shown) else { return Ok(()) };
         *guest = Guest { since: Instant::now(), is_shown: true };
         self.hold()?;
-        if messages::are_read(link, window)? {
-            // Qt asks to be activated once more when it hears that its window is shown.
-            settle::twice(link, window, PATIENCE)?;
-        }
-        // It hears of a focus that it set after it set it.
-        settle::window_manager(link, link.own, PATIENCE)?;
-        settle::window_manager(link, link.own, PATIENCE)?;
-        let after = self.give_back(watched)?;
-        self.put_behind(window, &after)?;
+        self.calm(window, watched)?;
+        self.put_behind(window)?;
         if link.number(window, link.atoms._NET_WM_USER_TIME)? == Some(0) {
             link.conn.delete_property(window, link.atoms._NET_WM_USER_TIME)?.ignore_error();
         }
         link.drain()?;
-        self.still = None;
+        self.placed = Some(Instant::now());
+        self.let_go(watched)
+    }
+
+    /// Waits until the window's application and the window manager have nothing to do any more, and gives back what they
+    /// take meanwhile: Qt asks to be activated once more when it hears that its window is shown, and again when it
+    /// hears that it has not the focus.
+    fn calm(&mut self, window: Window, watched: &[Window]) -> Result<(), InputError> {
+        let (link, begun) = (self.link, Instant::now());
+        loop {
+            let mut is_calm = self.take_back(watched)?;
+            self.breathe(watched)?;
+            is_calm &= messages::settle(link, window, PATIENCE)?;
+            is_calm &= self.take_back(watched)?;
+            let is_vain = self.still.as_ref().is_none_or(|still| still.since.elapsed() > UTMOST);
+            if is_calm || is_vain || begun.elapsed() > LONGEST {
+                return Ok(());
+            }
+            self.breathe(watched)?;
+        }
+    }
+
+    /// Gives back what was taken when the window manager has done what it was asked to; false when there was something,
+    /// or may still be.
+    fn take_back(&mut self, watched: &[Window]) -> Result<bool, InputError> {
+        let link = self.link;
+        // It hears of a focus that it set after it set it.
+        let is_done = settle::window_manager(link, PATIENCE)? && settle::window_manager(link, PATIENCE)?;
+        Ok(!self.give_back(watched)? && is_done)
+    }
+
+    /// True when the person's keys go where the person wants them; sets the focus where an application has taken it and
+    /// it `is_late`. To be called with the server grabbed.
+    fn is_hers(&self, watched: &[Window], is_late: bool) -> Result<bool, InputError> {
+        let (link, person) = (self.link, self.person);
+        if person::has_focus(link, person, &self.before)? {
+            return Ok(true);
+        }
+        let is_taken = taken(link, &self.look()?, watched).is_some();
+        if is_taken && is_late {
+            person::set_focus(link, person, &self.before)?;
+            return person::has_focus(link, person, &self.before);
+        }
+        Ok(!is_taken && self.is_turning())
+    }
+
+    fn breathe(&mut self, watched: &[Window]) -> Result<(), InputError> {
+        let Some(mut still) = self.still.take() else { return Ok(()) };
+        let is_late = still.since.elapsed() > QUARTER;
+        still.breathe(|| self.is_hers(watched, is_late))?;
+        self.still = Some(still);
         Ok(())
+    }
+
+    /// Lets the person go on, as soon as her keys go where they went before.
+    fn let_go(&mut self, watched: &[Window]) -> Result<(), InputError> {
+        let Some(mut still) = self.still.take() else { return Ok(()) };
+        loop {
+            let is_late = still.since.elapsed() > QUARTER;
+            if still.let_go(|| self.is_hers(watched, is_late))? {
+                break;
+            }
+            if still.since.elapsed() > UTMOST {
+                let now = self.look()?;
+                if taken(self.link, &now, watched).is_none() {
+                    // Somebody else gave the focus to what the person works in now.
+                    self.before = now;
+                }
+                break;
+            }
+            if !self.give_back(watched)? {
+                std::thread::sleep(GLANCE);
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&self) -> Result<Witness, InputError> {
+        Witness::look(self.link, self.person)
     }
 
     /// Sees whether an application took the focus, or the person turned to it.
@@ -228,7 +357,7 @@ impl<'a> Guests<'a> {
             if self.still.is_none() && is_settled {
                 self.before = now;
             } else if !is_settled {
-                self.remind()?;
+                self.remind(watched)?;
             }
             return Ok(None);
         };
@@ -237,21 +366,22 @@ impl<'a> Guests<'a> {
         }
         self.hold()?;
         self.give_back(watched)?;
-        self.still = None;
+        self.calm(taken, watched)?;
+        self.let_go(watched)?;
         Ok(None)
     }
 
     /// Says to a window manager that no window is the active one, as metacity does when one closes that it took for it,
     /// which is: the person works in it.
-    fn remind(&mut self) -> Result<(), InputError> {
+    fn remind(&mut self, watched: &[Window]) -> Result<(), InputError> {
         let link = self.link;
-        settle::window_manager(link, link.own, PATIENCE)?;
+        settle::window_manager(link, PATIENCE)?;
         let now = Witness::look(link, self.person)?;
         let Some(mine) = self.before.active else { return Ok(()) };
         if now.active == Some(0) && messages::is_inside(link, now.focus, mine)? {
             self.hold()?;
             person::give_back(link, self.person, &self.before, &now)?;
-            self.still = None;
+            self.let_go(watched)?;
         }
         Ok(())
     }
@@ -268,10 +398,8 @@ impl<'a> Guests<'a> {
             self.wanted.insert(window);
         } else if watched.iter().any(|known| same_client(link, *known, window)) {
             self.hold()?;
-            settle::window_manager(link, link.own, PATIENCE)?;
-            settle::window_manager(link, link.own, PATIENCE)?;
-            self.give_back(watched)?;
-            self.still = None;
+            self.calm(window, watched)?;
+            self.let_go(watched)?;
         }
         Ok(())
     }
@@ -291,22 +419,19 @@ impl<'a> Guests<'a> {
         Ok(self.before.active.is_none_or(|mine| frame_of(link, mine).ok() != Some(under)))
     }
 
-    fn give_back(&self, watched: &[Window]) -> Result<Witness, InputError> {
-        let (link, person) = (self.link, self.person);
-        let mut after = Witness::look(link, person)?;
-        for _ in 0..ATTEMPTS {
-            if taken(link, &after, watched).is_none() {
-                break;
-            }
-            person::give_back(link, person, &self.before, &after)?;
-            after = Witness::look(link, person)?;
+    /// Gives the person back what an application took; true when one had.
+    fn give_back(&self, watched: &[Window]) -> Result<bool, InputError> {
+        let after = self.look()?;
+        let is_taken = taken(self.link, &after, watched).is_some();
+        if is_taken {
+            person::give_back(self.link, self.person, &self.before, &after)?;
         }
-        Ok(after)
+        Ok(is_taken)
     }
 
     /// A dialog of a window that lies behind the person's lies there too.
-    fn put_behind(&self, window: Window, after: &Witness) -> Result<(), InputError> {
-        let link = self.link;
+    fn put_behind(&self, window: Window) -> Result<(), InputError> {
+        let (link, after) = (self.link, self.look()?);
         let Some(mine) = self.before.active else { return Ok(()) };
         let place = |of: Window| after.stack.iter().position(|window| *window == of);
         let (Some(mine_at), Some(new_at)) = (place(mine), place(window)) else { return Ok(()) };
@@ -316,7 +441,8 @@ impl<'a> Guests<'a> {
         }
         let below: u32 = StackMode::BELOW.into();
         tell(link, window, link.atoms._NET_RESTACK_WINDOW, [person::FOR_THE_PERSON, mine, below, 0, 0])?;
-        settle::window_manager(link, link.own, PATIENCE)
+        settle::window_manager(link, PATIENCE)?;
+        Ok(())
     }
 }
 

@@ -92,7 +92,10 @@ impl<'a> Loan<'a> {
 
     /// Waits until the application that owns the window knows what the keycodes mean.
     pub fn wait_until_known(&self, window: Window) -> Result<(), InputError> {
-        if self.is_empty() { Ok(()) } else { settle::application(self.link, window, PATIENCE, true) }
+        if !self.is_empty() {
+            settle::application(self.link, window, PATIENCE, true)?;
+        }
+        Ok(())
     }
 
     /// Gives the keycodes back when the application that owns the window has read its keys: it looks a key up

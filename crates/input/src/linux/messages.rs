@@ -36,8 +36,8 @@ pub fn are_read(link: &Link, window: Window) -> Result<bool, InputError> {
     Ok(*known.entry((pid, started)).or_insert_with(|| process::has_mapped(pid, QT_PLUGIN)))
 }
 
-/// Waits until the window's application has done what it was sent, for at most `patience`.
-pub fn settle(link: &Link, window: Window, patience: Duration) -> Result<(), InputError> {
+/// Waits until the window's application has done what it was sent, for at most `patience`; false when it has not.
+pub fn settle(link: &Link, window: Window, patience: Duration) -> Result<bool, InputError> {
     if are_read(link, window)? {
         settle::twice(link, window, patience)
     } else {

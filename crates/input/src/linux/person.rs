@@ -13,6 +13,7 @@ use x11rb::wrapper::ConnectionExt as _;
 use super::link::Link;
 use super::master::Pair;
 use super::messages::is_inside;
+use super::still::Still;
 use super::witness::Witness;
 use super::{messages, settle};
 use crate::{Delivery, InputError};
@@ -20,16 +21,27 @@ use crate::{Delivery, InputError};
 /// How long an application or the window manager may take for what a gesture set off.
 const PATIENCE: Duration = Duration::from_millis(100);
 const GLANCE: Duration = Duration::from_millis(1);
+/// How long the person's keys wait after a gesture for the focus to be given back, before it is set.
+const UTMOST: Duration = Duration::from_millis(100);
 /// How often what was taken is given back, for a window manager that was not done with taking it.
 const ATTEMPTS: u32 = 2;
 /// `_NET_ACTIVE_WINDOW` and `_NET_RESTACK_WINDOW` from something that acts for the person, EWMH "source
 /// indication".
 pub const FOR_THE_PERSON: u32 = 2;
 
-/// Waits until target and window manager have done what the gesture set off.
-pub fn settle(link: &Link, target: Window) -> Result<(), InputError> {
-    messages::settle(link, target, PATIENCE)?;
-    settle::window_manager(link, link.own, PATIENCE)
+/// Waits until target and window manager have done what the gesture set off; false when one has not.
+pub fn settle(link: &Link, target: Window) -> Result<bool, InputError> {
+    let is_calm = messages::settle(link, target, PATIENCE)?;
+    Ok(settle::window_manager(link, PATIENCE)? && is_calm)
+}
+
+/// True when the person's keys go where they went before, to another window of the same application at most.
+pub fn has_focus(link: &Link, person: Pair, before: &Witness) -> Result<bool, InputError> {
+    let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?.reply()?.focus;
+    if focus == before.focus || focus > 1 && before.focus > 1 && same_client(link, focus, before.focus) {
+        return Ok(true);
+    }
+    before.active.map_or(Ok(false), |active| is_inside(link, focus, active))
 }
 
 /// Takes back what the target took from the person, and answers with what ended as it was.
@@ -57,6 +69,31 @@ pub fn measure(
     Ok(before.compare(&after, events))
 }
 
+/// Measures, and lets the person go on as soon as the person's keys go where they went before.
+pub fn release(
+    link: &Link,
+    person: Pair,
+    before: &Witness,
+    target: Window,
+    events: u32,
+    still: Option<Still<'_>>,
+) -> Result<Delivery, InputError> {
+    let mut delivery = measure(link, person, before, target, events)?;
+    let Some(mut still) = still else { return Ok(delivery) };
+    let begun = Instant::now();
+    while !still.let_go(|| {
+        if begun.elapsed() > UTMOST && same_client(link, Witness::look(link, person)?.focus, target) {
+            set_focus(link, person, before)?;
+        }
+        has_focus(link, person, before)
+    })? && begun.elapsed() < 2 * UTMOST
+    {
+        settle(link, target)?;
+        delivery = measure(link, person, before, target, events)?;
+    }
+    Ok(delivery)
+}
+
 /// Gives the person the active window, the stacking and the focus of before. Only what the target took is given back: a window that the person chose meanwhile stays chosen.
 pub fn give_back(link: &Link, person: Pair, before: &Witness, after: &Witness) -> Result<(), InputError> {
     let Some(active) = before.active.filter(|active| before.stack.contains(active)) else { return Ok(()) };
@@ -67,7 +104,7 @@ pub fn give_back(link: &Link, person: Pair, before: &Witness, after: &Witness) -
         xinput::xi_set_focus(&link.conn, x11rb::NONE, CURRENT_TIME, person.keyboard)?.ignore_error();
     }
     tell(link, active, atoms._NET_ACTIVE_WINDOW, [FOR_THE_PERSON, CURRENT_TIME, now, 0, 0])?;
-    settle::window_manager(link, link.own, PATIENCE)?;
+    settle::window_manager(link, PATIENCE)?;
     let deadline = Instant::now() + PATIENCE;
     while !is_back(link, person, before, active)? && Instant::now() < deadline {
         std::thread::sleep(GLANCE);
@@ -79,15 +116,22 @@ pub fn give_back(link: &Link, person: Pair, before: &Witness, after: &Witness) -
         for pair in stayed.windows(2) {
             tell(link, pair[1], atoms._NET_RESTACK_WINDOW, [FOR_THE_PERSON, pair[0], above, 0, 0])?;
         }
-        settle::window_manager(link, link.own, PATIENCE)?;
+        settle::window_manager(link, PATIENCE)?;
     }
     let focus = Witness::look(link, person)?.focus;
     if focus != before.focus && !is_inside(link, focus, active)? {
-        // A window manager that sees the focus come to a window inside the active one believes that it is lost.
-        let focus = if is_inside(link, before.focus, active)? { active } else { before.focus };
-        xinput::xi_set_focus(&link.conn, focus, CURRENT_TIME, person.keyboard)?.ignore_error();
+        set_focus(link, person, before)?;
     }
     link.drain()
+}
+
+/// Sets the focus to where it was before.
+pub fn set_focus(link: &Link, person: Pair, before: &Witness) -> Result<(), InputError> {
+    // A window manager that sees the focus come to a window inside the active one believes that it is lost.
+    let active = before.active.filter(|active| is_inside(link, before.focus, *active).unwrap_or(false));
+    let focus = active.unwrap_or(before.focus);
+    xinput::xi_set_focus(&link.conn, focus, CURRENT_TIME, person.keyboard)?.ignore_error();
+    Ok(())
 }
 
 fn is_back(link: &Link, person: Pair, before: &Witness, active: Window) -> Result<bool, InputError> {

@@ -15,7 +15,7 @@ use x11rb::protocol::xproto::{
     ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask, MapState, Window,
 };
 
-use super::guests::Guests;
+use super::guests::{Act, Guests};
 use super::leading;
 use super::link::Link;
 use super::master::Pair;
@@ -25,11 +25,10 @@ use crate::InputError;
 
 /// How long after a gesture its application is watched: a dialog of an office takes seconds.
 const WATCH: Duration = Duration::from_secs(5);
-/// How often it is looked whether a watch is over.
-const ROUND: Duration = Duration::from_millis(200);
-
-/// How long a gesture waits for what it opened: longer than a new window holds the person's devices.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a gesture waits for what it opened: longer than that takes to be put in its place.
+const PATIENCE: Duration = Duration::from_millis(1500);
+/// How long it waits at a time.
+const ROUND: Duration = Duration::from_millis(30);
 
 /// The code of the failure of a connection that has ended.
 const LOST: &str = "display_lost";
@@ -50,6 +49,8 @@ struct Lease {
 #[derive(Default)]
 struct Book {
     leases: Vec<Lease>,
+    /// The last action of an element, which may open something.
+    act: Option<Act>,
     is_closed: bool,
     /// How often it was asked whether all is heard.
     asked: u32,
@@ -102,9 +103,37 @@ impl Porter {
         self.post.watch(window)
     }
 
-    /// Waits until everything that has happened so far is heard, and new windows are in their places.
-    pub fn catch_up(&self) -> Result<(), InputError> {
-        self.post.catch_up()
+    /// Waits until everything that has happened so far is heard, and new windows are in their places; does something
+    /// every now and then `meanwhile`.
+    pub fn catch_up(&self, meanwhile: impl FnMut() -> Result<(), InputError>) -> Result<(), InputError> {
+        self.post.catch_up(meanwhile)
+    }
+
+    /// Has the person's devices held until [`Porter::end_act`], and until what an element of the watched window is made
+    /// to do has opened a window or had the time for it.
+    pub fn begin_act(&self, window: Window) -> Result<(), InputError> {
+        self.post.expect(window, None);
+        self.post.catch_up(|| Ok(()))
+    }
+
+    /// What the element was made to do was accepted or refused.
+    pub fn end_act(&self) -> Result<(), InputError> {
+        if let Some(act) = &mut self.post.lock().act {
+            act.done = act.done.or(Some(Instant::now()));
+        }
+        self.post.ask().map(drop)
+    }
+
+    /// A gesture is over whose application has not answered yet: what it may still open is waited for as after an
+    /// element's action.
+    pub fn linger(&self, window: Window) -> Result<(), InputError> {
+        self.post.expect(window, Some(Instant::now()));
+        self.post.ask().map(drop)
+    }
+
+    /// A gesture begins, which holds the devices itself.
+    pub fn forget_act(&self) {
+        self.post.lock().act = None;
     }
 
     /// Ends all watches; what was led is led back when this returns.
@@ -156,10 +185,19 @@ impl Post {
         Ok(())
     }
 
-    fn catch_up(&self) -> Result<(), InputError> {
+    fn expect(&self, window: Window, done: Option<Instant>) {
+        let mut book = self.lock();
+        // Where the person works in the same application, it is not watched.
+        if book.leases.iter().any(|lease| same_client(&self.hands, lease.window, window)) {
+            book.act = Some(Act { window, since: Instant::now(), done });
+        }
+    }
+
+    /// Puts a question among the events of the thread, and gives its number; none where nobody listens.
+    fn ask(&self) -> Result<Option<u32>, InputError> {
         let mut book = self.lock();
         if book.leases.is_empty() || book.is_closed {
-            return Ok(());
+            return Ok(None);
         }
         book.asked += 1;
         let asked = book.asked;
@@ -168,11 +206,23 @@ impl Post {
             ClientMessageEvent::new(32, self.eyes.own, self.eyes.atoms._BACKLOT_HEARD, [asked, 0, 0, 0, 0]);
         self.hands.conn.send_event(false, self.eyes.own, EventMask::NO_EVENT, question)?;
         self.hands.conn.flush()?;
+        Ok(Some(asked))
+    }
+
+    fn catch_up(&self, mut meanwhile: impl FnMut() -> Result<(), InputError>) -> Result<(), InputError> {
+        let Some(asked) = self.ask()? else { return Ok(()) };
+        let deadline = Instant::now() + PATIENCE;
         let is_behind = |book: &mut Book| {
             !book.is_closed && !book.leases.is_empty() && (book.heard < asked || book.is_receiving)
         };
         // Where the thread hangs, the window manager does.
-        drop(self.calm.wait_timeout_while(book, PATIENCE, is_behind));
+        while Instant::now() < deadline {
+            let waited = self.calm.wait_timeout_while(self.lock(), ROUND, is_behind);
+            if !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out() {
+                break;
+            }
+            meanwhile()?;
+        }
         Ok(())
     }
 
@@ -241,18 +291,20 @@ impl Post {
                     self.end(|lease| same_client(&self.hands, lease.window, left))?;
                 }
             }
-            guests.rest()?;
+            let act = self.lock().act;
+            let nap = guests.rest(&self.eyes, act, &leases)?;
             self.answer(heard, guests.patience().is_some());
             let now = Instant::now();
             self.end(|lease| lease.until <= now && !self.shows_menu(lease.window).unwrap_or(false))?;
-            let book = self.lock();
+            let mut book = self.lock();
             if book.leases.is_empty() {
+                book.act = None;
                 self.listen(false)?;
                 while self.eyes.conn.poll_for_event()?.is_some() {}
                 return Ok(());
             }
             drop(book);
-            self.doze(guests.patience().unwrap_or(ROUND).min(ROUND))?;
+            self.doze(nap)?;
         }
     }
 

@@ -1,6 +1,7 @@
 //! Knowing that an application or the window manager has done what was sent to it before.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use x11rb::CURRENT_TIME;
@@ -8,7 +9,8 @@ use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::Event;
 use x11rb::protocol::res::{self, ClientIdMask, ClientIdSpec};
 use x11rb::protocol::xproto::{
-    AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask, Window,
+    AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask,
+    Window, WindowClass,
 };
 
 use super::link::Link;
@@ -22,31 +24,38 @@ const ASLEEP: u32 = 12;
 const DOZE: Duration = Duration::from_millis(1);
 const GLANCE: Duration = Duration::from_micros(100);
 
+/// How many pings were sent: they come back as they were sent.
+static PINGS: AtomicU32 = AtomicU32::new(0);
+
 /// Waits until the application that owns the window has taken everything from its queue, for at most
 /// `patience`. Of one that does not know `_NET_WM_PING` the process is watched until it sleeps, where
-/// `thorough` asks for it.
+/// `thorough` asks for it. False when an answer is still to come.
 pub fn application(
     link: &Link,
     window: Window,
     patience: Duration,
     thorough: bool,
-) -> Result<(), InputError> {
+) -> Result<bool, InputError> {
     if answers_pings(link, window)? {
-        ping(link, BTreeSet::from([window]), patience)?;
-    } else if thorough {
+        return ping(link, BTreeSet::from([window]), patience);
+    }
+    if thorough {
         match process(link, window)? {
             Some(pid) => asleep(link, pid, patience)?,
             None => std::thread::sleep(UNSEEN),
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Waits until the application has also done what it only queued when it took its events: Qt answers a ping while it
-/// reads, and acts on what it has read afterwards. So it answers, goes to sleep, and answers again.
-pub fn twice(link: &Link, window: Window, patience: Duration) -> Result<(), InputError> {
+/// reads, and acts on what it has read afterwards. So it answers, goes to sleep, and answers again. False when an answer
+/// is still to come.
+pub fn twice(link: &Link, window: Window, patience: Duration) -> Result<bool, InputError> {
     let deadline = Instant::now() + patience;
-    application(link, window, patience, false)?;
+    if !application(link, window, patience, false)? {
+        return Ok(false);
+    }
     if let Some(pid) = process(link, window)? {
         while process_state(pid).is_some_and(|state| state != SLEEPING) && Instant::now() < deadline {
             std::thread::sleep(GLANCE);
@@ -102,16 +111,18 @@ fn ping(link: &Link, mut asked: BTreeSet<Window>, patience: Duration) -> Result<
     let answers = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::STRUCTURE_NOTIFY;
     let (conn, atoms) = (&link.conn, &link.atoms);
     conn.change_window_attributes(link.root, &listening(answers))?;
+    // An application that was given up may answer yet.
+    let number = PINGS.fetch_add(1, Ordering::Relaxed);
     for window in &asked {
-        let data = [atoms._NET_WM_PING, CURRENT_TIME, *window, 0, 0];
+        let data = [atoms._NET_WM_PING, CURRENT_TIME, *window, number, 0];
         let ping = ClientMessageEvent::new(32, *window, atoms.WM_PROTOCOLS, data);
         conn.send_event(false, *window, EventMask::NO_EVENT, ping)?;
     }
     let answered = asked.is_empty()
         || wait(link, patience, |event| {
             if let Event::ClientMessage(message) = event {
-                let [kind, _, window, ..] = message.data.as_data32();
-                if message.window == link.root && kind == atoms._NET_WM_PING {
+                let [kind, _, window, answered, _] = message.data.as_data32();
+                if message.window == link.root && kind == atoms._NET_WM_PING && answered == number {
                     asked.remove(&window);
                 }
             }
@@ -123,24 +134,32 @@ fn ping(link: &Link, mut asked: BTreeSet<Window>, patience: Duration) -> Result<
 }
 
 /// Waits until the window manager has done what it was asked before, for at most `patience`: it answers
-/// `_NET_REQUEST_FRAME_EXTENTS` in order, by a property of `own`. One that does not know the request gets no
-/// time.
-pub fn window_manager(link: &Link, own: Window, patience: Duration) -> Result<(), InputError> {
+/// `_NET_REQUEST_FRAME_EXTENTS` in order, by a property of the window that it is asked about. One that does
+/// not know the request gets no time. False when its answer is still to come.
+pub fn window_manager(link: &Link, patience: Duration) -> Result<bool, InputError> {
     let atoms = &link.atoms;
     let supported =
         link.conn.get_property(false, link.root, atoms._NET_SUPPORTED, AtomEnum::ATOM, 0, 1024)?.reply()?;
     let mut names = supported.value32().into_iter().flatten();
     if !names.any(|name| name == atoms._NET_REQUEST_FRAME_EXTENTS) {
-        return Ok(());
+        return Ok(true);
     }
-    let request = ClientMessageEvent::new(32, own, atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5]);
+    // A window for each question: an answer that was given up may come yet.
+    let (asked, masks) =
+        (link.conn.generate_id()?, CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE));
+    let (depth, visual, kind) =
+        (x11rb::COPY_DEPTH_FROM_PARENT, x11rb::COPY_FROM_PARENT, WindowClass::INPUT_OUTPUT);
+    link.conn.create_window(depth, asked, link.root, 0, 0, 1, 1, 0, kind, visual, &masks)?;
+    let request = ClientMessageEvent::new(32, asked, atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5]);
     let to_manager = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
     link.conn.send_event(false, link.root, to_manager, request)?;
-    wait(link, patience, |event| match event {
-        Event::PropertyNotify(changed) => changed.window == own && changed.atom == atoms._NET_FRAME_EXTENTS,
+    let has_answered = wait(link, patience, |event| match event {
+        Event::PropertyNotify(changed) => changed.window == asked && changed.atom == atoms._NET_FRAME_EXTENTS,
         _ => false,
     })?;
-    link.drain()
+    link.conn.destroy_window(asked)?;
+    link.drain()?;
+    Ok(has_answered)
 }
 
 /// True when the application that owns the window answers `_NET_WM_PING`.
