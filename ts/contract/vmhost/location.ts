@@ -20,8 +20,8 @@ export const storage = Type.String({
   minLength: 1,
   maxLength: 4096,
   description:
-    'A location by name, a folder by its absolute path, or `ephemeral`, a location whose VMs no list shows unasked, ' +
-    'and are removed when the service starts and they do not run.',
+    'A location by name, a folder by its absolute path, or `ephemeral`, a location whose VMs no list shows unasked ' +
+    'and the service removes at its next start if they do not run.',
 })
 
 /** What was done, in a sentence for people. */
