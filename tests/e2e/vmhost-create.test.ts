@@ -351,6 +351,11 @@ describe('a VM of an address', () => {
   test('that cannot be fetched, or is no whole disk, says so', async () => {
     tool('qemu-img', 'create', '-q', '-f', 'qcow2', '-b', '/etc/hostname', '-F', 'raw', 'overlay.qcow2', '1M')
     using overlay = await serveDisk(await Bun.file(join(files, 'overlay.qcow2')).bytes())
+    // A vmdk that is nothing but the name of a file of this machine.
+    const extent = ['createType="monolithicFlat"', 'RW 1 FLAT "/etc/hostname" 0', 'ddb.adapterType = "ide"']
+    const text = ['# Disk DescriptorFile', 'version=1', 'CID=fffffffe', 'parentCID=ffffffff', ...extent, ''].join('\n')
+    using extents = await serveDisk(new TextEncoder().encode(text))
+    using sparse = await serveDisk(await Bun.file(join(files, 'disk.vmdk')).bytes())
     const outcome = async (name: string, url: string) => {
       const { state, cause } = await ended(host, await fetchInto(name, url))
       expect(existsSync(folder(name))).toBe(false)
@@ -360,6 +365,8 @@ describe('a VM of an address', () => {
     const secret = `http://user:sesame@127.0.0.1:${port}/other.raw?token=sesame`
     expect(await outcome('missing', secret)).toEqual(['failed', 'download_failed', false])
     expect(await outcome('overlay', overlay.url)).toEqual(['failed', 'disk_unsupported', true])
+    expect(await outcome('extents', extents.url)).toEqual(['failed', 'disk_unsupported', true])
+    expect((await ended(host, await fetchInto('sparse', sparse.url))).state).toBe('done')
     const [told, logged] = [await call(host, 'GET', '/svc/operations'), await call(host, 'GET', '/svc/logs')]
     expect(JSON.stringify([told, logged])).toContain('/other.raw')
     expect(JSON.stringify([told, logged])).not.toContain('sesame')

@@ -6,7 +6,9 @@ export interface ImageInfo {
   readonly format: string
   readonly 'virtual-size': number
   readonly 'backing-filename'?: string
-  readonly 'format-specific'?: { readonly data?: { readonly 'data-file'?: string } }
+  readonly 'format-specific'?: {
+    readonly data?: { readonly 'data-file'?: string; readonly extents?: readonly { readonly filename: string }[] }
+  }
 }
 
 /** What work on a disk may hear and tell. */

@@ -35,7 +35,10 @@ export const inspect = async (path: string, isForeign: boolean, signal: AbortSig
   if (info.format === 'raw' && (await stat(path)).size % 512 !== 0) {
     throw refuse('it has no format that is known, and is no whole number of sectors. Use a qcow2 or raw disk.')
   }
-  const named = info['backing-filename'] ?? info['format-specific']?.data?.['data-file']
+  const { 'data-file': data, extents = [] } = info['format-specific']?.data ?? {}
+  // A vmdk may be a list of files, by any path.
+  const extent = extents.find(({ filename }) => filename.replace(/^file:/, '') !== path)?.filename
+  const named = info['backing-filename'] ?? data ?? extent
   if (isForeign && named !== undefined) {
     throw refuse(`it lies on another file, "${named}", which its address does not bring along. Use one that is whole.`)
   }
