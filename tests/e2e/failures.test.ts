@@ -327,6 +327,7 @@ const places: Record<FailureCode, string> = {
   unknown_operation: '../../ts/vmhost/app',
   foreign_host: '../../ts/vmhost/app',
   foreign_origin: '../../ts/vmhost/app',
+  from_guest: 'lume-command',
   unauthorized: '../../ts/vmhost/listen',
   token_required: '../../ts/vmhost/listen',
   no_console: '../../ts/vmhost/listen',

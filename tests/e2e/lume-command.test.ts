@@ -107,6 +107,15 @@ test('`run` stays until the VM ends, and `ssh` goes through the agent, or throug
   expect([slow.status, slow.stderr]).toEqual([1, expect.stringContaining('did not end in 1 s')])
   expect((await exec('ps | grep -c "[s]leep 1234"')).stdout).toBe('0\n')
 
+  // The network of the guest leads to this machine's loopback, but not to the service that runs it (from_guest).
+  const ask = ['--header "Host: 127.0.0.1:PORT"', 'http://10.0.2.2:PORT/svc/vms']
+    .join(' ')
+    .replaceAll('PORT', `${host.port}`)
+  const asked = await exec(`wget -S -O - ${ask}`)
+  expect([asked.status, asked.stdout]).toEqual([1, ''])
+  expect(asked.stderr).toContain('HTTP/1.1 400')
+  expect(host.log()).toMatch(/GET \/svc\/vms 400/)
+
   run.kill('SIGINT')
   expect([await run.exited, await run.stderr.text()]).toEqual([0, ''])
   expect((await data<Vm[]>('get', 'guest', '-f', 'json'))[0]?.status).toBe('stopped')

@@ -149,6 +149,11 @@ export const failures = kind({
     status: 403,
   },
   foreign_origin: { when: 'A web page that is not ours sent the request.', exit: 1, status: 403 },
+  from_guest: {
+    when: 'A guest asks the service that runs it, which asks nobody for a token.',
+    exit: 1,
+    status: 403,
+  },
   unauthorized: {
     when: 'The service asks for a token, and the request carries none or another.',
     exit: 1,

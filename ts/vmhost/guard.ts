@@ -1,4 +1,7 @@
-/** Who may speak with the service: programs of this machine and holders of the token, but no web page that is not ours. */
+/**
+ * Who may speak with the service: programs of this machine and holders of the token, but no web page that is not ours and
+ * no guest.
+ */
 import { timingSafeEqual } from 'node:crypto'
 import { Failure } from '@backlot/contract/failure'
 import type { Passes } from './passes.ts'
@@ -10,6 +13,8 @@ export interface Entry {
   /** Some of those values, to tell people. */
   readonly hosts: readonly string[]
   readonly token: string | undefined
+  /** Whether a guest of this host may have sent the request, whose network leads it to our loopback. */
+  mayBeGuest(request: Request): boolean
   /** The browsers that were let in by a link. */
   readonly passes: Passes | undefined
 }
@@ -19,7 +24,7 @@ export const consolePath = '/'
 
 /**
  * Lets a request in, and gives what the answer must set as a cookie where the visitor came by a link.
- * Throws `foreign_host`, `foreign_origin` or `unauthorized`. Pages of this machine on other ports are foreign too:
+ * Throws `foreign_host`, `foreign_origin`, `from_guest` or `unauthorized`. Pages of this machine on other ports are foreign too:
  * a browser calls them same-site, so that `Origin` (the Fetch standard, 3.2) is compared whole.
  */
 export const admit = (request: Request, entry: Entry): string | undefined => {
@@ -40,7 +45,14 @@ export const admit = (request: Request, entry: Entry): string | undefined => {
       { origin },
     )
   }
-  if (entry.token === undefined || isSame(headers.get('authorization') ?? '', `Bearer ${entry.token}`)) return undefined
+  if (entry.token === undefined) {
+    if (!entry.mayBeGuest(request)) return undefined
+    throw new Failure(
+      'from_guest',
+      'A guest may not use the service that runs it. Where it is meant to, start the service with --token-file and give it the token.',
+    )
+  }
+  if (isSame(headers.get('authorization') ?? '', `Bearer ${entry.token}`)) return undefined
   if (entry.passes?.isHeldBy(headers.get('cookie') ?? '') && (origin !== null || onlyLooks(request))) return undefined
   const cookie = entry.passes?.visit(linkOf(request))
   if (cookie !== undefined) return cookie

@@ -12,6 +12,7 @@ import { consolePath } from './guard.ts'
 import { isLoopback, isPublicName, loopbackNames, urlHost } from './names.ts'
 import { openHost } from './open-host.ts'
 import { Passes } from './passes.ts'
+import { mayBeCaller } from './peer.ts'
 
 export interface ListenOptions {
   /** An address of this machine, or `unix:PATH`. */
@@ -82,7 +83,16 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
   const isOwnHost = (host: string) => (isPrivate ? hosts.includes(host) : isPublicName(host, address, names))
   answer = createApp(
     { ...host, newLink: () => (socket === undefined ? newLink() : undefined) },
-    { hosts, isOwnHost, token, passes },
+    {
+      hosts,
+      isOwnHost,
+      token,
+      passes,
+      mayBeGuest: (request) => {
+        const caller = socket === undefined ? server.requestIP(request) : null
+        return caller !== null && mayBeCaller(host.machines.pids, { localPort: caller.port, remotePort: port })
+      },
+    },
     joinScreens(server),
     (defect) => log(`defect: ${Bun.inspect(defect)}`),
   )

@@ -47,6 +47,11 @@ export class Machines {
     return this.#live.size + this.#starting.size
   }
 
+  /** The processes of those that run. */
+  get pids(): number[] {
+    return [...this.#live.values()].map(({ pid }) => pid)
+  }
+
   /** Throws `vm_running` where the VM runs; `next` says what to do about it. */
   refuseRunning(vm: VmPlace, next: string): void {
     if (this.status(vm) === 'stopped') return

@@ -51,7 +51,7 @@ const json = (schema: unknown): Record<string, unknown> => ({ 'application/json'
 const refused = (description: string) => ({ description, content: json({ $ref: '#/components/schemas/Refusal' }) })
 
 /** What the guard refuses with before an operation is looked at. */
-const guarded: readonly FailureCode[] = ['unauthorized', 'foreign_host', 'foreign_origin']
+const guarded: readonly FailureCode[] = ['unauthorized', 'foreign_host', 'foreign_origin', 'from_guest']
 
 /** Answers to failures by status: 400 for all where existing clients know no other. */
 const refusals = (codes: readonly FailureCode[]): Record<number, unknown> => {
