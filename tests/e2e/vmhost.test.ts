@@ -181,6 +181,8 @@ describe('storage locations', () => {
       for (const [body, code] of [
         [{ name: 'one', path: join(host.home, 'two') }, 'location_exists'],
         [{ name: 'home', path: join(host.home, 'two') }, 'location_exists'],
+        [{ name: 'ephemeral', path: join(host.home, 'two') }, 'location_exists'],
+        [{ name: 'two', path: join(host.home, 'data/ephemeral') }, 'location_exists'],
         [{ name: 'two', path }, 'location_exists'],
         [{ name: 'two', path: `${path}/.` }, 'location_exists'],
         [{ name: 'two', path: 'two' }, 'invalid_directory'],

@@ -20,10 +20,10 @@ export const findLocation = (settings: Settings, name: string): Location => {
   )
 }
 
-/** Throws `location_exists` where another location than `name` keeps its VMs in the folder `path`, by whatever path. */
-export const refuseTakenFolder = async (settings: Settings, name: string, path: string): Promise<void> => {
+/** Throws `location_exists` where another of the locations than `name` keeps its VMs in the folder `path`, by whatever path. */
+export const refuseTakenFolder = async (locations: readonly Location[], name: string, path: string): Promise<void> => {
   const wanted = await realPath(path)
-  for (const other of locationsOf(settings)) {
+  for (const other of locations) {
     if (other.name === name || (await realPath(other.path)) !== wanted) continue
     throw new Failure(
       'location_exists',

@@ -19,6 +19,12 @@ export const storageOf = (settings: Settings, data: string, value: string): Stor
   return locationsOf(settings).find((location) => location.path === path) ?? { name: path, path }
 }
 
+/** Every location, and the ephemeral one: what a new one must differ from. */
+export const allStorages = (settings: Settings, data: string): Storage[] => [
+  ...locationsOf(settings),
+  storageOf(settings, data, ephemeral),
+]
+
 /** Where a VM is made when nobody says where. */
 export const defaultStorage = (settings: Settings): Storage => findLocation(settings, settings.defaultLocationName)
 

@@ -3,6 +3,7 @@ import { directoryPath, prepareDirectory } from '../directory.ts'
 import type { Handlers } from '../host.ts'
 import { locationsOf, refuseTakenFolder } from '../locations.ts'
 import type { Settings } from '../settings.ts'
+import { allStorages } from '../storage.ts'
 
 export const getConfig: Handlers['getConfig'] = async (_, host) => {
   const settings = await host.settings.read()
@@ -26,7 +27,9 @@ export const setConfig: Handlers['setConfig'] = async ({ homeDirectory, cacheDir
     for (const path of [decided.homeDirectory, decided.cacheDirectory]) {
       if (path !== undefined) await prepareDirectory(path)
     }
-    if (decided.homeDirectory !== undefined) await refuseTakenFolder(settings, 'home', decided.homeDirectory)
+    if (decided.homeDirectory !== undefined) {
+      await refuseTakenFolder(allStorages(settings, host.store.data), 'home', decided.homeDirectory)
+    }
     return decided
   })
   return { message: `Configuration updated: ${names.join(', ')}` }

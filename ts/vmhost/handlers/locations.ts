@@ -4,17 +4,19 @@ import { directoryPath, prepareDirectory } from '../directory.ts'
 import { dependent } from '../disks/bases.ts'
 import type { Handlers } from '../host.ts'
 import { findLocation, locationsOf, refuseTakenFolder } from '../locations.ts'
+import { allStorages } from '../storage.ts'
 
 export const listLocations: Handlers['listLocations'] = async (_, host) => locationsOf(await host.settings.read())
 
 export const addLocation: Handlers['addLocation'] = async ({ name, path: named }, host) => {
   const path = directoryPath(named)
   await host.settings.change(async (settings) => {
-    if (locationsOf(settings).some((location) => location.name === name)) {
+    const taken = allStorages(settings, host.store.data)
+    if (taken.some((location) => location.name === name)) {
       throw new Failure('location_exists', `Storage location already exists: "${name}". Choose another name.`, { name })
     }
     await prepareDirectory(path)
-    await refuseTakenFolder(settings, name, path)
+    await refuseTakenFolder(taken, name, path)
     return { locations: [...settings.locations, { name, path }] }
   })
   return { message: `Location added: ${name}`, name, path }
