@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
 import type { Ending } from '@backlot/contract/vmhost/vm'
 import type { Machine } from '../hypervisors/hypervisor.ts'
-import { stop } from './stop.ts'
+import { stop as stopSince } from './stop.ts'
 
 const ending: Ending = { cause: 'test', expected: true, at: '' }
-const patience = { guestMs: 20, processMs: 20 }
+const patience = { guestMs: 20, processMs: 20, inAllMs: 60_000 }
+const hours = 10_000_000
+
+const stop = (machine: Machine) => stopSince(machine, performance.now(), patience)
 
 /** A machine that does what `obeys` says: nothing, to be killed, or to shut down when asked. */
 const fakeMachine = (obeys: 'nothing' | 'kill' | 'question', way: 'agent' | 'acpi' | undefined = 'acpi') => {
@@ -26,18 +29,25 @@ const fakeMachine = (obeys: 'nothing' | 'kill' | 'question', way: 'agent' | 'acp
 }
 
 test('a guest that shuts down is not ended by force', async () => {
-  expect(await stop(fakeMachine('question', 'agent'), patience)).toBe('agent')
-  expect(await stop(fakeMachine('question', 'acpi'), patience)).toBe('acpi')
+  expect(await stop(fakeMachine('question', 'agent'))).toBe('agent')
+  expect(await stop(fakeMachine('question', 'acpi'))).toBe('acpi')
 })
 
 test('one that does not, or cannot be asked, is', async () => {
-  expect(await stop(fakeMachine('kill', 'agent'), patience)).toBe('forced')
-  expect(await stop(fakeMachine('kill', undefined), patience)).toBe('forced')
+  expect(await stop(fakeMachine('kill', 'agent'))).toBe('forced')
+  expect(await stop(fakeMachine('kill', undefined))).toBe('forced')
 })
 
 test('a process that outlives everything is a failure that names it', async () => {
-  await expect(stop(fakeMachine('nothing'), patience)).rejects.toMatchObject({
+  await expect(stop(fakeMachine('nothing'))).rejects.toMatchObject({
     code: 'vm_not_stopped',
     data: { name: 'fake', pid: 1 },
   })
+})
+
+test('who has waited long for it waits for no guest, whether that hears the question or not', async () => {
+  const hasty = { guestMs: hours, processMs: 20, inAllMs: 20 }
+  expect(await stopSince(fakeMachine('kill', 'acpi'), performance.now() - hours, hasty)).toBe('forced')
+  const deaf = Object.assign(fakeMachine('kill'), { askToShutDown: () => new Promise<never>(() => {}) })
+  expect(await stopSince(deaf, performance.now(), hasty)).toBe('forced')
 })

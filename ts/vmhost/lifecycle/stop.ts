@@ -4,10 +4,11 @@ import type { Handlers } from '../host.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
 import { alone, findVm } from './find.ts'
 
-/** Milliseconds that a guest has to shut down, and a process to end. */
-const usual = { guestMs: 11_000, processMs: 4_000 }
+/** Milliseconds that a guest has to shut down, a process to end, and all of it, what went before among it. */
+const usual = { guestMs: 11_000, processMs: 4_000, inAllMs: 19_000 }
 
 export const stopVm: Handlers['stopVm'] = async ({ name, storage }, host) => {
+  const began = performance.now()
   const vm = await findVm(host, name, storage)
   if (host.machines.status(vm) === 'stopped') throw notRunning(name)
   const { done } = host.operations.begin('stop', vm, (work) =>
@@ -16,17 +17,21 @@ export const stopVm: Handlers['stopVm'] = async ({ name, storage }, host) => {
       // Its start failed in the meantime, or it shut down by itself.
       if (machine === undefined) throw notRunning(name)
       work.step('waiting for the guest')
-      return stop(machine)
+      return stop(machine, began)
     }),
   )
   const method = await done
   return { message: `Virtual machine stopped: ${name}`, method }
 }
 
-/** Brings the machine to its end, and says how; throws `vm_not_stopped`. */
-export const stop = async (machine: Machine, patience = usual): Promise<'agent' | 'acpi' | 'forced'> => {
-  const asked = await machine.askToShutDown()
-  if (asked !== undefined && (await endsWithin(machine, patience.guestMs))) return asked
+/**
+ * Brings the machine to its end, and says how; throws `vm_not_stopped`. Who asked for it at `began`, a time of
+ * `performance.now()`, may have waited until others were done with it: the guest has the less.
+ */
+export const stop = async (machine: Machine, began: number, patience = usual): Promise<'agent' | 'acpi' | 'forced'> => {
+  const leftMs = () => began + patience.inAllMs - patience.processMs - performance.now()
+  const asked = await within(machine.askToShutDown(), leftMs())
+  if (asked !== undefined && (await endsWithin(machine, Math.min(patience.guestMs, leftMs())))) return asked
   const killed = machine.kill()
   killed.catch(() => undefined)
   if (await endsWithin(machine, patience.processMs)) return 'forced'
@@ -41,10 +46,19 @@ export const stop = async (machine: Machine, patience = usual): Promise<'agent' 
 const notRunning = (name: string): Failure =>
   new Failure('vm_not_running', `Virtual machine is not running: "${name}". Start it before you stop it.`, { name })
 
-const endsWithin = async (machine: Machine, ms: number): Promise<boolean> => {
-  const { promise, resolve } = Promise.withResolvers<false>()
-  const timer = setTimeout(() => resolve(false), ms)
-  const ended = await Promise.race([machine.ended.then(() => true), promise])
-  clearTimeout(timer)
-  return ended
+const endsWithin = async (machine: Machine, ms: number): Promise<boolean> =>
+  (await within(
+    machine.ended.then(() => true),
+    ms,
+  )) ?? false
+
+/** What comes of it in that time; undefined where nothing does. */
+const within = async <T>(work: Promise<T>, ms: number): Promise<T | undefined> => {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => resolve(undefined), Math.max(0, ms))
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
