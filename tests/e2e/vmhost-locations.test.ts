@@ -105,7 +105,16 @@ describe('storage', () => {
     expect(await ask('PATCH', '/aside', { storage: 'nas', source_location: folder })).toEqual([200, 'done'])
     expect([await names(host, at), await names(host, '?storage=nas')]).toEqual([[], ['aside']])
     expect((await get(host, 'aside')).cpuCount).toBe(3)
-    for (const name of ['aside', 'beside']) expect(await ask('DELETE', `/${name}`)).toEqual([200, 'done'])
+
+    // One that cannot move is not changed either.
+    await create(host, 'aside')
+    const { diskSize } = await get(host, 'aside', '?storage=home')
+    const both = { sourceLocation: 'home', storage: 'nas', diskSize: '2GB' }
+    expect(await ask('PATCH', '/aside', both)).toEqual([400, 'vm_exists'])
+    expect((await get(host, 'aside', '?storage=home')).diskSize.total).toBe(diskSize.total)
+    for (const name of ['aside?storage=home', 'aside', 'beside']) {
+      expect(await ask('DELETE', `/${name}`)).toEqual([200, 'done'])
+    }
   }, 60_000)
 
   test('that is ephemeral is emptied at the next start of what does not run, and keeps what does', async () => {

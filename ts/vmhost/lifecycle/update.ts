@@ -78,6 +78,8 @@ const refuseShrinking = async (vm: StoredVm, bytes: number | undefined): Promise
 const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: Work): Promise<void> => {
   host.machines.refuseRunning(vm, 'Wait until it has started.')
   const { cpu, memoryBytes, display, diskBytes, storage } = changes
+  // Before anything is changed: a disk does not shrink again.
+  if (storage !== undefined) await host.store.refuseTaken(placeOf(storage, vm.name))
   const settings = {
     ...vm.settings,
     ...(cpu !== undefined && { cpu }),
@@ -88,7 +90,6 @@ const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: W
     await core().resizeDisk(vmPath(vm.path, 'disk'), diskBytes)
   if (storage === undefined) return writeVmSettings(vm.path, settings)
   // Whoever comes after a service that died here finds each side by the other.
-  await host.store.refuseTaken(placeOf(storage, vm.name))
   await writeVmSettings(vm.path, { ...vm.settings, movingTo: placeOf(storage, vm.name).path })
   const moved = { ...settings, movedFrom: vm.path }
   const place = await copyVm(host, vm, storage, vm.name, moved, work).catch(async (error) => {
