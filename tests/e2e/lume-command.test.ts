@@ -106,6 +106,10 @@ test('`run` stays until the VM ends, and `ssh` goes through the agent, or throug
   const slow = await exec('sleep 1234', '--timeout-seconds', '1')
   expect([slow.status, slow.stderr]).toEqual([1, expect.stringContaining('did not end in 1 s')])
   expect((await exec('ps | grep -c "[s]leep 1234"')).stdout).toBe('0\n')
+  // With all that it began.
+  expect((await exec('(sleep 1234; true) | cat; true', '--timeout-seconds', '1')).status).toBe(1)
+  const none = async () => (await exec('ps | grep -c "[s]leep 1234"')).stdout === '0\n'
+  await until('the end of all of it', none)
 
   // The network of the guest leads to this machine's loopback, but not to the service that runs it (from_guest).
   const ask = ['--header "Host: 127.0.0.1:PORT"', 'http://10.0.2.2:PORT/svc/vms']

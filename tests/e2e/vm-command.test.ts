@@ -59,7 +59,7 @@ describe('vm', () => {
 
   test('a command is run in a guest that was started just before, and adds what it says to a file', async () => {
     await data('vm', 'create', 'quick', '--memory', '256MB')
-    await data('vm', 'run', 'quick')
+    await data('vm', 'run', 'quick', '--detach')
     const file = join(host.home, 'said')
     await writeFile(file, 'before\n')
     const exec = async (command: string, seconds: string) => {

@@ -1,7 +1,9 @@
 /** Acts inside guests. */
 import { Failure } from '@backlot/contract/failure'
-import type { Handlers } from '../host.ts'
+import type { Handlers, Host } from '../host.ts'
+import type { Machine } from '../hypervisors/hypervisor.ts'
 import { findVm } from '../lifecycle/find.ts'
+import type { VmPlace } from '../vm-store.ts'
 
 /** Seconds for a command whose caller names none. */
 const usualSeconds = 60
@@ -11,9 +13,18 @@ export const execInVm: Handlers['execInVm'] = async (
   host,
 ) => {
   const vm = await findVm(host, name, storage)
-  const machine = host.machines.get(vm.path)
+  const machine = await startedMachine(host, vm, performance.now() + timeoutSeconds * 1000)
   if (machine === undefined) {
     throw new Failure('vm_not_running', `"${name}" does not run; start it first.`, { name })
   }
   return machine.execute(command, timeoutSeconds * 1000)
+}
+
+/** Milliseconds between two looks whether a VM has been started. */
+const looksEveryMs = 20
+
+/** The machine of a VM, once its start, if one is under way, has its outcome; undefined where it does not run. */
+const startedMachine = async ({ machines }: Host, vm: VmPlace, deadline: number): Promise<Machine | undefined> => {
+  while (machines.status(vm) === 'starting' && performance.now() < deadline) await Bun.sleep(looksEveryMs)
+  return machines.get(vm.path)
 }

@@ -54,13 +54,22 @@ export const execInGuest = async (
     if (performance.now() > deadline) break
     await Bun.sleep(pause)
   }
-  await start(guestOs === 'windows' ? `taskkill /F /T /PID ${pid}` : `kill -9 ${pid}`, false).catch(() => undefined)
+  await start(guestOs === 'windows' ? `taskkill /F /T /PID ${pid}` : endTree(pid), false).catch(() => undefined)
   throw new Failure(
     'guest_timeout',
     `The command did not end in ${timeoutMs / 1000} s and was ended. Allow it more with \`timeoutSeconds\`, or let it run in the background of the guest.`,
     { command, timeoutSeconds: timeoutMs / 1000 },
   )
 }
+
+/**
+ * Words for a shell that end a process and all below it. Each is held before its children are looked for, so that it
+ * begins no more of them. The agent's children share its process group, which must live.
+ */
+const endTree = (pid: number): string =>
+  'end() { kill -STOP "$1"; ' +
+  'for each in $(grep -ls "^PPid:[[:space:]]*$1\\$" /proc/[0-9]*/status | cut -d/ -f3); do end "$each"; done; ' +
+  `kill -KILL "$1"; }; end ${pid}`
 
 const resultOf = (status: Status): GuestResult => ({
   stdout: text(status['out-data']),
