@@ -89,6 +89,10 @@ describe('routes', () => {
       '/svc/events get',
       '/svc/vms/{name}/vnc get',
     ])
+    // What holds where a field is left out stands there too.
+    const path = ['paths', '/svc/vms/{name}/run', 'post', 'requestBody', 'content', 'application/json', 'schema']
+    expect(document).toHaveProperty([...path, 'properties', 'noDisplay', 'default'], false)
+    expect(document).toHaveProperty([...path, 'properties', 'recoveryMode', 'default'], false)
   })
 
   test('that nobody declared answer 404, other methods too', async () => {

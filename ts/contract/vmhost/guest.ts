@@ -19,7 +19,7 @@ export const guestOperations = {
     body: Type.Object({
       command: Type.String({ minLength: 1, maxLength: 100_000, description: 'What the shell of the guest is to run.' }),
       timeoutSeconds: Type.Optional(
-        Type.Number({ minimum: 0.1, maximum: 3600, description: 'Seconds that it may take; 60 when absent.' }),
+        Type.Number({ minimum: 0.1, maximum: 3600, default: 60, description: 'Seconds that it may take.' }),
       ),
       storage: Type.Optional(storage),
     }),

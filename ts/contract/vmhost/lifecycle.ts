@@ -184,18 +184,20 @@ export const lifecycleOperations = {
     leniently: true,
     params: named,
     body: Type.Object({
-      noDisplay: Type.Optional(Type.Boolean({ description: 'Without its VNC display.' })),
+      noDisplay: Type.Optional(Type.Boolean({ default: false, description: 'Without its VNC display.' })),
       sharedDirectories: Type.Optional(
         Type.Array(
           Type.Object({
             hostPath: Type.String({ minLength: 1, description: 'Absolute path of the folder on the host.' }),
             tag: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,30}$' })),
-            readOnly: Type.Optional(Type.Boolean()),
+            readOnly: Type.Optional(Type.Boolean({ default: false })),
           }),
           { maxItems: 16, description: 'Folders of the host that the guest sees.' },
         ),
       ),
-      recoveryMode: Type.Optional(Type.Boolean({ description: 'Boot a guest with macOS in recovery mode.' })),
+      recoveryMode: Type.Optional(
+        Type.Boolean({ default: false, description: 'Boot a guest with macOS in recovery mode.' }),
+      ),
       storage: Type.Optional(storage),
     }),
     success: {
