@@ -8,23 +8,31 @@ export interface Connection {
 }
 
 /**
+ * Where a socket is looked for, one after the other, for each takes milliseconds; twice, for the kernel may skip one
+ * while others come and go.
+ */
+const tables = ['/proc/net/tcp', '/proc/net/tcp6', '/proc/net/tcp', '/proc/net/tcp6'] as const
+
+/**
  * Whether one of the processes may be the caller: its socket is theirs, or nobody's any more, so that none can be told by
  * leaving early. Reads what the kernel shows in `/proc` (proc(5)).
  */
 export const mayBeCaller = (pids: readonly number[], connection: Connection): boolean => {
   if (pids.length === 0) return false
-  const callers = socketsOf(connection)
+  let callers: string[] = []
+  for (const table of tables) {
+    callers = socketsIn(table, connection)
+    if (callers.length > 0) break
+  }
   return callers.length === 0 || pids.some((pid) => socketsHeldBy(pid).some((held) => callers.includes(held)))
 }
 
 /** The sockets with these ports, as `/proc/PID/fd` names them; those that were closed have no number. */
-const socketsOf = ({ localPort, remotePort }: Connection): string[] =>
-  ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) =>
-    linesOf(table)
-      .map((line) => line.trim().split(/\s+/))
-      .filter(([, local, remote]) => portOf(local) === localPort && portOf(remote) === remotePort)
-      .flatMap(({ 9: inode }) => (inode === undefined || inode === '0' ? [] : [`socket:[${inode}]`])),
-  )
+const socketsIn = (table: string, { localPort, remotePort }: Connection): string[] =>
+  linesOf(table)
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, remote]) => portOf(local) === localPort && portOf(remote) === remotePort)
+    .flatMap(({ 9: inode }) => (inode === undefined || inode === '0' ? [] : [`socket:[${inode}]`]))
 
 const portOf = (address = ''): number => Number.parseInt(address.split(':')[1] ?? '', 16)
 
