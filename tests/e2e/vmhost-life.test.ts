@@ -386,7 +386,11 @@ describe('operations and events', () => {
       let text = ''
       return {
         until: async (part: string) => {
-          while (!text.includes(part)) text += (await reader.read()).value
+          while (!text.includes(part)) {
+            const { done, value } = await reader.read()
+            if (done) throw new Error(`the events ended before ${part}`)
+            text += value
+          }
           return text
         },
         end: () => reader.cancel(),

@@ -105,12 +105,16 @@ describe('the settings file', () => {
     for (let round = 0; round < 5; round++) {
       const child = Bun.spawn([process.execPath, '-e', writer, path], { stdout: 'pipe', stderr: 'inherit' })
       const reader = child.stdout.getReader()
-      for (let seen = 0; seen <= round; ) seen += (await reader.read()).value?.byteLength ?? 0
+      for (let seen = 0; seen <= round; ) {
+        const { done, value } = await reader.read()
+        if (done) throw new Error('the writer ended by itself')
+        seen += value.byteLength
+      }
       child.kill('SIGKILL')
       await child.exited
       const { locations } = await new SettingsFile(path, usual).read()
       expect(locations).toHaveLength(2000)
       expect(new Set(locations.map((location) => location.path)).size).toBe(1)
     }
-  })
+  }, 120_000)
 })
