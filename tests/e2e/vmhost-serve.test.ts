@@ -73,12 +73,20 @@ describe('serve', () => {
       [['--token-file', '/nothing'], 1, '/nothing'],
       [['--key-file', '/nothing'], 1, '/nothing'],
       [['--listen', '/run/socket'], 1, 'it takes unix:PATH'],
+      [['--listen', 'unix:/run/socket', '--host', '0.0.0.0'], 1, 'exclude each other'],
+      [['--listen', 'unix:/run/socket', '--port', '99'], 1, 'exclude each other'],
       [['--nothing'], 64, '--nothing'],
     ] as const) {
       const call = await runBacklot(['serve', ...args], { BACKLOT_HOME: host.home })
       expect([args, call.status, call.stdout]).toEqual([args, status, ''])
       expect(call.stderr).toContain(text)
     }
+    const words = await runBacklot(['serve', '--port', '0'], {
+      BACKLOT_HOME: host.home,
+      BACKLOT_HOST_TOKEN: 'two words',
+    })
+    expect([words.status, words.stdout]).toEqual([1, ''])
+    expect(words.stderr).toContain('BACKLOT_HOST_TOKEN holds more than one word')
     const misplaced = await runBacklot(['serve', '--port', '0'], { BACKLOT_HOME: 'not/absolute' })
     expect([misplaced.status, misplaced.stdout]).toEqual([1, ''])
     expect(misplaced.stderr).toContain('"not/absolute"')

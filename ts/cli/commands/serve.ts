@@ -33,6 +33,7 @@ console follows there that lets one browser in, once; \`backlot host link\` make
         name: { type: 'string', multiple: true },
       },
     })
+    if (values.listen !== undefined) refuseBeside(values)
     const say = (line: string) => void process.stderr.write(`${new Date().toISOString()} ${line}\n`)
     await using service = await listen({
       address: readListen(values.listen) ?? values.host ?? '127.0.0.1',
@@ -67,8 +68,23 @@ const readListen = (text: string | undefined): string | undefined => {
   )
 }
 
+/** A Unix socket has none of what an address of the network has. */
+const refuseBeside = (values: Readonly<Record<string, unknown>>): void => {
+  const argument = ['host', 'port', 'name'].find((flag) => values[flag] !== undefined)
+  if (argument === undefined) return
+  throw new Failure('invalid_argument', `--listen and --${argument} exclude each other: give one of them.`, {
+    argument,
+  })
+}
+
 const readToken = (file: string | undefined): string | undefined => {
-  if (file === undefined) return process.env[environment.hostToken] || undefined
+  if (file === undefined) {
+    const token = process.env[environment.hostToken] || undefined
+    if (token === undefined || isWord(token)) return token
+    throw new Failure('invalid_argument', `${environment.hostToken} holds more than one word; put one token in it.`, {
+      argument: environment.hostToken,
+    })
+  }
   let token: string
   try {
     token = readFileSync(file, 'utf8').trim()
@@ -77,12 +93,14 @@ const readToken = (file: string | undefined): string | undefined => {
       argument: 'token-file',
     })
   }
-  const fault = token === '' ? 'is empty' : /^[\x21-\x7e]+$/.test(token) ? undefined : 'holds more than one word'
+  const fault = token === '' ? 'is empty' : isWord(token) ? undefined : 'holds more than one word'
   if (fault === undefined) return token
   throw new Failure('invalid_argument', `The token file "${file}" ${fault}; put one token in it.`, {
     argument: 'token-file',
   })
 }
+
+const isWord = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
 const interruption = (): Promise<void> =>
   new Promise((settle) => {
