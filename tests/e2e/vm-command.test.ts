@@ -215,4 +215,21 @@ describe('host logs -f', () => {
     const lines = text.trim().split('\n')
     expect(new Set(lines).size).toBe(lines.length)
   })
+
+  test('shows only what comes where no lines are asked for', async () => {
+    const args = ['host', 'logs', '-f', '--lines', '0']
+    const child = Bun.spawn(backlotCommand(...args), { env: { ...process.env, ...env }, stdout: 'pipe' })
+    let text = ''
+    const reading = (async () => {
+      for await (const part of child.stdout) text += new TextDecoder().decode(part)
+    })()
+    await until('a line that came', async () => {
+      await data('vm', 'create', 'later', '--image', 'none')
+      await data('vm', 'rm', 'later')
+      return text.includes('"vm":"later"')
+    })
+    child.kill('SIGINT')
+    await reading
+    expect(text).not.toContain('"vm":"seen"')
+  })
 })

@@ -1,6 +1,6 @@
 /** Calls an operation for a person or a script: shows progress, waits for what takes long, cancels when interrupted. */
 import { Failure } from '@backlot/contract/failure'
-import type { Operation } from '@backlot/contract/vmhost/operation'
+import type { Operation, OperationKind } from '@backlot/contract/vmhost/operation'
 import { type Progress, startProgress } from '../progress.ts'
 import type { OperationName } from './declared.ts'
 import { prepareImage } from './image.ts'
@@ -8,12 +8,22 @@ import { type Service, Watch } from './service.ts'
 
 type Input = Record<string, unknown>
 
-/** Operations that may take long, and the name under which the VM is found afterwards. */
-const long: Partial<Record<OperationName, (input: Input) => { name: unknown; storage: unknown }>> = {
-  createVm: ({ name, storage }) => ({ name, storage }),
-  runVm: ({ name, storage }) => ({ name, storage }),
-  cloneVm: ({ newName, destLocation, sourceLocation }) => ({ name: newName, storage: destLocation ?? sourceLocation }),
-  updateVm: ({ name, storage, sourceLocation }) => ({ name, storage: storage ?? sourceLocation }),
+/** What an operation that may take long is called by the service, and where the VM is found afterwards. */
+interface Long {
+  readonly kind: OperationKind
+  readonly name: unknown
+  readonly storage: unknown
+}
+
+const long: Partial<Record<OperationName, (input: Input) => Long>> = {
+  createVm: ({ name, storage }) => ({ kind: 'create', name, storage }),
+  runVm: ({ name, storage }) => ({ kind: 'run', name, storage }),
+  cloneVm: ({ newName, destLocation, sourceLocation }) => ({
+    kind: 'clone',
+    name: newName,
+    storage: destLocation ?? sourceLocation,
+  }),
+  updateVm: ({ name, storage, sourceLocation }) => ({ kind: 'set', name, storage: storage ?? sourceLocation }),
 }
 
 /**
@@ -38,7 +48,7 @@ export const callOperation = async (
     if (isDetached) return await call(input)
     let id: string | undefined
     await using watch = await Watch.open(service, (operation) => {
-      if (operation.name !== found.name) return
+      if (operation.name !== found.name || operation.kind !== found.kind) return
       if (operation.state === 'running') id = operation.id
       showOperation(progress, operation)
     })

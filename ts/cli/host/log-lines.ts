@@ -42,9 +42,10 @@ const lookEveryMs = 500
 export async function* followLog(service: Service, wish: LogWish, signal: AbortSignal): AsyncGenerator<string> {
   let last: string | undefined
   for (let first = true; !signal.aborted; first = false) {
-    const lines = await logLines(service, first ? wish : { ...wish, lines: 1_000 })
+    // Without a line to begin with it would not be known which come later.
+    const lines = await logLines(service, first && wish.lines !== 0 ? wish : { ...wish, lines: 1_000 })
     const from = last === undefined ? 0 : lines.lastIndexOf(last) + 1
-    for (const line of lines.slice(from)) yield line
+    if (!first || wish.lines !== 0) for (const line of lines.slice(from)) yield line
     last = lines.at(-1) ?? last
     await Bun.sleep(lookEveryMs)
   }
