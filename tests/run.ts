@@ -36,6 +36,19 @@ const count = (found: Counts, sign: 1 | -1 = 1) => {
   for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += sign * found[key]
 }
 
+/** What runs now: it does not outlive an interruption of this run. */
+let running: Bun.Subprocess | undefined
+for (const [signal, status] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, async () => {
+    running?.kill(signal)
+    await running?.exited
+    process.exit(status)
+  })
+}
+
 /** How long each command took. */
 const times: { label: string; seconds: number }[] = []
 
@@ -44,6 +57,7 @@ async function run(label: string, command: readonly string[], counts: (output: s
   console.log(`== ${label}`)
   const begun = performance.now()
   const child = Bun.spawn([...command], { cwd: root, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  running = child
   const watch = setTimeout(() => child.kill('SIGKILL'), limitMinutes * 60_000)
   let output = ''
   const forward = async (stream: ReadableStream<Uint8Array>, out: NodeJS.WriteStream) => {
