@@ -41,6 +41,14 @@ export const exceptions: readonly Exception[] = [
     reason: 'A minimised Firefox may tell of no elements in its pages.',
   },
   {
+    toolkits: ['Firefox'],
+    placings: ['minimised'],
+    actions: ['key'],
+    code: 'element_not_focusable',
+    varies: true,
+    reason: 'A minimised Firefox may leave the focus where it is when another element is to have it.',
+  },
+  {
     toolkits: ['Chromium', 'Firefox', 'xterm', 'LibreOffice Calc'],
     placings: hidden,
     actions: ['text'],
