@@ -81,7 +81,8 @@ export const observingOperations = {
     ours: true,
     refusals: ['operation_not_found', 'operation_over'],
     summary: 'Cancel an operation.',
-    description: 'What it has made is removed; it is `cancelled` once that is done.',
+    description:
+      'What it has made is removed; it is `cancelled` once that is done, or `done` where it was too late to undo.',
     params: one,
     success: { status: 200, description: 'It is being cancelled.', result: Operation },
     refusal: 'Invalid request',
