@@ -284,12 +284,16 @@ impl Post {
             if is_closed {
                 return Ok(());
             }
-            let mut heard = None;
+            let (mut heard, mut is_gone) = (None, false);
             while let Some(event) = self.eyes.conn.poll_for_event()? {
                 heard = self.question(&event).or(heard);
+                is_gone |= matches!(event, Event::DestroyNotify(_));
                 if let Some(left) = guests.hear(&self.eyes, &event, &leases)? {
                     self.end(|lease| same_client(&self.hands, lease.window, left))?;
                 }
+            }
+            if is_gone {
+                self.end(|lease| settle::process(&self.hands, lease.window).ok().flatten() != lease.pid)?;
             }
             let act = self.lock().act;
             let nap = guests.rest(&self.eyes, act, &leases)?;
