@@ -11,6 +11,9 @@ import { markedProcesses } from './traces.ts'
 import { until } from './until.ts'
 import { displayState } from './witness/index.ts'
 
+/** What keeps what the person has copied. */
+const owners = new WeakMap<TestDesktop, Bun.Subprocess>()
+
 /** An application to be launched, by its id. */
 const launched = 'backlot.killed.Launched'
 
@@ -52,7 +55,7 @@ export const openWideScene = (on: TestDesktop): Promise<WideScene> => openScene(
 const copy = async (on: TestDesktop): Promise<void> => {
   const file = on.path('copied')
   writeFileSync(file, copied)
-  on.start(['xclip', '-quiet', '-selection', 'clipboard', '-i', file])
+  owners.set(on, on.start(['xclip', '-quiet', '-selection', 'clipboard', '-i', file]))
   await until('the person to have copied', async () => (await pasted(on)) === copied)
 }
 
@@ -111,7 +114,9 @@ export const killedDuring = async (scene: WideScene, kind: string, part: number)
     const covers = await coversOf(on)
     const left = await killedDriver(on, scene, part, [call], (dead) => endLaunched(on, dead))
     const clipboard = await pasted(on)
-    if (kind === 'clipboard_write') await copy(on)
+    // xclip ends by an error of the display when the window of whoever reads it is gone in the middle.
+    const isLost = kind === 'clipboard_read' && clipboard === '' && owners.get(on)?.exitCode !== null
+    if (kind === 'clipboard_write' || isLost) await copy(on)
     else if (clipboard !== copied) left.push(`"${clipboard.slice(0, 60)}" in the clipboard`)
     if ((await coversOf(on)) !== covers) left.push('a hole in a window')
     return left
