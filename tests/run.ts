@@ -1,162 +1,212 @@
 /**
- * Runs the tests and sums up: `bun tests/run.ts [FILTER] [--soak | --soak-group N] [--record]`.
+ * Runs the tests and sums up: `bun tests/run.ts [FILTER] [--all | --changed] [--soak | --soak-group N] [--record]`.
  *
- * FILTER is a part of a test file's path, the name of a crate, or else a part of test names. `--soak` adds the groups
- * of tests/soak (a file is a group), `--soak-group N` one of them, N modulo their number. `--record` keeps what is
- * proved, and the pages that the tests wrote. A few failed tests with real parts are tried once more, and named as flaky
- * if they pass then. The last lines are the tally of requirements and `N passed, N failed, N skipped`.
+ * Each test file and each test program of cargo's is a job. Jobs run side by side, each in namespaces of its own, or one
+ * after another on the machine itself where there are none. A job whose result is kept under the hash of all that it
+ * reaches is not run and counts as proved; `--all`, `--record`, a FILTER and the variable `CI` run what there is.
+ *
+ * FILTER is a part of a test file's path, the name of a crate, or else a part of test names. `--changed` runs what
+ * reaches a file that differs from the last commit. `--soak` adds the groups of tests/soak (a file is a group),
+ * `--soak-group N` one of them, N modulo their number; `--soak-scale F` makes them F times as long. `--jobs N` says how
+ * many jobs run side by side. `--record` keeps what is proved, the times, the flaky tests, and the pages that tests wrote.
+ * The last lines are the tally of requirements and `N passed, N failed, N skipped`.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { total } from './runner/counts.ts'
+import { endAll, execute, type Place } from './runner/execute.ts'
+import { counted, mostFlaky, namesOf, worthAgain } from './runner/flaky.ts'
+import { plan, unitTests } from './runner/job.ts'
+import { Contents, keepResults, type Results, readNumbers, readResults, writeNumbers } from './runner/kept.ts'
+import { added, adoptDescendants, descendants, onlyRun, traces } from './runner/machine.ts'
+import { longestFirst, pool } from './runner/pool.ts'
+import { Tree } from './runner/reach.ts'
+import { type Done, line, times } from './runner/report.ts'
+import { changedFiles, reaching, reachOf, unchanged } from './runner/select.ts'
+import { unexpected } from './runner/skips.ts'
+import { files as allFiles, root } from './shape/sources.ts'
 import { keepProved, summary, tallyOfRun } from './spec/tally.ts'
-import { failedOfBun, failedOfCargo, mostFlaky, worthAgain } from './support/again.ts'
-import { type Counts, countsOfBun, countsOfCargo, plan } from './support/plan.ts'
+import { prepare } from './support/prepared.ts'
+import { testBinaries } from './support/test-binaries.ts'
 
-const root = join(import.meta.dir, '..')
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { soak: { type: 'boolean' }, 'soak-group': { type: 'string' }, record: { type: 'boolean' } },
+  options: {
+    all: { type: 'boolean', default: false },
+    changed: { type: 'boolean', default: false },
+    soak: { type: 'boolean', default: false },
+    'soak-group': { type: 'string' },
+    'soak-scale': { type: 'string' },
+    record: { type: 'boolean', default: false },
+    jobs: { type: 'string' },
+  },
 })
 const filter = positionals[0]
+const inCi = ['1', 'true'].includes(process.env.CI ?? '')
+const number = (flag: string, value: string | undefined, usual: number): number => {
+  const given = value === undefined ? usual : Number(value)
+  if (Number.isFinite(given) && given >= 0) return given
+  console.error(`--${flag} takes a number, not "${value}"`)
+  process.exit(64)
+}
+const group = values['soak-group'] === undefined ? undefined : number('soak-group', values['soak-group'], 0)
+process.env.BACKLOT_SOAK_SCALE = String(number('soak-scale', values['soak-scale'], 1))
 
-// The folder that stays when a file runs in namespaces with a throw-away root.
 const results = join(root, 'target', 'test-results')
+const keptFile = join(root, 'target', 'test-kept.json')
+const timesFile = join(root, 'tests', 'times.txt')
+const flakyFile = join(root, 'tests', 'flaky.txt')
+mkdirSync(join(root, 'target'), { recursive: true })
+const other = onlyRun(join(root, 'target', 'test-run.pid'))
+if (other !== undefined) {
+  console.error(`the tests of this checkout are running already, as process ${other}; wait for it or end it`)
+  process.exit(75)
+}
 rmSync(results, { recursive: true, force: true })
 mkdirSync(results, { recursive: true })
-const proofs = join(results, 'proofs.txt')
-// Home is another folder where the root is thrown away.
-const rust = { CARGO_HOME: join(homedir(), '.cargo'), RUSTUP_HOME: join(homedir(), '.rustup') }
-const own = { BACKLOT_BIN: join(root, 'dist', 'backlot'), BACKLOT_PROOFS: proofs, FORCE_COLOR: '0' }
-const env = { ...rust, ...process.env, ...own }
 
-const total = { passed: 0, failed: 0, skipped: 0 }
-const count = (found: Counts, sign: 1 | -1 = 1) => {
-  for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += sign * found[key]
-}
-
-/** What runs now: it does not outlive an interruption of this run. */
-let running: Bun.Subprocess | undefined
 for (const [signal, status] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
   process.once(signal, async () => {
-    running?.kill(signal)
-    await running?.exited
+    await endAll()
     process.exit(status)
   })
 }
+adoptDescendants()
 
-/** How long each command took. */
-const times: { label: string; seconds: number }[] = []
+const tests = allFiles.filter((file) => /^(ts|tests)\/.*\.test\.ts$/.test(file))
+const planned = plan({ files: tests, binaries: testBinaries(), filter, soak: group ?? values.soak })
 
-/** Runs a command, shows what it prints and answers its counts; a runner that fails without a failed test is a failure. */
-async function run(label: string, command: readonly string[], counts: (output: string) => Counts, limitMinutes = 10) {
-  console.log(`== ${label}`)
-  const begun = performance.now()
-  const child = Bun.spawn([...command], { cwd: root, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
-  running = child
-  const watch = setTimeout(() => child.kill('SIGKILL'), limitMinutes * 60_000)
-  let output = ''
-  const forward = async (stream: ReadableStream<Uint8Array>, out: NodeJS.WriteStream) => {
-    const decoder = new TextDecoder()
-    for await (const chunk of stream) {
-      const text = decoder.decode(chunk, { stream: true })
-      output += text
-      out.write(text)
-    }
-  }
-  await Promise.all([forward(child.stdout, process.stdout), forward(child.stderr, process.stderr), child.exited])
-  clearTimeout(watch)
-  times.push({ label, seconds: Math.round((performance.now() - begun) / 1000) })
-  const found = counts(output)
-  if (child.exitCode !== 0 && found.failed === 0 && !output.includes('matched 0 tests')) {
-    found.failed = 1
-    console.log(`${label} ended with ${child.signalCode ?? child.exitCode} and no failed test`)
-  }
-  return { found, output }
+// What need not run.
+const tree = new Tree(root, allFiles)
+const contents = new Contents(root)
+const kept = readResults(keptFile)
+const runsAll = values.all || values.record || inCi || filter !== undefined
+const spared = runsAll ? new Set<string>() : unchanged(planned, tree, contents, kept)
+const wanted = values.changed ? reaching(planned, tree, changedFiles(root)) : planned
+const jobs = wanted.filter(({ name }) => !spared.has(name))
+const proofs = new Set<string>()
+let unchangedTests = 0
+for (const { name } of wanted) {
+  if (!spared.has(name)) continue
+  unchangedTests += kept[name]?.counts.passed ?? 0
+  for (const id of kept[name]?.proofs ?? []) proofs.add(id)
 }
+if (values.changed) console.log(`${jobs.length} of ${planned.length} jobs reach what differs from the last commit`)
 
-/** What is run again at the end if only few tests failed: their names, and how the second run replaces the first. */
-const again: { names: readonly string[]; run: () => Promise<boolean> }[] = []
+const probe = Bun.spawnSync([join(root, 'tests/support/apart'), '--probe', process.execPath, '--revision'])
+const place: Place = { root, results, apart: probe.success }
+if (!place.apart) console.log(`one job after another, on this machine itself: ${probe.stderr.toString().trim()}`)
+const cores = availableParallelism()
+const width = place.apart ? Math.max(1, number('jobs', values.jobs, cores * 2)) : 1
 
-const group = values['soak-group'] === undefined ? undefined : Number(values['soak-group'])
-const steps = plan({
-  files: [...new Bun.Glob('{ts,tests}/**/*.test.ts').scanSync(root)].filter((file) => !file.includes('node_modules/')),
-  crates: readdirSync(join(root, 'crates')),
-  filter,
-  soak: group ?? values.soak === true,
+const begun = performance.now()
+const before = traces()
+const done: Done[] = []
+const known = new Map([
+  ...readNumbers(timesFile),
+  ...Object.entries(kept).map(([name, { seconds }]) => [name, seconds] as const),
+])
+
+if (jobs.length > 0) await prepare()
+const preparedSeconds = (performance.now() - begun) / 1000
+await pool(longestFirst(jobs, known), width, async (job) => {
+  const result = await execute(job, place)
+  done.push({ job, result })
+  if (result.counts.failed > 0) console.log(result.output)
+  console.log(line({ job, result }, `${String(done.length).padStart(3)}/${jobs.length}`))
+  for (const name of result.failed) console.log(`     failed: ${name}`)
 })
 
-const apart = join(root, 'tests', 'support', 'apart')
-const probe = steps.bun.some((step) => step.apart) ? Bun.spawnSync([apart, '--probe']) : undefined
-const noNamespaces = probe?.exitCode ? probe.stderr.toString().trim() : undefined
-
-if (steps.cargo) {
-  const command = ['cargo', 'test', '--quiet', '--no-fail-fast', '--tests', ...steps.cargo]
-  const { found, output } = await run('cargo test', command, countsOfCargo, 30)
-  count(found)
-  const { names, commands } = failedOfCargo(output)
-  const passed = async () => {
-    let second = 0
-    for (const alone of commands) {
-      const tried = await run(`again: ${names.join(', ')}`, alone, countsOfCargo)
-      if (tried.found.failed > 0) return false
-      second += tried.found.passed
-    }
-    if (second !== found.failed) return false
-    count({ passed: found.failed, failed: -found.failed, skipped: 0 })
-    return true
-  }
-  if (commands.length > 0) again.push({ names, run: passed })
-}
-for (const step of steps.bun) {
-  const { label, files, name, apart: away, minutes } = step
-  if (away && noNamespaces !== undefined) {
-    console.log(`== ${label}\n(skip) all of it: ${noNamespaces}`)
-    total.skipped += 1
-    continue
-  }
-  const test = [
-    process.execPath,
-    'test',
-    '--timeout',
-    '60000',
-    ...(name ? ['-t', name] : []),
-    ...files.map((f) => `./${f}`),
-  ]
-  const command = away ? [apart, results, ...test] : test
-  const { found, output } = await run(label, command, countsOfBun, minutes)
-  count(found)
-  if (found.failed === 0 || !worthAgain(step)) continue
-  const passed = async () => {
-    const { found: second } = await run(`again: ${label}`, command, countsOfBun, minutes)
-    if (second.failed > 0 || second.passed === 0) return false
-    count(found, -1)
-    count(second)
-    return true
-  }
-  const names = failedOfBun(output).map((failed) => `${label}: ${failed}`)
-  again.push({ names: names.length > 0 ? names : [label], run: passed })
-}
-
+// What failed by accident passes by itself.
 const flaky: string[] = []
-if (total.failed <= mostFlaky) {
-  for (const { names, run: passed } of again) if (await passed()) flaky.push(...names)
+const flakyBefore = readNumbers(flakyFile)
+const failing = done.filter(({ result }) => result.counts.failed > 0)
+if (total(failing.map(({ result }) => result.counts)).failed <= mostFlaky) {
+  for (const entry of failing) {
+    const { job, result } = entry
+    if (!worthAgain(job, result, flakyBefore)) continue
+    const only = job.runner === 'cargo' ? result.failed : []
+    const second = await execute(job, place, only)
+    console.log(line({ job, result: second }, 'again'))
+    if (second.counts.failed > 0 || second.counts.passed < Math.max(1, only.length)) {
+      console.log(second.output)
+      continue
+    }
+    flaky.push(...namesOf(job, result))
+    const counts =
+      only.length > 0
+        ? total([result.counts, { passed: only.length, failed: -only.length, skipped: 0 }])
+        : second.counts
+    done[done.indexOf(entry)] = {
+      job,
+      result: { ...second, counts, failed: [], proofs: [...result.proofs, ...second.proofs] },
+    }
+  }
 }
 
-const tally = tallyOfRun(proofs, filter === undefined)
-for (const error of tally.errors) console.log(error)
-if (values.record && filter === undefined && total.failed === 0) keepProved(tally)
-// Pages that tests write about what they saw: only a run without a failure saw all of it.
-const pages = join(results, 'docs')
-if (values.record && total.failed === 0 && existsSync(pages)) cpSync(pages, join(root, 'docs'), { recursive: true })
+// What the run left, beside what its jobs were asked for themselves.
+const left = [...descendants().map(({ pid, command }) => `process ${pid}: ${command}`), ...added(before, traces())]
+for (const { pid } of descendants()) process.kill(pid, 'SIGKILL')
+
+const sum = total(done.map(({ result }) => result.counts))
+if (left.length > 0) {
+  sum.failed += 1
+  console.log(`the run left behind: ${left.join('; ')}`)
+}
+const skipped = done.flatMap(({ job, result }) => result.skipped.map((name) => `${job.name}: ${name}`))
+for (const name of skipped) console.log(`skipped: ${name}`)
+const surprising = inCi ? unexpected(skipped) : []
+if (surprising.length > 0) {
+  sum.failed += surprising.length
+  console.log(`${surprising.length} of these skips are not expected where all tests run`)
+}
+
+const clean: Results = {}
+for (const { job, result } of done) {
+  for (const id of result.proofs) proofs.add(id)
+  const isFlaky = flaky.some((name) => name.startsWith(`${job.name}: `))
+  if (result.counts.failed > 0 || isFlaky || job.soaks || job.tests !== undefined || job.name === unitTests) continue
+  clean[job.name] = {
+    hash: contents.of(reachOf(tree, job)),
+    counts: result.counts,
+    proofs: result.proofs,
+    seconds: result.seconds,
+  }
+}
+keepResults(keptFile, clean)
+
+const isWhole = filter === undefined && !values.changed
+const proofsFile = join(results, 'proofs.txt')
+writeFileSync(proofsFile, [...proofs].map((id) => `${id}\n`).join(''))
+const tally = tallyOfRun(proofsFile, isWhole)
+if (values.record) {
+  writeNumbers(
+    flakyFile,
+    'How often a test failed in a recorded run and passed by itself; twice is a defect.',
+    counted(flakyBefore, flaky),
+  )
+}
+if (values.record && isWhole && sum.failed === 0) {
+  keepProved(tally)
+  const seconds = done.map(({ job, result }) => [job.name, Math.round(result.seconds)] as const)
+  writeNumbers(timesFile, 'Seconds of each job, by which a run begins with the longest.', new Map(seconds))
+  // Pages that tests write about what they saw: only a run without a failure saw all of it.
+  const pages = join(results, 'docs')
+  if (existsSync(pages)) cpSync(pages, join(root, 'docs'), { recursive: true })
+}
+for (const error of isWhole ? tally.errors : []) console.log(error)
 for (const name of flaky) console.log(`flaky: ${name} (failed, and passed when it was run again by itself)`)
-const longest = times.toSorted((a, b) => b.seconds - a.seconds).slice(0, 5)
-const whole = times.reduce((sum, { seconds }) => sum + seconds, 0)
-console.log(`in ${whole} s; longest: ${longest.map(({ label, seconds }) => `${label} ${seconds} s`).join(', ')}`)
+console.log(`preparing took ${preparedSeconds.toFixed(1)} s`)
+for (const text of times(done, (performance.now() - begun) / 1000, cores)) console.log(text)
+if (unchangedTests > 0)
+  console.log(`${unchangedTests} unchanged (they passed with all that they reach as it is now; --all runs them)`)
 console.log(summary(tally))
-console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`)
-if (total.failed > 0 || total.passed === 0 || (tally.errors.length > 0 && !values.record)) process.exit(1)
+console.log(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped`)
+const isWrong = sum.failed > 0 || (isWhole && tally.errors.length > 0 && !values.record)
+const isEmpty = sum.passed === 0 && unchangedTests === 0 && !values.changed
+process.exit(isWrong || isEmpty ? 1 : 0)

@@ -30,6 +30,8 @@ const attemptsOn = async (targets: readonly string[], body: string): Promise<Rec
   address.searchParams.set('body', body)
   const profile = await mkdtemp(join(tmpdir(), 'backlot-browser-'))
   const browser = Bun.spawn(['chromium', ...flags, `--user-data-dir=${profile}`, address.href], {
+    // One that is killed leaves its lock there.
+    env: { ...process.env, TMPDIR: profile },
     stdout: 'ignore',
     stderr: 'ignore',
   })

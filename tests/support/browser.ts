@@ -53,6 +53,8 @@ const places: Readonly<Record<string, string>> = { ' ': 'Space', '-': 'Minus', '
 export const openBrowser = async (flags: readonly string[] = ['--window-size=1280,900']): Promise<Browser> => {
   const profile = await mkdtemp(join(tmpdir(), 'backlot-browser-'))
   const child = Bun.spawn(['chromium', ...usual, ...flags, `--user-data-dir=${profile}`, 'about:blank'], {
+    // One that is killed leaves its lock there.
+    env: { ...process.env, TMPDIR: profile },
     stdout: 'ignore',
     stderr: 'pipe',
   })

@@ -1,6 +1,7 @@
 /** A private desktop for one test file, and programs on it. */
 import { afterAll, beforeAll } from 'bun:test'
 import { mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DesktopOptions, type PrivateDesktop, startDesktop } from '@backlot/headless'
 import { backlotCommand, type Finished } from './backlot.ts'
@@ -13,7 +14,7 @@ export class TestDesktop {
     /** Names its paths; shared by all that stand for the same desktop. */
     private readonly files = { count: 0 },
   ) {
-    mkdirSync(this.home, { recursive: true })
+    mkdirSync(this.temporary, { recursive: true })
   }
 
   /** The same desktop, whose programs get other variables. */
@@ -26,10 +27,22 @@ export class TestDesktop {
     return join(this.desktop.folder, 'home')
   }
 
+  /** Folder for temporary files; a browser that is killed leaves some. */
+  private get temporary(): string {
+    return join(this.home, 'tmp')
+  }
+
   /** Environment of everything on the desktop: configuration, data and sockets are its own too. */
   get env(): Record<string, string> {
     const { BACKLOT_HOME: _, XDG_CONFIG_HOME: __, XDG_DATA_HOME: ___, XDG_STATE_HOME: ____, ...env } = this.desktop.env
-    const own = { HOME: this.home, XDG_CACHE_HOME: join(this.home, '.cache'), BACKLOT_UPDATE_REGISTRY: '' }
+    const own = {
+      HOME: this.home,
+      TMPDIR: this.temporary,
+      // The executable unpacks its native core once for all desktops.
+      BUN_TMPDIR: tmpdir(),
+      XDG_CACHE_HOME: join(this.home, '.cache'),
+      BACKLOT_UPDATE_REGISTRY: '',
+    }
     return { ...env, ...own, ...this.changes }
   }
 

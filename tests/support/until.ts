@@ -1,4 +1,5 @@
 /** Waiting for a condition, the only waiting that tests do. */
+import { appendFileSync } from 'node:fs'
 
 /** Milliseconds after which a condition counts as never met; far more than any needs, because machines are busy. */
 const usualPatienceMs = 30_000
@@ -9,11 +10,21 @@ export const until = async <T>(
   look: () => T | null | undefined | false | Promise<T | null | undefined | false>,
   patienceMs = usualPatienceMs,
 ): Promise<T> => {
-  const deadline = performance.now() + patienceMs
+  const begun = performance.now()
+  const deadline = begun + patienceMs
   for (;;) {
     const seen = await look()
-    if (seen !== null && seen !== undefined && seen !== false) return seen
+    if (seen !== null && seen !== undefined && seen !== false) {
+      note(what, performance.now() - begun)
+      return seen
+    }
     if (performance.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain for ${what}`)
     await Bun.sleep(10)
   }
+}
+
+/** Tells the run of the tests about a wait that it may want to know of. */
+const note = (what: string, ms: number): void => {
+  const file = process.env.BACKLOT_TEST_WAITS
+  if (file && ms > 500) appendFileSync(file, `${JSON.stringify({ what, ms: Math.round(ms) })}\n`)
 }

@@ -1,0 +1,45 @@
+/** What a run says at its end: what took how long, what it waited for, and what it found. */
+import type { Result } from './execute.ts'
+import type { Job } from './job.ts'
+
+/** A job and what came of it. */
+export interface Done {
+  readonly job: Job
+  readonly result: Result
+}
+
+const s = (seconds: number): string => `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+
+/** The line of a job that has ended. */
+export function line({ job, result }: Done, place: string): string {
+  const { passed, failed, skipped } = result.counts
+  const counts = [
+    `${passed} passed`,
+    ...(failed ? [`${failed} failed`] : []),
+    ...(skipped ? [`${skipped} skipped`] : []),
+  ]
+  const word = failed > 0 ? 'FAIL' : 'ok  '
+  return `${word} ${place} ${s(result.seconds).padStart(6)} ${`(cpu ${s(result.cpuSeconds)})`.padEnd(12)} ${job.name}: ${counts.join(', ')}`
+}
+
+/** The longest jobs and waits of a run, and how much of the processors it used. */
+export function times(done: readonly Done[], wallSeconds: number, cores: number): string[] {
+  const longest = done.toSorted((a, b) => b.result.seconds - a.result.seconds).slice(0, 8)
+  const waits = new Map<string, { ms: number; times: number }>()
+  for (const { job, result } of done) {
+    for (const { what, ms } of result.waits) {
+      // Numbers and names of one run would make every wait another.
+      const key = `${what.replaceAll(/[\w-]*\d[\w.-]*/g, '…').slice(0, 80)} (${job.name.replace(/^tests\//, '')})`
+      const sum = waits.get(key) ?? { ms: 0, times: 0 }
+      waits.set(key, { ms: sum.ms + ms, times: sum.times + 1 })
+    }
+  }
+  const most = [...waits].toSorted(([, a], [, b]) => b.ms - a.ms).slice(0, 8)
+  const cpu = done.reduce((sum, { result }) => sum + result.cpuSeconds, 0)
+  return [
+    `longest: ${longest.map(({ job, result }) => `${job.name} ${s(result.seconds)}`).join(', ')}`,
+    ...(most.length > 0 ? ['waited longest for:'] : []),
+    ...most.map(([what, { ms, times }]) => `  ${s(ms / 1000)}${times > 1 ? ` in ${times} waits` : ''}: ${what}`),
+    `in ${s(wallSeconds)}; processors used to ${Math.round((100 * cpu) / (wallSeconds * cores))} %`,
+  ]
+}
