@@ -213,8 +213,9 @@ test(
       await launch({ name: launch_path })
       await end((await startedWith(mark)).pid)
       expect(app?.last_used ?? '').toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/)
-      for (const { running, pid, last_used } of await apps()) {
+      for (const { running, pid, kind, last_used } of await apps()) {
         expect(pid > 0).toBe(running)
+        expect(kind).toBeString()
         if (last_used !== null) expect(Number.isNaN(Date.parse(last_used))).toBe(false)
       }
     },

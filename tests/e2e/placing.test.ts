@@ -46,6 +46,10 @@ test(
     }
     const [, shell] = await inBothForms<{ effect: string }>(on(), client, 'bring_to_front', { pid: app.pid })
     expect(shell.effect).toBe('confirmed')
+    expect((await client.call('bring_to_front', { window_id: app.windowId })).structured).toMatchObject({
+      code: 'missing_argument',
+      argument: 'pid',
+    })
   }),
   60_000,
 )

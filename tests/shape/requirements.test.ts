@@ -3,7 +3,7 @@ import { requirements } from '../spec/index.ts'
 import { tally } from '../spec/tally.ts'
 import { files, read } from './sources.ts'
 
-test('every requirement has an id of its own, and every deferral a reason', () => {
+test('every requirement has an id of its own, and what is decided or deferred a reason', () => {
   expect(tally(requirements, []).errors).toEqual([])
 })
 

@@ -1,9 +1,10 @@
 /** Requirements of the driver's action tools. */
-import { needsMac } from './reasons.ts'
+import { needsMac, needsWindows } from './reasons.ts'
 import type { Rows } from './requirement.ts'
 
-const ownKeyboard = 'decided: on X11 the keyboard of the agent delivers to the window without activating it'
-const noFn = 'decided: `fn` is refused, because an X11 keyboard has no such modifier'
+const ownKeyboard =
+  'on X11 the keyboard of the agent delivers to the window without activating it (docs/decisions/0002)'
+const noFn = '`fn` is refused, because an X11 keyboard has no such modifier'
 
 export const driverActions = {
   'driver.launch-app.call': 'launch_app launches an app, in both forms.',
@@ -22,11 +23,12 @@ export const driverActions = {
   'driver.kill-app.call': 'kill_app ends a process by force, in both forms.',
   'driver.kill-app.pid-required': '`pid` is required.',
 
-  'driver.bring-to-front.call': 'bring_to_front is called with pid, in both forms.',
+  'driver.bring-to-front.call': 'bring_to_front is called with pid, which is required, in both forms.',
   'driver.bring-to-front.window-id': '`window_id` is optional.',
+  'driver.bring-to-front.windows': { text: 'On Windows it brings the window to the front.', deferred: needsWindows },
   'driver.bring-to-front.linux': {
-    text: 'On Linux it is a stub.',
-    deferred: 'decided: on Linux it activates the window and verifies it, as a stub would pretend',
+    text: 'It is for Windows only; on Linux it is a stub.',
+    decided: 'on Linux it activates the window and verifies that, because a stub would only pretend',
   },
 
   'driver.click.call': 'click is called with pid and a target, in both forms.',
@@ -90,7 +92,7 @@ export const driverActions = {
   'driver.press-key.key-required': '`key` is required.',
   'driver.press-key.no-focus-theft': 'The key reaches the pid without stealing focus.',
   'driver.press-key.modifiers': '`modifiers` holds cmd, shift, option or alt, and ctrl.',
-  'driver.press-key.modifier-fn': { text: '`modifiers` takes fn.', deferred: noFn },
+  'driver.press-key.modifier-fn': { text: '`modifiers` takes fn.', decided: noFn },
   'driver.press-key.names.editing': 'return, tab, escape, space and delete are keys.',
   'driver.press-key.names.movement': 'up, down, left, right, home, end, pageup and pagedown are keys.',
   'driver.press-key.names.function': 'f1 to f12 are keys.',
@@ -98,7 +100,7 @@ export const driverActions = {
   'driver.press-key.element': 'window_id and element_index focus the element first.',
   'driver.press-key.window-activates': {
     text: 'window_id alone activates the window briefly and restores the prior app.',
-    deferred: ownKeyboard,
+    decided: ownKeyboard,
   },
   'driver.press-key.plain': 'Without window_id and element_index the standard path delivers.',
 
@@ -108,10 +110,10 @@ export const driverActions = {
   'driver.hotkey.not-frontmost': 'The target need not be in front.',
   'driver.hotkey.order': 'Modifiers come first and exactly one other key comes last.',
   'driver.hotkey.modifiers': 'Modifiers are cmd or command, shift, option or alt, ctrl or control.',
-  'driver.hotkey.modifier-fn': { text: 'fn is a modifier.', deferred: noFn },
+  'driver.hotkey.modifier-fn': { text: 'fn is a modifier.', decided: noFn },
   'driver.hotkey.window-activates': {
     text: '`window_id` selects the menu key path with brief activation.',
-    deferred: ownKeyboard,
+    decided: ownKeyboard,
   },
 
   'driver.set-value.call': 'set_value is called in both forms.',

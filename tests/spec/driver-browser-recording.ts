@@ -41,7 +41,7 @@ export const driverBrowserRecording = {
   },
   'driver.start-recording.ffmpeg': {
     text: 'On Windows and Linux video needs ffmpeg on PATH.',
-    deferred: 'films are made by an encoder of our own, and by ffmpeg only where that cannot (docs/decisions/0008)',
+    decided: 'films are made by an encoder of our own, and by ffmpeg only where that cannot (docs/decisions/0010)',
   },
   'driver.start-recording.without-ffmpeg': 'Without it turns are still captured; last_error carries the diagnostic.',
   'driver.start-recording.owner': 'The result carries `owner`: the owning session, or null.',

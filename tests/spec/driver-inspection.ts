@@ -60,7 +60,7 @@ export const driverInspection = {
   'driver.set-config.session-dropped': 'The change of a session is dropped when its client disconnects.',
   'driver.set-config.linux-writes-shared': {
     text: 'On Windows and Linux a proxied session still writes the shared configuration.',
-    deferred: "a session's override is kept in memory on every platform; only the anonymous path writes the file",
+    decided: 'a session keeps its override in memory on every platform (docs/decisions/0008)',
   },
   'driver.set-config.precedence': 'The argument of the call wins, then the override of the session, then the default.',
   'driver.set-config.anonymous-persists': 'The anonymous path writes the persisted default, and nothing else does.',

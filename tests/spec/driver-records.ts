@@ -1,4 +1,5 @@
 /** Requirements of the driver's records and of the states they go through. */
+import { needsMac } from './reasons.ts'
 import type { Rows } from './requirement.ts'
 
 export const driverRecords = {
@@ -7,7 +8,8 @@ export const driverRecords = {
   'driver.app.active': '`active` is true for the app in front, which then is running.',
   'driver.app.pid': '`pid` is the process id, 0 when the app does not run.',
   'driver.app.launch-path': '`launch_path` is the path of what is installed, when known; launch_app takes it.',
-  'driver.app.kind': '`kind` is `desktop` for an installed application.',
+  'driver.app.kind': '`kind` is a string: what kind of application it is.',
+  'driver.app.kind-macos': { text: '`kind` is `desktop` for .app bundles on macOS.', deferred: needsMac },
   'driver.app.last-used': '`last_used` is an RFC 3339 timestamp from the file system, or null.',
 
   'driver.window.window-id': '`window_id` is the integer id of the window.',

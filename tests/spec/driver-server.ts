@@ -20,7 +20,8 @@ export const driverServer = {
     text: 'A server started from an IDE terminal would be attributed to that terminal by the system.',
     deferred: `permission grants by bundle id exist on macOS only; ${needsMac}`,
   },
-  'driver.daemon.proxy': '`mcp` starts a daemon where none runs and sends every tool call through its Unix socket.',
+  'driver.daemon.proxy':
+    'An `mcp` that a client starts from a terminal starts the `serve` daemon and proxies every call through its socket.',
   'driver.daemon.open-command': {
     text: 'The daemon of the driver application is launched by the open command of the system.',
     deferred: needsMac,

@@ -4,7 +4,7 @@ import type { Rows } from './requirement.ts'
 export const sandboxLife = {
   'sandbox.package.python': {
     text: 'The SDK is distributed as a Python package, labelled v0.1.0.',
-    deferred: 'decided: the SDK is a TypeScript package with the same classes, methods and defaults',
+    decided: 'the SDK is a TypeScript package with the same classes, methods and defaults',
   },
   'sandbox.attributes': 'A sandbox has screen, mouse, keyboard, clipboard, shell, window, terminal, mobile, tunnel.',
   'sandbox.never-host': 'A sandbox never controls the host.',
@@ -42,7 +42,7 @@ export const sandboxLife = {
   'sandbox.whoami': 'whoami gives the user, id and email among it, from the cloud API.',
   'sandbox.configure': 'configure sets the API key and the cloud address for all calls.',
   'sandbox.deprecated.localhost': 'localhost() gives a Localhost and is deprecated.',
-  'sandbox.deprecated.sandbox': 'sandbox() takes its fourteen parameters and is deprecated.',
+  'sandbox.deprecated.sandbox': 'sandbox() takes its thirteen parameters and is deprecated.',
 
   'sandbox.create': 'create provisions a persistent sandbox and gives it connected.',
   'sandbox.connect': 'connect attaches to a sandbox by name.',

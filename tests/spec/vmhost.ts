@@ -96,7 +96,7 @@ export const vmhost = {
   'vmhost.logs.get.refused': 'GET /svc/logs answers 400 when the logs cannot be read.',
 
   'vmhost.errors.always-400': 'Every documented failure of every operation is status 400.',
-  'vmhost.errors.no-other-status': 'No operation answers a status but its success and 400.',
+  'vmhost.errors.no-other-status': 'An operation of the specification that fails answers 400 and no other status.',
 
   'vmhost.limits.chunk-size': 'The upload chunk size is 512 MB unless the push says otherwise.',
   'vmhost.limits.port': 'The default port is 7777.',
