@@ -107,12 +107,28 @@ test(
 test(
   'a right click on an element shows its menu',
   proving(['driver.right-click.element'], async () => {
-    const did = await client.ask<{ effect: string }>('right_click', {
-      ...target,
-      element_index: await indexOf('Notes'),
+    const popups = async () => (await windowsOf(client, app.pid)).filter(({ kind }) => kind === 'popup')
+    expect(await popups()).toEqual([])
+    const mark = app.journal.mark()
+    const did = await client.ask('right_click', { ...target, element_index: await indexOf('Notes') })
+    await app.journal.waitFor(
+      'the menu of the text',
+      ({ type, widget }) => type === 'populate-popup' && widget === 'Notes',
+      mark,
+    )
+    const [menu] = await until('the menu', async () => {
+      const shown = await popups()
+      return shown.length > 0 && shown
     })
-    await until('the menu', async () => (await windowsOf(client, app.pid)).some(({ kind }) => kind === 'popup'))
-    expect(did).toMatchObject({ effect: 'confirmed', evidence: expect.arrayContaining([]) })
+    expect(did).toMatchObject({
+      effect: 'confirmed',
+      evidence: expect.arrayContaining([
+        expect.objectContaining({
+          kind: 'window_opened',
+          detail: expect.stringContaining(`popup ${menu?.window_id} `),
+        }),
+      ]),
+    })
     await closeMenus()
   }),
   60_000,

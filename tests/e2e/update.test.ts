@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { version } from '@backlot/contract/version'
+import { backlotCommand } from '../support/backlot.ts'
 import { privateDesktop, type TestDesktop } from '../support/desktop.ts'
 import { inBothForms } from '../support/forms.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
@@ -51,7 +52,7 @@ afterAll(async () => {
 const ask = () => client.ask<Update>('check_for_update')
 
 test(
-  'a newer version is told of with the line that installs it and its notes, and nothing is installed',
+  'a newer version is told of with the line that installs it and its notes',
   proving(
     [
       'driver.check-for-update.call',
@@ -75,16 +76,54 @@ test(
   ),
 )
 
+test('the registry is asked once in some hours, and told nothing', async () => {
+  await ask()
+  await ask()
+  expect(asked.map(({ path }) => path)).toEqual(['/backlot/latest'])
+  const { host, connection, 'accept-encoding': _, ...told } = asked[0]?.headers ?? {}
+  expect(told).toEqual({ accept: 'application/json', 'user-agent': 'backlot' })
+  const kept = JSON.parse(readFileSync(cache(), 'utf8'))
+  expect(kept).toMatchObject({ version: '999.0.1' })
+  const heardHoursAgo = (hours: number) =>
+    Bun.write(cache(), JSON.stringify({ ...kept, asked_at: Date.now() - hours * 3_600_000, version: '998.0.0' }))
+  await heardHoursAgo(1)
+  expect([(await ask()).latest_version, asked.length]).toEqual(['998.0.0', 1])
+  await heardHoursAgo(24)
+  expect([(await ask()).latest_version, asked.length]).toEqual(['999.0.1', 2])
+})
+
+/** A line of strace: a call that made a path or changed what is there, or started a program. */
+const touched = /^\d+ +(execve|creat|mkdir|rename|link|symlink|unlink|open|chmod|truncate)[a-z0-9]*\((.*)\) += \d/
+
 test(
-  'the registry is asked once in some hours, and told nothing',
+  'looking for an update starts no program and writes no file but what it remembers',
   proving(['driver.check-for-update.never-installs'], async () => {
-    await ask()
-    await ask()
-    expect(asked.map(({ path }) => path)).toEqual(['/backlot/latest'])
-    const { host, connection, 'accept-encoding': _, ...told } = asked[0]?.headers ?? {}
-    expect(told).toEqual({ accept: 'application/json', 'user-agent': 'backlot' })
-    expect(JSON.parse(readFileSync(cache(), 'utf8'))).toMatchObject({ version: '999.0.1' })
+    const log = on().path('strace.log')
+    const calls = 'execve,execveat,creat,open,openat,/mkdir,/rename,/link,/unlink,/chmod,/truncate'
+    // From its sources it runs in Bun, which keeps what it has translated.
+    const { status, stdout } = await here
+      .with({ BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0' })
+      .run([
+        ...['strace', '-f', '-qq', '-s', '300', '-e', `trace=${calls}`, '-e', 'signal=none', '-o', log],
+        ...backlotCommand('check_for_update', '{}', '--direct'),
+      ])
+    expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 0, update_available: true })
+    const seen = readFileSync(log, 'utf8')
+      .split('\n')
+      .flatMap((line) => {
+        const [, call = '', words = ''] = touched.exec(line) ?? []
+        const isRead = call === 'open' && !/O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)/.test(words)
+        return call === '' || isRead ? [] : [{ call, path: /"([^"]*)"/.exec(words)?.[1] ?? words }]
+      })
+    expect(seen.filter(({ call }) => call === 'execve')).toHaveLength(1)
+    const elsewhere = seen.filter(
+      ({ call, path }) =>
+        call !== 'execve' && !path.startsWith(dirname(cache())) && !/^\/(?:dev|proc|sys)\//.test(path),
+    )
+    expect(elsewhere).toEqual([])
+    expect(seen.map(({ path }) => path)).toContainEqual(expect.stringContaining(cache()))
   }),
+  60_000,
 )
 
 test('what is remembered counts only for the registry that said it', async () => {
