@@ -18,6 +18,9 @@ afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
 }, 30_000)
 
+const configure = async (value: string) =>
+  expect((await on().run(driverCommand('config', 'set', 'evidence_timeout_ms', value))).status).toBe(0)
+
 const subjectOf = ({ pid, windowId, journal }: Application) => ({
   target: { pid, window_id: windowId },
   journal,
@@ -124,17 +127,15 @@ test('what is drawn because of a key confirms it, in a window that was still bef
     ),
   )
   const target = { pid: window.pid, window_id: window.window_id }
-  const seen = await until('a key that is confirmed', async () => {
-    await client.ask('wait_for', { ...target, condition: 'still', still_ms: 1_500 })
-    const { evidence } = await client.ask<Evidence>('press_key', { ...target, key: 'x' })
-    return evidence.find(({ kind }) => kind === 'pixels_changed')
-  })
-  expect(seen?.kind).toBe('pixels_changed')
+  // However late a busy machine draws the letter, it is the answer to the key.
+  await configure('10000')
+  await client.ask('wait_for', { ...target, condition: 'still', still_ms: 1_500 })
+  const did = await client.ask<Evidence & { effect: string }>('press_key', { ...target, key: 'x' })
+  await configure('400')
+  expect(did).toMatchObject({ effect: 'confirmed' })
+  expect(did.evidence.map(({ kind }) => kind)).toContain('pixels_changed')
   process.kill(window.pid)
 }, 60_000)
-
-const configure = async (value: string) =>
-  expect((await on().run(driverCommand('config', 'set', 'evidence_timeout_ms', value))).status).toBe(0)
 
 test('looking takes as long as the configuration says, and a refusal names what was tried', async () => {
   const app = await startGtk3(on(), 'controls', { title: 'Brief' })
