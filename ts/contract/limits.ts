@@ -37,6 +37,9 @@ export const hostInterface = {
   bytesPerVm: 2 ** 30,
 } as const
 
+/** Seconds that a guest has to shut down when it is stopped: where nobody says how many, and at most. */
+export const stopGrace = { usualSeconds: 11, mostSeconds: 240 } as const
+
 /** Operations of the VM host that are remembered, those under way aside. */
 export const operationsKept = 200
 

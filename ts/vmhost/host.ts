@@ -25,6 +25,8 @@ export interface Host {
   /** One thing at a time is done with a VM; its folder is the key. */
   readonly turns: Turns
   readonly log: LogFile
+  /** Milliseconds that a guest has to shut down where who stops it does not say. */
+  readonly stopGraceMs: number
   /**
    * Takes charge of the VMs, once; throws `already_running` where another service of the same home has. Whoever only reads
    * need not.

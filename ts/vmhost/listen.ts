@@ -3,7 +3,7 @@ import { lstatSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { Failure } from '@backlot/contract/failure'
-import { answersPerCollection, environment } from '@backlot/contract/limits'
+import { answersPerCollection, environment, stopGrace } from '@backlot/contract/limits'
 import type { Places } from '@backlot/contract/places'
 import { accelerationAt } from './acceleration.ts'
 import { type Answer, createApp } from './app.ts'
@@ -23,6 +23,8 @@ export interface ListenOptions {
   readonly token?: string | undefined
   /** Names beside those of this machine under which it is reached beyond loopback. */
   readonly names?: readonly string[]
+  /** Seconds that a guest has to shut down where who stops it does not say. */
+  readonly stopGraceSeconds?: number
   readonly places: Places
   /** Takes a line for each request and each defect, without time and line end. */
   log(line: string): void
@@ -48,7 +50,8 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
       { address },
     )
   }
-  const host = await openHost(places, async () => (await accelerationAt(places)).accelerator)
+  const stopGraceMs = (options.stopGraceSeconds ?? stopGrace.usualSeconds) * 1_000
+  const host = await openHost(places, async () => (await accelerationAt(places)).accelerator, stopGraceMs)
   if (socket !== undefined) await removeStale(socket)
 
   // Whose requests are admitted depends on the port, which is known once the socket is bound; none is read before.

@@ -36,7 +36,11 @@ const socketName = '/0123456789abcdef.agent'.length
  * The host whose files stand in `places`. Disposing of it cancels what is under way and lets go of the VMs, which run on.
  * Throws `config_unreadable`, and `invalid_environment` where its folder of sockets has too long a path.
  */
-export const openHost = async (places: Places, accelerator: () => Promise<Accelerator>): Promise<OpenHost> => {
+export const openHost = async (
+  places: Places,
+  accelerator: () => Promise<Accelerator>,
+  stopGraceMs: number,
+): Promise<OpenHost> => {
   const runtime = join(places.runtime, 'vm')
   if (Buffer.byteLength(runtime) + socketName > longestSocketPath) {
     throw new Failure(
@@ -70,6 +74,7 @@ export const openHost = async (places: Places, accelerator: () => Promise<Accele
     bases: new Bases(turns),
     turns,
     log,
+    stopGraceMs,
     takeCharge: () => {
       charge ??= takeHome(places)
     },

@@ -1,7 +1,7 @@
 /** `backlot serve`: the VM host service, until it is interrupted. */
 import { readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
-import { consoleAccess, environment, vmHostPort } from '@backlot/contract/limits'
+import { consoleAccess, environment, stopGrace, vmHostPort } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { listen } from '@backlot/vmhost'
 import type { Command } from '../command.ts'
@@ -9,8 +9,8 @@ import { readFlags } from '../flags.ts'
 
 export const command: Command = {
   summary: 'Serve virtual machines over HTTP.',
-  usage: `backlot serve [--port N] [--host ADDRESS] [--token-file PATH] [--name NAME]
-       backlot serve --listen unix:PATH
+  usage: `backlot serve [--port N] [--host ADDRESS] [--token-file PATH] [--name NAME] [--grace-seconds N]
+       backlot serve --listen unix:PATH [--grace-seconds N]
 
   --port N           Port to listen on; ${vmHostPort} when absent, 0 for any free one.
   --host ADDRESS     Address to listen on; 127.0.0.1 when absent. Beyond this machine a token is required.
@@ -18,6 +18,8 @@ export const command: Command = {
                      ${environment.hostToken} may hold the token itself.
   --name NAME        A name under which others reach this machine, beside its own; may be given several times.
   --listen unix:PATH Listen on a Unix socket instead, which only its owner may use.
+  --grace-seconds N  Seconds that a guest has to shut down before it is ended, where who stops it does not say;
+                     ${stopGrace.usualSeconds} when absent, at most ${stopGrace.mostSeconds}.
 
 Prints its address when it listens; requests are logged on standard error. Where a token is asked for, a link to the
 console follows there that lets one browser in, once; \`backlot host link\` makes another.`,
@@ -31,6 +33,7 @@ console follows there that lets one browser in, once; \`backlot host link\` make
         'token-file': { type: 'string' },
         'key-file': { type: 'string' },
         name: { type: 'string', multiple: true },
+        'grace-seconds': { type: 'string' },
       },
     })
     if (values.listen !== undefined) refuseBeside(values)
@@ -40,6 +43,7 @@ console follows there that lets one browser in, once; \`backlot host link\` make
       port: readPort(values.port),
       token: readToken(values['token-file'] ?? values['key-file']),
       names: values.name ?? [],
+      stopGraceSeconds: readGrace(values['grace-seconds']),
       places: placesOf(process.env),
       log: say,
     })
@@ -57,6 +61,17 @@ const readPort = (text: string | undefined): number => {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
   throw new Failure('invalid_argument', `--port is "${text}"; it takes a number from 0 to 65535.`, { argument: 'port' })
+}
+
+const readGrace = (text: string | undefined): number => {
+  if (text === undefined) return stopGrace.usualSeconds
+  const seconds = /^\d{1,4}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  if (seconds <= stopGrace.mostSeconds) return seconds
+  throw new Failure(
+    'invalid_argument',
+    `--grace-seconds is "${text}"; it takes a number from 0 to ${stopGrace.mostSeconds}.`,
+    { argument: 'grace-seconds' },
+  )
 }
 
 const readListen = (text: string | undefined): string | undefined => {

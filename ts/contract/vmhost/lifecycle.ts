@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { choice } from '../choice.ts'
 import { endpoint } from '../endpoint.ts'
-import { largestDisplay } from '../limits.ts'
+import { largestDisplay, stopGrace } from '../limits.ts'
 import { sizePattern } from '../size.ts'
 import { Done, storage } from './location.ts'
 import { networkModes, Vm, vmName, vmReference } from './vm.ts'
@@ -34,6 +34,7 @@ const spellings = {
   source_location: 'sourceLocation',
   dest_location: 'destLocation',
   user_data: 'userData',
+  grace_seconds: 'graceSeconds',
 } as const
 
 /** The operations, in the order of the specification. */
@@ -218,11 +219,22 @@ export const lifecycleOperations = {
     path: '/vms/{name}/stop',
     summary: 'Stop a VM.',
     description:
-      'The guest is asked through its agent or by the power button; if it does not shut down in time, it is ended. ' +
-      '`method` says which. It is answered when the VM has stopped, in less than 20 seconds.',
+      'The guest is asked through its agent or by the power button; one that does not shut down within `graceSeconds` is ' +
+      'ended, one that runs no system that could hear it at once. `method` says which. It is answered when the VM has ' +
+      `stopped, at most 9 seconds after those; in less than 20 seconds where the usual ${stopGrace.usualSeconds} are left as they are.`,
+    spellings,
     leniently: true,
     params: named,
-    body: inStorage,
+    body: Type.Object({
+      storage: Type.Optional(storage),
+      graceSeconds: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: stopGrace.mostSeconds,
+          description: `Seconds that the guest has to shut down; where absent, what the service was started with, usually ${stopGrace.usualSeconds}.`,
+        }),
+      ),
+    }),
     success: {
       status: 200,
       description: 'The VM has stopped.',

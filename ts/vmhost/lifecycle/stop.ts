@@ -5,9 +5,16 @@ import type { Machine } from '../hypervisors/hypervisor.ts'
 import { alone, findVm } from './find.ts'
 
 /** Milliseconds that a guest has to shut down, a process to end, and all of it, what went before among it. */
-const usual = { guestMs: 11_000, processMs: 4_000, inAllMs: 19_000 }
+interface Patience {
+  readonly guestMs: number
+  readonly processMs: number
+  readonly inAllMs: number
+}
 
-export const stopVm: Handlers['stopVm'] = async ({ name, storage }, host) => {
+/** With so many milliseconds for the guest; beside those, others may need theirs before it, and the process after it. */
+const patienceOf = (guestMs: number): Patience => ({ guestMs, processMs: 4_000, inAllMs: guestMs + 8_000 })
+
+export const stopVm: Handlers['stopVm'] = async ({ name, storage, graceSeconds }, host) => {
   const began = performance.now()
   const vm = await findVm(host, name, storage)
   if (host.machines.status(vm) === 'stopped') throw notRunning(name)
@@ -17,7 +24,7 @@ export const stopVm: Handlers['stopVm'] = async ({ name, storage }, host) => {
       // Its start failed in the meantime, or it shut down by itself.
       if (machine === undefined) throw notRunning(name)
       work.step('waiting for the guest')
-      return stop(machine, began)
+      return stop(machine, began, patienceOf(graceSeconds === undefined ? host.stopGraceMs : graceSeconds * 1_000))
     }),
   )
   const method = await done
@@ -28,7 +35,11 @@ export const stopVm: Handlers['stopVm'] = async ({ name, storage }, host) => {
  * Brings the machine to its end, and says how; throws `vm_not_stopped`. Who asked for it at `began`, a time of
  * `performance.now()`, may have waited until others were done with it: the guest has the less.
  */
-export const stop = async (machine: Machine, began: number, patience = usual): Promise<'agent' | 'acpi' | 'forced'> => {
+export const stop = async (
+  machine: Machine,
+  began: number,
+  patience: Patience,
+): Promise<'agent' | 'acpi' | 'forced'> => {
   const leftMs = () => began + patience.inAllMs - patience.processMs - performance.now()
   const asked = await within(machine.askToShutDown(), leftMs())
   if (asked !== undefined && (await endsWithin(machine, Math.min(patience.guestMs, leftMs())))) return asked

@@ -11,6 +11,7 @@ import { tellAgent } from './agent.ts'
 import { boundLog } from './bounded-log.ts'
 import { endingOf, type Seen } from './ending.ts'
 import { execInGuest, type GuestResult } from './guest-exec.ts'
+import { hasAgent, hearsPowerButton } from './power-button.ts'
 import { killProcess, startTime } from './process.ts'
 import { Qmp, type QmpEvent } from './qmp.ts'
 import type { RunRecord } from './run-record.ts'
@@ -127,7 +128,9 @@ export class QemuMachine implements Machine {
     try {
       const { running } = await qmp.execute<{ running: boolean }>('query-status', undefined, 2_000)
       if (!running) return undefined
-      if (await tellAgent(this.run.agentSocket, 'guest-shutdown', { mode: 'powerdown' })) return 'agent'
+      const command = ['guest-shutdown', { mode: 'powerdown' }] as const
+      if ((await hasAgent(qmp)) && (await tellAgent(this.run.agentSocket, ...command))) return 'agent'
+      if (!(await hearsPowerButton(qmp))) return undefined
       await qmp.execute('system_powerdown', undefined, 2_000)
       return 'acpi'
     } catch {
