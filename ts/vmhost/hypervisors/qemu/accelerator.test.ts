@@ -54,8 +54,23 @@ test('a KVM under which the guest hangs is not used', async () => {
   expect(found).toMatchObject({ accelerator: 'tcg', refusal: 'the guest did not get through in 0.3 s.' })
 }, 120_000)
 
+test('a KVM that hangs is given up by what the same guest took under emulation', async () => {
+  // It hangs for longer than the test may take.
+  const program = await fakeQemu(
+    'hanging-long',
+    `case "$*" in *"-accel kvm"*) exec sleep 1000 ;; esac`,
+    `exec ${real} "$@"`,
+  )
+  const found = await findAcceleration({
+    cache: join(folder, 'hanging-long.json'),
+    program,
+    limitsMs: { kvm: 1_000_000, tcg: 60_000 },
+  })
+  expect(found).toMatchObject({ accelerator: 'tcg', refusal: expect.stringMatching(/^the guest did not get through/) })
+}, 120_000)
+
 test('a guest that gets through under KVM decides for it', async () => {
-  // What is asked of KVM is run without it: only which one was asked first is looked at.
+  // What is asked of KVM is run without it: only whose answer counts is looked at.
   const words = `for word; do shift; [ "$word" != kvm ] || word=tcg; set -- "$@" "$word"; done`
   const program = await fakeQemu('willing', words, `exec ${real} "$@"`)
   const found = await findAcceleration({
