@@ -111,6 +111,69 @@ test(
   2 * minutes,
 )
 
+test('a form that is asked right after another was closed stays', async () => {
+  await browser.goTo('about:blank')
+  await browser.goTo(`${host.url}/#home/first`)
+  await page.click('Change…')
+  await page.asks(true)
+  // All in one turn of the page's event loop: what the browser says of the first form comes after that.
+  const isThere = await browser.evaluate<boolean>(`(async () => {
+    const press = (text) => [...document.querySelectorAll('button')].find((each) => each.innerText === text).click()
+    const rendered = async (isAsked) => {
+      for (let turn = 0; turn < 1_000; turn++) {
+        if ((document.querySelector('dialog') !== null) === isAsked) return
+        await undefined
+      }
+      throw new Error(isAsked ? 'no form was asked' : 'the form stayed')
+    }
+    const first = document.querySelector('dialog')
+    const closed = new Promise((settle) => first.addEventListener('close', settle))
+    press('Cancel')
+    await rendered(false)
+    press('Change…')
+    await rendered(true)
+    await closed
+    await new Promise((settle) => setTimeout(settle))
+    return document.querySelector('dialog') !== null
+  })()`)
+  expect(isThere).toBe(true)
+  await browser.press('Escape')
+  await page.asks(false)
+})
+
+test('shows the last that it asked for, though an answer before that comes later', async () => {
+  await browser.goTo('about:blank')
+  await browser.goTo(`${host.url}/#home/first`)
+  await page.shows('Change…')
+  // The first question about the VM gets its answer when the second one has had its own.
+  await browser.evaluate(`(() => {
+    const ask = window.fetch
+    window.questions = []
+    window.fetch = async (url, init) => {
+      if (!String(url).includes('/vms/first')) return ask(url, init)
+      const answer = await ask(url, init)
+      const text = await answer.text()
+      const { promise, resolve } = Promise.withResolvers()
+      window.questions.push({ text, answer: () => resolve(new Response(text, answer)) })
+      return promise
+    }
+    window.askDirectly = () => { window.fetch = ask }
+  })()`)
+  for (const cpu of [4, 5]) {
+    expect((await call(host, 'PATCH', '/svc/vms/first', { cpu }))[0]).toBe(200)
+    await browser.until(`window.questions.some(({ text }) => JSON.parse(text).cpuCount === ${cpu})`)
+  }
+  // The latest first.
+  await browser.evaluate(`window.askDirectly()`)
+  await browser.evaluate(`(async () => {
+    for (const { answer } of window.questions.reverse()) {
+      answer()
+      await new Promise((settle) => setTimeout(settle))
+    }
+  })()`)
+  expect(await page.facts()).toMatchObject({ Processors: '5' })
+})
+
 test(
   'starts a VM with folders of the host, which the guest sees',
   async () => {

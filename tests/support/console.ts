@@ -34,8 +34,8 @@ export const consolePage = (browser: Browser): ConsolePage => {
       await writeFile(join(pictures, `${name}.png`), await browser.picture())
     },
     async click(text) {
-      await browser.until(`${button(text)}?.disabled === false`)
-      await browser.evaluate(`${button(text)}.click()`)
+      // In one step: an event of the service may make it unusable between two.
+      await browser.until(`((found) => found?.disabled === false && (found.click(), true))(${button(text)})`)
     },
     shows: (text) => browser.until(`document.body.innerText.includes(${JSON.stringify(text)})`),
     fill: (fields) =>

@@ -23,12 +23,14 @@ export const Dialog = ({ title, verb, dangerous, working, act, close, children }
     // The browser gives the focus back to where it was only when the dialog is closed, not when it is removed.
     return () => current?.close()
   }, [])
+  // What the browser says of a dialog that was removed comes late, when the next one may be open already.
+  const closed = (event: Event) => (event.currentTarget as HTMLDialogElement).isConnected && close()
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     act(new FormData(event.target as HTMLFormElement))
   }
   return (
-    <dialog ref={dialog} aria-labelledby="dialog-title" onCancel={close} onClose={close}>
+    <dialog ref={dialog} aria-labelledby="dialog-title" onCancel={close} onClose={closed}>
       <form onSubmit={submit}>
         <h2 id="dialog-title">{title}</h2>
         {children}

@@ -29,6 +29,9 @@ export class HostState {
   /** Whether the lists have been read once. */
   isRead = false
   readonly #followers = new Set<() => void>()
+  /** The turn of the last read, and of that which last told about a VM or an operation, by key or id. */
+  #turn = 0
+  readonly #toldAt = new Map<string, number>()
 
   constructor() {
     this.#listen()
@@ -72,20 +75,22 @@ export class HostState {
     if (event.type === 'reset') void this.#readAll()
     else if (event.type === 'operation') {
       this.operations.set(event.operation.id, event.operation)
+      this.#toldAt.set(event.operation.id, ++this.#turn)
       void this.readVm(event.operation.name, event.operation.location)
     } else void this.readVm(event.name, event.location)
     this.#tell()
   }
 
   async #readAll(): Promise<void> {
+    const turn = ++this.#turn
     try {
       const [vms, operations, config] = await Promise.all([
         service.listVms(),
         service.listOperations(),
         service.getConfig(),
       ])
-      replace(this.vms, vms, vmKey)
-      replace(this.operations, operations, ({ id }) => id)
+      this.#replace(this.vms, vms, vmKey, turn)
+      this.#replace(this.operations, operations, ({ id }) => id, turn)
       this.storage = {
         names: config.vmLocations.map(({ name }) => name),
         usual: config.defaultLocationName,
@@ -112,15 +117,25 @@ export class HostState {
     return vm
   }
 
-  /** Reads one VM afresh; one that is not there is gone. */
+  /** Reads one VM afresh; one that is not there is gone. Answers may overtake each other: the last question counts. */
   async readVm(name: string, storage: string): Promise<void> {
-    try {
-      const vm = await service.getVm({ name, storage })
-      this.vms.set(vmKey(vm), vm)
-    } catch {
-      this.vms.delete(vmKey({ name, locationName: storage }))
-    }
+    const key = vmKey({ name, locationName: storage })
+    const turn = ++this.#turn
+    const vm = await service.getVm({ name, storage }).catch(() => undefined)
+    if (turn < (this.#toldAt.get(key) ?? 0)) return
+    this.#toldAt.set(key, turn)
+    if (vm === undefined) this.vms.delete(key)
+    else this.vms.set(key, vm)
     this.#tell()
+  }
+
+  /** Puts a list that was asked for at that turn in the place of another, but for what was told since. */
+  #replace<Item>(map: Map<string, Item>, items: readonly Item[], keyOf: (item: Item) => string, turn: number): void {
+    const isLater = (key: string) => (this.#toldAt.get(key) ?? 0) > turn
+    const kept = [...map].filter(([key]) => isLater(key))
+    const listed = items.map((item) => [keyOf(item), item] as const).filter(([key]) => !isLater(key))
+    map.clear()
+    for (const [key, item] of [...listed, ...kept]) map.set(key, item)
   }
 
   #tell(): void {
@@ -130,8 +145,3 @@ export class HostState {
 
 const sameVm = (operation: Operation, vm: Vm): boolean =>
   operation.name === vm.name && operation.location === vm.locationName
-
-const replace = <Item>(map: Map<string, Item>, items: readonly Item[], keyOf: (item: Item) => string): void => {
-  map.clear()
-  for (const item of items) map.set(keyOf(item), item)
-}
