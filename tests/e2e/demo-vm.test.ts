@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { giveAcceleration } from '../support/acceleration.ts'
 import { backlotCommand, runBacklot } from '../support/backlot.ts'
 import { linuxMinimal } from '../support/image.ts'
 import { until } from '../support/until.ts'
@@ -13,6 +14,7 @@ const home = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bl-demo-'))
   await mkdir(join(folder, 'cache/images'), { recursive: true })
   await mkdir(join(folder, 'tmp'))
+  giveAcceleration(folder)
   await symlink((await linuxMinimal()).folder, join(folder, 'cache/images/linux-minimal_latest'))
   return {
     folder,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { runBacklot } from '../support/backlot.ts'
+import { pythonClients } from '../support/python-clients.ts'
 import { pythonWith } from '../support/python-with.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 import { create, get, giveImage, image } from '../support/vms.ts'
@@ -36,7 +37,7 @@ const post = (path: string, body: unknown = {}) =>
 test(
   'pylume makes a VM, changes, runs, stops, clones and deletes it',
   async () => {
-    expect(await life('pylume_life.py', 'pylume==0.2.1')).toEqual({
+    expect(await life('pylume_life.py', pythonClients.pylume)).toEqual({
       made: ['py', 'linux', 'stopped', 1, 64 * 2 ** 20, 2 ** 30],
       changed: 2,
       'never stopped': true,
@@ -64,7 +65,7 @@ const withVm = (run: () => Promise<void>) => async () => {
 test(
   'cua-computer finds, runs, stops and deletes a VM',
   withVm(async () => {
-    expect(await life('computer_life.py', 'cua-computer==0.4.10')).toEqual({
+    expect(await life('computer_life.py', pythonClients.computer)).toEqual({
       stopped: ['stopped', false],
       missing: true,
       run: false,
@@ -79,7 +80,7 @@ test(
 test(
   'cua-sandbox forks a VM, keeps a checkpoint of the running one, and deletes both',
   withVm(async () => {
-    expect(await life('sandbox_life.py', 'cua-sandbox==0.8.0')).toEqual({
+    expect(await life('sandbox_life.py', pythonClients.sandbox)).toEqual({
       base: 'py',
       address: expect.stringMatching(/^127\.77\.\d+\.\d+$/),
       ready: true,
@@ -99,7 +100,7 @@ test(
     const shim = await runBacklot(['lume', 'install-shim', bin])
     expect(shim.status).toBe(0)
     const env = { PATH: `${bin}:${process.env.PATH}`, BACKLOT_HOST_URL: host.url }
-    expect(await lifeWith(env, 'sandbox_start.py', 'cua-sandbox==0.8.0')).toEqual({
+    expect(await lifeWith(env, 'sandbox_start.py', pythonClients.sandbox)).toEqual({
       started: [expect.stringMatching(/^127\.77\.\d+\.\d+$/), 8000, 'py-box'],
       again: true,
       resumed: expect.stringMatching(/^127\.77\.\d+\.\d+$/),

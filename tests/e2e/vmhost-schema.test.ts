@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { httpClient } from '@backlot/contract/client'
 import { vmHost } from '@backlot/contract/vmhost'
+import { pythonClients } from '../support/python-clients.ts'
 import { pythonWith } from '../support/python-with.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -16,7 +17,7 @@ const minutes = 60_000
 test.skipIf(!isPossible)(
   'schemathesis finds no defect and no answer that the document does not name',
   async () => {
-    const python = await pythonWith('schemathesis==4.32.5')
+    const python = await pythonWith(pythonClients.schemathesis)
     const keep = await mkdtemp(join(tmpdir(), 'backlot-schema-'))
     const seed = String(crypto.getRandomValues(new Uint32Array(1))[0])
     const run = [process.execPath, join(support, 'schema-run.ts'), join(dirname(python), 'schemathesis'), seed]

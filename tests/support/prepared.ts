@@ -1,7 +1,12 @@
 /** What tests with VMs share and a run makes once, before tests whose changes to files are thrown away. */
+import { findAcceleration } from './acceleration.ts'
 import { linuxMinimal } from './image.ts'
+import { pythonClients } from './python-clients.ts'
+import { pythonWith } from './python-with.ts'
 
 /** Makes what is missing or out of date below `target`; a moment where nothing is. */
 export const prepare = async (): Promise<void> => {
-  await linuxMinimal()
+  // Without a registry the tests that need it say so.
+  const clients = Object.values(pythonClients).map((client) => pythonWith(client).catch(() => undefined))
+  await Promise.all([linuxMinimal(), findAcceleration(), ...clients])
 }

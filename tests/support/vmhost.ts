@@ -1,8 +1,8 @@
 /** A VM host of its own for a test: `backlot serve` with a throw-away home. */
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { giveAcceleration, keepAcceleration } from './acceleration.ts'
 import { backlotCommand, type Finished, runBacklot } from './backlot.ts'
 
 /** Ends the hypervisors of the VMs in the locations of a home that a test has not stopped, as their pid files name them. */
@@ -17,9 +17,6 @@ const killVms = async (home: string): Promise<void> => {
     }
   }
 }
-
-/** What the first host of a test found out about this machine, which costs it seconds; a stale answer is found out afresh. */
-const knownAcceleration = join(import.meta.dir, '../../target/accelerator.json')
 
 /** A running service; disposing of it ends the process and removes its home. */
 export interface VmHost extends AsyncDisposable {
@@ -45,11 +42,7 @@ export interface VmHost extends AsyncDisposable {
  */
 export const startVmHost = async (args: readonly string[] = ['--port', '0'], givenHome?: string): Promise<VmHost> => {
   const home = givenHome ?? (await mkdtemp(join(tmpdir(), 'backlot-vmhost-')))
-  const acceleration = join(home, 'cache/accelerator.json')
-  if (existsSync(knownAcceleration) && !existsSync(acceleration)) {
-    mkdirSync(dirname(acceleration), { recursive: true })
-    copyFileSync(knownAcceleration, acceleration)
-  }
+  giveAcceleration(home)
   const child = Bun.spawn(backlotCommand('serve', ...args), {
     env: { ...process.env, BACKLOT_HOME: home },
     stdout: 'pipe',
@@ -88,7 +81,7 @@ export const startVmHost = async (args: readonly string[] = ['--port', '0'], giv
       // VMs outlive their service, but not its home.
       if (givenHome === undefined) await killVms(home)
       await end()
-      if (existsSync(acceleration)) copyFileSync(acceleration, knownAcceleration)
+      keepAcceleration(home)
       if (givenHome === undefined) await rm(home, { recursive: true, force: true })
     },
   }
