@@ -120,7 +120,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 test(
   'the end of a part ends the command, and the part is named (desktop_lost)',
   async () => {
-    const { stderr, status } = await desktop('--', 'sh', '-c', 'pkill -KILL -P $PPID openbox; sleep 1000')
+    const { stderr, status } = await desktop(
+      '--',
+      'sh',
+      '-c',
+      'pkill -KILL -P $(ps -o ppid= -p $PPID) openbox; sleep 1000',
+    )
     expect(status).toBe(1)
     expect(stderr).toContain('window_manager')
   },

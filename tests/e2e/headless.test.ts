@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PartName, type PrivateDesktop, startDesktop } from '@backlot/headless'
-import { leftOf, listensOnTcp, markedProcesses } from '../support/traces.ts'
+import { leftOf, listensOnTcp, markedProcesses, processesWith, xSocket } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 const patience = 60_000
@@ -94,17 +94,68 @@ for (const part of parts) {
   )
 }
 
-/** A process of its own that starts a desktop with a program on it, and says where. */
+/**
+ * The words of a program that leaves its session, its parent and its environment, and writes its pid to a file; the
+ * program that it leaves ends when that is done.
+ */
+const runaway = (file: string): [string, ...string[]] => {
+  const inner = `echo $$ >${file}.new; mv ${file}.new ${file}; trap '' TERM; while :; do /bin/sleep 1000; done`
+  const outer = `setsid sh -c 'env -i /bin/sh -c "$0" </dev/null >/dev/null 2>&1 & :' "$0" & wait; until [ -e ${file} ]; do :; done`
+  return ['sh', '-c', outer, inner]
+}
+
+const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}`)
+
+const numberIn = (file: string): number => Number(readFileSync(file, 'utf8'))
+
+test(
+  'a program that left parent, session and environment ends with the desktop, halted or not',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'backlot-runaway-'))
+    const files = [join(folder, 'running'), join(folder, 'halted')]
+    const desktop = await startDesktop()
+    const programs = await Promise.all(files.map((file) => desktop.start(runaway(file))))
+    expect(await Promise.all(programs.map(({ exited }) => exited))).toEqual([0, 0])
+    const pids = files.map(numberIn)
+    expect(markedProcesses(desktop.folder).filter((pid) => pids.includes(pid))).toEqual([])
+    process.kill(pids[1] as number, 'SIGSTOP')
+    expect(pids.map(isRunning)).toEqual([true, true])
+    await desktop[Symbol.asyncDispose]()
+    expect(pids.map(isRunning)).toEqual([false, false])
+    expect(leftOf(desktop)).toEqual([])
+    rmSync(folder, { recursive: true })
+  },
+  patience,
+)
+
+test(
+  'a program gets the streams, the folder and the environment, and gives its status',
+  async () => {
+    await using desktop = await startDesktop()
+    const file = join(desktop.folder, 'said')
+    const program = await desktop.start(['sh', '-c', `echo $$ $DISPLAY $PWD >${file}; exit 7`])
+    expect(await program.exited).toBe(7)
+    expect(readFileSync(file, 'utf8')).toBe(`${program.pid} ${desktop.display} ${process.cwd()}\n`)
+    const endless = await desktop.start(['sleep', '1000'])
+    endless.kill('SIGTERM')
+    expect(await endless.exited).toBe(128 + 15)
+    endless.kill('SIGTERM')
+  },
+  patience,
+)
+
+/** A process of its own that starts a desktop with programs on it, and says where. */
 const owner = `
   import { startDesktop } from '@backlot/headless'
   const desktop = await startDesktop()
   Bun.spawn(['xterm'], { env: desktop.env })
+  if (process.argv.length > 2) await (await desktop.start(process.argv.slice(1))).exited
   console.log(JSON.stringify({ folder: desktop.folder, display: desktop.display, x: desktop.pids.x_server }))
   setInterval(() => {}, 60_000)
 `
 
-const startOwner = async () => {
-  const child = Bun.spawn([process.execPath, '-e', owner], { cwd: import.meta.dir, stdout: 'pipe' })
+const startOwner = async (...program: string[]) => {
+  const child = Bun.spawn([process.execPath, '-e', owner, ...program], { cwd: import.meta.dir, stdout: 'pipe' })
   for await (const bytes of child.stdout) {
     return {
       child,
@@ -126,6 +177,23 @@ test(
 )
 
 test(
+  'a program that left parent, session and environment ends when the owner was killed',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'backlot-runaway-'))
+    const file = join(folder, 'pid')
+    const { child, desktop } = await startOwner(...runaway(file))
+    const pid = numberIn(file)
+    expect(isRunning(pid)).toBe(true)
+    child.kill('SIGKILL')
+    await child.exited
+    await until('the desktop to be gone', () => leftOf(desktop).length === 0)
+    expect(isRunning(pid)).toBe(false)
+    rmSync(folder, { recursive: true })
+  },
+  patience,
+)
+
+test(
   'the next start ends a desktop whose owner and guardian were killed',
   async () => {
     const { child, desktop } = await startOwner()
@@ -140,13 +208,39 @@ test(
   patience,
 )
 
+/** A folder of programs to stand before the real ones on PATH, each a shell script. */
+const pathWith = (scripts: Record<string, string>): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'backlot-programs-'))
+  for (const [name, script] of Object.entries(scripts)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  }
+  return `${folder}:${process.env.PATH}`
+}
+
 test(
   'a start that is cancelled leaves nothing behind',
   async () => {
+    // A runtime folder of its own: whatever carries or is named by a path in it belongs to this start.
+    const home = mkdtempSync(join(tmpdir(), 'backlot-cancelled-'))
     const stop = new AbortController()
-    const starting = startDesktop({ signal: stop.signal })
+    // A window manager that is never ready.
+    const PATH = pathWith({ openbox: 'exec sleep 1000' })
+    const environment = { ...process.env, PATH, BACKLOT_HOME: home }
+    const starting = startDesktop({ signal: stop.signal, environment })
+    const ofStart = () => processesWith(`BACKLOT_HOME=${home}`)
+    const desktops = () => readdirSync(join(home, 'runtime')).filter((name) => name.startsWith('desktop-'))
+    const display = await until('the X server', () => {
+      const [file] = existsSync(join(home, 'runtime'))
+        ? desktops().map((name) => join(home, 'runtime', name, 'display'))
+        : []
+      const number = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+      return number !== '' && `:${number}`
+    })
+    expect(ofStart()).not.toEqual([])
     stop.abort()
     expect(await starting.catch((error) => error.code)).toBe('cancelled')
+    expect([desktops(), ofStart(), existsSync(xSocket(display))]).toEqual([[], [], false])
+    rmSync(home, { recursive: true })
   },
   patience,
 )
@@ -163,15 +257,6 @@ test('a runtime folder too long for sockets is refused', async () => {
   }).catch((error) => error)
   expect(error.code).toBe('invalid_environment')
 })
-
-/** A folder of programs to stand before the real ones on PATH, each a shell script. */
-const pathWith = (scripts: Record<string, string>): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'backlot-programs-'))
-  for (const [name, script] of Object.entries(scripts)) {
-    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-  }
-  return `${folder}:${process.env.PATH}`
-}
 
 test('a part that ends before it is ready is named, with its last words', async () => {
   const PATH = pathWith({ Xtigervnc: 'echo no screen for you >&2; exit 3' })

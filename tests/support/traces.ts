@@ -2,19 +2,20 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 
-/** Pids of the living processes whose environment carries the desktop's mark. */
-export const markedProcesses = (folder: string): number[] => {
-  const mark = `BACKLOT_DESKTOP=${basename(folder)}`
-  return readdirSync('/proc')
+/** Pids of the living processes whose environment has that variable: `NAME=value`. */
+export const processesWith = (variable: string): number[] =>
+  readdirSync('/proc')
     .map(Number)
     .filter((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark)
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(variable)
       } catch {
         return false
       }
     })
-}
+
+/** Pids of the living processes whose environment carries the desktop's mark. */
+export const markedProcesses = (folder: string): number[] => processesWith(`BACKLOT_DESKTOP=${basename(folder)}`)
 
 /** Paths of listening Unix sockets, abstract ones with `@` before them. */
 export const listeningSockets = (): string[] => {

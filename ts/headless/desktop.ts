@@ -9,6 +9,7 @@ import { markOf, startGuardian, sweep } from './guardian.ts'
 import { deadDesktops, folderName, thisProcess } from './owner.ts'
 import type { PartName } from './part.ts'
 import { firstToEnd, startParts } from './parts.ts'
+import { type DesktopProgram, startProgram } from './program.ts'
 import { findPrograms } from './programs.ts'
 import type { WindowManagerName } from './window-managers.ts'
 
@@ -42,8 +43,13 @@ export interface PrivateDesktop extends AsyncDisposable {
   readonly display: string
   /** The variables that lead a program to this desktop and mark it as belonging there, and no others. */
   readonly variables: Readonly<Record<string, string>>
-  /** The whole environment for a program on this desktop; what has it ends with the desktop. */
+  /** The whole environment for a program on this desktop; what has it ends with the desktop, and its descendants do. */
   readonly env: Readonly<Record<string, string>>
+  /**
+   * Starts a program with this process's standard streams; settles when it runs. All that descends from it ends with the
+   * desktop, also where it has left its parent, its session and its environment. Throws `desktop_lost`.
+   */
+  start(command: readonly [string, ...string[]]): Promise<DesktopProgram>
   /** Folder of mode 0700 with the desktop's sockets, configuration and logs; goes with it. */
   readonly folder: string
   readonly pids: Readonly<Record<PartName, number>>
@@ -132,6 +138,7 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
     display: variables.DISPLAY,
     variables: { ...variables, [environment.desktop]: markOf(folder) },
     env: { ...env, ...variables },
+    start: (command) => startProgram(folder, command, { ...env, ...variables }),
     folder,
     pids: Object.fromEntries(parts.map((part) => [part.name, part.pid])) as Record<PartName, number>,
     exited: firstToEnd(parts).then(finish),

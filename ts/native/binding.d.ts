@@ -994,6 +994,14 @@ export interface Screen {
 export declare function signalWhenParentEnds(): boolean
 
 /**
+ * Starts a program, named by its absolute path, that becomes the parent of all orphans among its descendants (prctl(2),
+ * PR_SET_CHILD_SUBREAPER), with this process's standard streams and that environment alone; gives its pid.
+ *
+ * On other systems than Linux it is a child like any other. Throws `internal` where it cannot be started.
+ */
+export declare function startSubreaper(program: string, arguments: Array<string>, env: Record<string, string>): number
+
+/**
  * Removes the devices of dead owners from a display, null for that of the environment, and answers with
  * their names.
  */

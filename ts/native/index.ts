@@ -64,6 +64,7 @@ export const {
   releaseExecutableData,
   resizeDisk,
   signalWhenParentEnds,
+  startSubreaper,
   sweepAgents,
   version,
 } = load()

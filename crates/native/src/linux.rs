@@ -6,16 +6,24 @@ use std::io::Error;
 use std::ops::Range;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use rustix::fs::OFlags;
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::mm::{Advice, madvise};
-use rustix::process::{Signal, geteuid, set_parent_process_death_signal};
+use rustix::process::{Signal, geteuid, getpid, set_child_subreaper, set_parent_process_death_signal};
 
 /// Has the kernel send SIGUSR2 when the parent ends; whether it will.
 pub fn signal_when_parent_ends() -> bool {
     set_parent_process_death_signal(Some(Signal::USR2)).is_ok()
+}
+
+/// Makes the command's process the one that orphans among its descendants become children of.
+pub fn as_subreaper(command: &mut Command) -> &mut Command {
+    // SAFETY: prctl and getpid are async-signal-safe and touch no memory of the parent.
+    unsafe { command.pre_exec(|| set_child_subreaper(Some(getpid())).map_err(Into::into)) }
 }
 
 /// Asks the kernel to take back the pages of the executable's writable areas that are as in its file; bytes of the areas.

@@ -1,12 +1,14 @@
 //! What a process asks of its kernel about its parent and its memory.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
+use std::process::Command;
 
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
-use crate::failure::promise;
+use crate::failure::{Coded, Failure, failure, promise};
 use crate::platform;
 
 /// Has the kernel send SIGUSR2 to this process when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
@@ -25,4 +27,38 @@ pub fn signal_when_parent_ends() -> bool {
 #[napi(catch_unwind)]
 pub fn release_executable_data(env: &Env) -> napi::Result<PromiseRaw<'_, f64>> {
     promise(env, || Ok::<_, Infallible>(platform::release_executable_data() as f64))
+}
+
+/// Starts a program, named by its absolute path, that becomes the parent of all orphans among its descendants (prctl(2),
+/// PR_SET_CHILD_SUBREAPER), with this process's standard streams and that environment alone; gives its pid.
+///
+/// On other systems than Linux it is a child like any other. Throws `internal` where it cannot be started.
+#[napi(catch_unwind)]
+pub fn start_subreaper(
+    program: String,
+    arguments: Vec<String>,
+    env: HashMap<String, String>,
+) -> Result<u32, Failure> {
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().envs(env);
+    let mut child = platform::as_subreaper(&mut command).spawn().map_err(NotStarted).map_err(failure)?;
+    let pid = child.id();
+    // Without a thread that waits for it, it would stay as a zombie; without that thread it does, and nothing else.
+    let _ = std::thread::Builder::new().name("subreaper".to_owned()).spawn(move || child.wait());
+    Ok(pid)
+}
+
+/// Why a program was not started.
+struct NotStarted(std::io::Error);
+
+impl std::fmt::Display for NotStarted {
+    fn fmt(&self, text: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(text, "The program cannot be started: {}. Run it by hand to see why.", self.0)
+    }
+}
+
+impl Coded for NotStarted {
+    fn code(&self) -> &'static str {
+        "internal"
+    }
 }

@@ -3,10 +3,16 @@
 use std::fs::{File, OpenOptions};
 use std::io::Error;
 use std::path::Path;
+use std::process::Command;
 
 /// No signal comes.
 pub fn signal_when_parent_ends() -> bool {
     false
+}
+
+/// A child like any other.
+pub fn as_subreaper(command: &mut Command) -> &mut Command {
+    command
 }
 
 /// Nothing is given back.

@@ -31,6 +31,7 @@ const ownedByParent = (facts: Facts): PrivateDesktop => ({
   ...facts,
   env: Object.fromEntries(Object.entries(process.env).map(([name, value]) => [name, value ?? ''])),
   exited: Promise.withResolvers<never>().promise,
+  start: () => Promise.reject(new Error('the owner of the desktop starts its programs')),
   async [Symbol.asyncDispose]() {},
 })
 

@@ -30,8 +30,8 @@ An X server, a window manager, a session bus and the accessibility bus, reachabl
 Without COMMAND it prints what a shell evaluates to use the desktop (export NAME='value', unset NAME) and stays until
 it gets SIGINT, SIGTERM or SIGHUP, or its parent ends. With COMMAND it runs that on the desktop, hands signals on to it,
 and ends with its exit status, 128 + N where signal N ended it, 127 where there is no such program.
-Every program that has the desktop's variables ends with it, and nothing of it stays, however it ends. When one of its
-parts ends by itself, the desktop ends and says which.`,
+Every program that has the desktop's variables ends with it, as does all that COMMAND starts, and nothing of it stays,
+however it ends. When one of its parts ends by itself, the desktop ends and says which.`,
   async run(args) {
     const separator = args.indexOf('--')
     const [own, words] = separator === -1 ? [args, []] : [args.slice(0, separator), args.slice(separator + 1)]
@@ -126,15 +126,15 @@ const runOn = async (
   signals: Signals,
   parentEnded: Promise<void>,
 ): Promise<number> => {
-  const child = Bun.spawn([...command], { env: { ...desktop.env }, stdio: ['inherit', 'inherit', 'inherit'] })
+  const starting = desktop.start(command)
   // A terminal gives its own signals to the whole foreground, the command included.
   const fromTerminal: readonly Handled[] = isatty(0) ? ['SIGINT', 'SIGQUIT'] : []
   signals.handOn = (signal) => {
-    if (!fromTerminal.includes(signal)) child.kill(signal)
+    if (!fromTerminal.includes(signal)) void starting.then((program) => program.kill(signal))
   }
-  const ended = await Promise.race([child.exited.then(() => true), parentEnded, desktop.exited])
-  if (ended !== true) return statusOf(null)
-  return child.signalCode === null ? (child.exitCode ?? 1) : 128 + constants.signals[child.signalCode as NodeJS.Signals]
+  const { exited } = await starting
+  const ended = await Promise.race([exited, parentEnded, desktop.exited])
+  return typeof ended === 'number' ? ended : statusOf(null)
 }
 
 const readSize = (text: string | undefined): { width: number; height: number } => {
