@@ -109,7 +109,7 @@ describe('vm', () => {
     expect(await data<Vm>('vm', 'run', 'five', '--no-display', ...at)).toMatchObject({ locationName: folder })
     const { url } = await data<{ url: string }>('vm', 'console', 'five', ...at)
     expect(url).toBe(`${host.url}/#${folder}/five`)
-    const exec = await runBacklot(['vm', 'exec', 'five', 'true', ...at], env)
+    const exec = await runBacklot(['vm', 'exec', 'five', 'true', '--timeout-seconds', '1', ...at], env)
     expect(exec.stderr).toContain('No guest agent answers')
     await data('vm', 'stop', 'five', ...at)
     const { log } = await data<{ log: string[] }>('vm', 'logs', 'five', ...at)

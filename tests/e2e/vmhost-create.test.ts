@@ -330,6 +330,25 @@ describe('a VM of an address', () => {
     expect(server.state.requests).toEqual(['0', 'same?', '0'])
   })
 
+  test(
+    'is kept for the next one by a host that caches images, and forgotten by one that does not',
+    proving(['vmhost.config.caching-enabled'], async () => {
+      const raw = rawDisk('cached.raw', 1)
+      using server = await serveDisk(await Bun.file(raw).bytes())
+      const kept = () => readdirSync(join(host.home, 'cache/images/downloads')).filter((name) => name.endsWith('.disk'))
+      const fetchWith = async (cachingEnabled: boolean, name: string) => {
+        expect((await call(host, 'POST', '/svc/config', { cachingEnabled }))[0]).toBe(200)
+        const before = kept()
+        expect((await ended(host, await fetchInto(name, server.url))).state).toBe('done')
+        return kept().length - before.length
+      }
+      expect([await fetchWith(false, 'uncached'), await fetchWith(false, 'uncached-too')]).toEqual([0, 0])
+      expect([await fetchWith(true, 'cached'), await fetchWith(true, 'cached-too')]).toEqual([1, 0])
+      expect(server.state.requests).toEqual(['0', '0', '0', 'same?'])
+      expect(showsWhat('cached-too', raw)).toBe(true)
+    }),
+  )
+
   test('that is cancelled leaves nothing but what the next one goes on with', async () => {
     const raw = rawDisk('cancelled.raw', 2)
     using server = await serveDisk(await Bun.file(raw).bytes())

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, rename, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,6 +34,21 @@ const mark = (folder: string, pattern: number) => expect(io(folder, `write -P ${
 const isMarked = (folder: string, pattern: number) =>
   !io(folder, `read -P ${pattern} 0 1M`).stdout.toString().includes('Pattern verification failed')
 
+/** The TCP ports of this machine's 127.0.0.1 on which a process listens (proc(5), net/tcp). */
+const listensTo = (pid: number | null): number[] => {
+  const sockets = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
+  return readFileSync(`/proc/${pid}/net/tcp`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, address, , state, , , , , , inode]) => {
+      return state === '0A' && address?.startsWith('0100007F:') && sockets.includes(`socket:[${inode}]`)
+    })
+    .map(([, address = '']) => Number.parseInt(address.split(':')[1] ?? '', 16))
+}
+
+/** Displays of QEMU begin at 5900. */
+const isVncPort = (port: number): boolean => port >= 5900
+
 describe('storage', () => {
   test(
     'is the default location, one that is named, a folder, or one that no list shows unasked',
@@ -60,10 +75,15 @@ describe('storage', () => {
     'is where run and stop look too',
     proving(['vmhost.run-options.storage', 'vmhost.run-options.no-display'], async () => {
       expect((await call(host, 'POST', '/svc/vms/named/run', { storage: 'home' }))[1].code).toBe('vm_not_found')
-      const [status] = await call(host, 'POST', '/svc/vms/named/run', { storage: 'ssd', no_display: true })
-      expect(status).toBe(202)
-      expect((await call(host, 'POST', '/svc/vms/named/stop', { storage: 'home' }))[1].code).toBe('vm_not_found')
-      expect((await call(host, 'POST', '/svc/vms/named/stop', { storage: 'ssd' }))[0]).toBe(200)
+      for (const [options, isShown] of [
+        [{ no_display: true }, false],
+        [{}, true],
+      ] as const) {
+        const vm = await run(host, 'named', { storage: 'ssd', ...options }, '?storage=ssd')
+        expect([vm.vncUrl !== null, listensTo(vm.pid).some(isVncPort)]).toEqual([isShown, isShown])
+        expect((await call(host, 'POST', '/svc/vms/named/stop', { storage: 'home' }))[1].code).toBe('vm_not_found')
+        expect((await call(host, 'POST', '/svc/vms/named/stop', { storage: 'ssd' }))[0]).toBe(200)
+      }
     }),
   )
 
