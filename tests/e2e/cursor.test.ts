@@ -221,6 +221,47 @@ test(
 )
 
 test(
+  'a glide bulges to its destination with arc_flow above 0, away from it below, and overshoots unless spring is 1',
+  proving(['driver.set-agent-cursor-motion.arc-flow', 'driver.set-agent-cursor-motion.spring'], async () => {
+    await using moving = await connect(on())
+    const cursor_id = 'gliding'
+    const [start, end] = [
+      { x: 100, y: 700 },
+      { x: 1_100, y: 700 },
+    ]
+    /** The places where it was seen on its way. */
+    const glide = async (motion: Facts) => {
+      const all = { arc_size: 0.5, glide_duration_ms: 1_500, cursor_id, ...motion }
+      await moving.ask('set_agent_cursor_motion', dot('#ff8800', all))
+      await moving.ask('move_cursor', { ...start, cursor_id })
+      let isOver = false
+      const moved = moving.ask('move_cursor', { ...end, cursor_id }).finally(() => {
+        isOver = true
+      })
+      const places: { readonly x: number; readonly y: number }[] = []
+      while (!isOver) {
+        const { position } = await state({ cursor_id })
+        if (position !== null) places.push(position)
+      }
+      await moved
+      return places
+    }
+    /** How far along the way it was farthest beside it. */
+    const bulge = (places: readonly { readonly x: number; readonly y: number }[]): number =>
+      places.reduce((far, place) => (Math.abs(place.y - end.y) > Math.abs(far.y - end.y) ? place : far)).x
+    const middle = (start.x + end.x) / 2
+    const [before, after] = [await glide({ arc_flow: -1, spring: 1 }), await glide({ arc_flow: 1, spring: 1 })]
+    expect(bulge(before)).toBeLessThan(middle)
+    expect(bulge(after)).toBeGreaterThan(middle)
+    const farthest = (places: readonly { readonly x: number }[]) => Math.max(...places.map(({ x }) => x))
+    expect([before, after].map(farthest)).toEqual([end.x, end.x])
+    expect(farthest(await glide({ arc_flow: 0, spring: 0.3 }))).toBeGreaterThan(end.x)
+    await moving.ask('end_session', { session: cursor_id })
+  }),
+  60_000,
+)
+
+test(
   'size and icon are what is seen',
   proving(
     [
@@ -307,10 +348,19 @@ test(
     await client.ask('move_cursor', { x: 900, y: 120, cursor_id })
     await until('the cursor to hide', async () => !(await state({ cursor_id })).visible)
     expect(await state({ cursor_id })).toMatchObject({ enabled: true, position: { x: 900, y: 120 } })
-    await client.ask('set_agent_cursor_motion', { cursor_id, idle_hide_ms: 0 })
+    const never = await client.ask<CursorFacts>('set_agent_cursor_motion', { cursor_id, idle_hide_ms: 0 })
+    expect(never.motion.idle_hide_ms).toBe(0)
     await client.ask('move_cursor', { x: 900, y: 140, cursor_id })
-    expect(await state({ cursor_id })).toMatchObject({ visible: true })
-    await client.ask('end_session', { session: cursor_id })
+    // What hides after a while and was shown later goes again and again; this one stays.
+    const hiding = { cursor_id: 'hiding' }
+    await client.ask('set_agent_cursor_motion', dot('#00ffff', { ...hiding, idle_hide_ms: 300 }))
+    for (const x of [100, 200, 300]) {
+      await client.ask('move_cursor', { x, y: 60, ...hiding })
+      await until('the other to hide', async () => !(await state(hiding)).visible)
+      expect(await state({ cursor_id })).toMatchObject({ visible: true })
+    }
+    await shows('#00ffff', 900, 140)
+    for (const session of [cursor_id, 'hiding']) await client.ask('end_session', { session })
   }),
   60_000,
 )

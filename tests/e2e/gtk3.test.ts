@@ -6,7 +6,7 @@ import { connect, type McpClient } from '../support/mcp-client.ts'
 import { type Person, seatPerson } from '../support/person.ts'
 import { proving } from '../support/proves.ts'
 import { until } from '../support/until.ts'
-import { asPerson, displayState, photograph, pixelsOf, witnessedTree } from '../support/witness/index.ts'
+import { asPerson, boundsOf, displayState, photograph, pixelsOf, witnessedTree } from '../support/witness/index.ts'
 
 const on = privateDesktop()
 let client: McpClient
@@ -75,9 +75,9 @@ test(
     ],
     async () => {
       const windows = await windowsOf(client, app.pid)
-      expect(windows).toMatchObject([
-        { ...target, title: app.title, bounds: { x: 121, y: 128, width: 420, height: 480 } },
-      ])
+      const bounds = await boundsOf(on(), app.windowId)
+      expect(bounds).toMatchObject({ width: 420, height: 480 })
+      expect(windows).toMatchObject([{ ...target, title: app.title, bounds }])
     },
   ),
 )

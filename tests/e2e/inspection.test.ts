@@ -8,7 +8,7 @@ import { element, elementsOf, type ListedWindow, type Target, windowsOf } from '
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { proving } from '../support/proves.ts'
 import { until } from '../support/until.ts'
-import { asPerson, displayState, pixelsOf } from '../support/witness/index.ts'
+import { asPerson, boundsOf, displayState, pixelsOf } from '../support/witness/index.ts'
 
 const on = privateDesktop({ size: { width: 1111, height: 777 } })
 let client: McpClient
@@ -207,13 +207,14 @@ test(
       await until('the terminal', async () => (await client.ask<Overview>('list_windows')).windows.length === 3)
       const running = (await client.ask<Overview>('list_apps')).apps.filter((each) => each.running)
       expect(running).not.toBeEmpty()
+      const bounds = await boundsOf(on(), app.windowId)
       const [mcp, shell] = await inBothForms<Overview>(on(), client, 'get_accessibility_tree')
       const bus = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' }
       const blind = await on().backlot(['get_accessibility_tree', '{}', '--direct'], { env: bus })
       for (const { apps, windows } of [mcp, shell, JSON.parse(blind.stdout) as Overview]) {
         expect(windows.find(({ window_id }) => window_id === app.windowId)).toMatchObject({
           pid: app.pid,
-          bounds: { x: 121, y: 128, width: 420, height: 480 },
+          bounds,
           z_index: expect.any(Number),
         })
         expect(apps).toEqual(running)

@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { type Application, startGtk3 } from '../support/applications.ts'
+import { shownOverlays } from '../support/cursors.ts'
 import { privateDesktop, type TestDesktop } from '../support/desktop.ts'
 import { driverCommand, openSocket, socketOf } from '../support/driver.ts'
 import { inBothForms } from '../support/forms.ts'
@@ -140,20 +142,40 @@ test('a call under way fails when its session ends, with nothing held', async ()
 }, 60_000)
 
 test(
-  'one name is one session over MCP, from a shell and on the socket',
+  'one name is one session with its cursor and its recording over MCP, from a shell and on the socket',
   proving(['driver.session.same-across-edges', 'driver.session.anonymous'], async () => {
     await using client = await connect(on())
     const session = 'everywhere'
     const button = await middleOf(client, target, 'Press me')
     const before = await agents()
     await client.ask('set_config', { session, max_image_dimension: 77 })
+    const output_dir = on().path('recorded')
+    await client.ask('start_recording', { session, output_dir })
+    const cursor = { x: 900, y: 600 }
+    await client.ask('move_cursor', { session, ...cursor })
+    const turns = () => readdirSync(output_dir).filter((name) => name.startsWith('turn-')).length
     await throughEdges(async (edge, ask) => {
       expect([edge, await ask('get_config', { session })]).toMatchObject([edge, { max_image_dimension: 77 }])
       expect([edge, await ask('get_config', {})]).toMatchObject([edge, { max_image_dimension: 0 }])
+      const seen = await ask('get_agent_cursor_state', { session })
+      expect([edge, seen]).toMatchObject([edge, { cursor_id: session, visible: true, position: cursor }])
+      expect([edge, await ask('get_recording_state', { session })]).toMatchObject([
+        edge,
+        { recording: true, output_dir },
+      ])
+      const recorded = turns()
       await ask('click', { ...target, ...button, session })
+      await ask('move_cursor', { session, ...cursor })
       expect([edge, await agents()]).toEqual([edge, before + 1])
+      await until(`the turn of ${edge}`, () => turns() > recorded)
     })
     await client.ask('end_session', { session })
+    await throughEdges(async (edge, ask) => {
+      const shown = await shownOverlays(on())
+      await ask('click', { ...target, ...button })
+      expect([edge, (await ask('get_agent_cursor_state', {})).visible]).toEqual([edge, false])
+      expect([edge, await shownOverlays(on())]).toEqual([edge, shown])
+    })
   }),
   60_000,
 )

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Application, startGtk3 } from '../support/applications.ts'
+import { startChanging } from '../support/changing.ts'
 import { privateDesktop } from '../support/desktop.ts'
+import { driverCommand } from '../support/driver.ts'
 import { element, type Target } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
+import { until } from '../support/until.ts'
 
 const on = privateDesktop()
 let client: McpClient
@@ -22,6 +25,13 @@ afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
   await other?.[Symbol.asyncDispose]()
 }, 30_000)
+
+/** Settles when a call of the first client is under way. */
+const waitIsUnderWay = () =>
+  until('the wait to be under way', async () => {
+    const { stdout } = await on().run(driverCommand('status'))
+    return JSON.parse(stdout).calls_under_way === 1
+  })
 
 const wait = (args: Record<string, unknown>) => client.ask<Record<string, unknown>>('wait_for', args)
 
@@ -66,11 +76,18 @@ test('a window that opens, and one that closes, end a wait', async () => {
   expect(await closing).toMatchObject({ met: true, windows: [] })
 }, 60_000)
 
-test('an element that goes ends a wait for its end', async () => {
-  const { element_index } = await element(client, target, 'File')
-  await client.ask('click', { ...target, element_index })
-  const item = await wait({ ...target, condition: 'element', label: 'Quit later' })
-  expect(item.met).toBe(true)
+test('an element that comes, and one that goes, end a wait', async () => {
+  await using changing = await startChanging(on(), client, 'gtk3')
+  const { pid, window_id } = changing
+  const coming = wait({ pid, window_id, condition: 'element', label: 'Comes later' })
+  await waitIsUnderWay()
+  await changing.tell('add', 'Comes later')
+  expect(await coming).toMatchObject({ met: true, elements: [{ label: 'Comes later' }] })
+  const going = wait({ pid, window_id, condition: 'element_gone', label: 'Comes later' })
+  await waitIsUnderWay()
+  expect(await Promise.race([going, other.ask('get_screen_size').then(() => 'waiting')])).toBe('waiting')
+  await changing.tell('remove', 'Comes later')
+  expect(await going).toMatchObject({ met: true })
 }, 60_000)
 
 test('a wait in vain says what it saw', async () => {

@@ -52,3 +52,10 @@ export const overlays = async (on: TestDesktop): Promise<number[]> =>
   (await displayState(on)).children
     .filter(({ input_shape }) => input_shape.length === 0)
     .map(({ window_id }) => window_id)
+
+/** Those of them that are shown. */
+export const shownOverlays = async (on: TestDesktop): Promise<number[]> => {
+  const all = await overlays(on)
+  const said = await Promise.all(all.map((window) => on.run(['xwininfo', '-id', String(window)])))
+  return all.filter((_, index) => said[index]?.stdout.includes('Map State: IsViewable'))
+}

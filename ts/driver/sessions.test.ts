@@ -1,6 +1,9 @@
 import { afterEach, expect, jest, test } from 'bun:test'
 import { Failure } from '@backlot/contract/failure'
+import { environment } from '@backlot/contract/limits'
 import { proving } from '../../tests/support/proves.ts'
+import { callTool } from './call.ts'
+import { openDriver } from './driver.ts'
 import { sessionOf } from './session-name.ts'
 import { anonymous, type Session, Sessions } from './sessions.ts'
 import { click } from './tools/click.ts'
@@ -101,18 +104,21 @@ test('a session without calls ends, one with a call under way does not', async (
 test(
   'a session without calls ends after 300 s where nothing else is said, as end_session ends it',
   proving(['driver.session.idle-timeout', 'driver.limits.session-idle'], async () => {
-    const sessions = opened()
+    expect(process.env[environment.sessionIdle]).toBeUndefined()
+    await using driver = await openDriver({ display: ':no-display', configFile: '/nonexistent/config.json' })
+    const call = async (name: string, args = {}) =>
+      (await callTool(driver, name, args, { client: 'test', signal: never })).structuredContent
     // Nobody waits five minutes for a test: the clock is not the real one. Shorter times are tested with it, end to end.
     jest.useFakeTimers()
     try {
-      sessions.start('idle', undefined)
+      await call('start_session', { session: 'idle' })
       jest.advanceTimersByTime(200_000)
-      expect(await codeOf(use(sessions, anonymous, 'idle'))).toBe('none')
+      expect(await call('get_config', { session: 'idle' })).not.toHaveProperty('code')
       jest.advanceTimersByTime(299_999)
-      expect([sessions.active, over]).toEqual([['idle'], []])
-      jest.advanceTimersByTime(1)
-      expect([sessions.active, over]).toEqual([[], ['session idle']])
-      expect(await codeOf(use(sessions, anonymous, 'idle'))).toBe('session_ended')
+      expect(await call('start_session', { session: 'idle' })).toMatchObject({ active: true, started: false })
+      jest.advanceTimersByTime(300_000)
+      expect(await call('get_config', { session: 'idle' })).toMatchObject({ code: 'session_ended', session: 'idle' })
+      expect(await call('end_session', { session: 'idle' })).toMatchObject({ active: false, ended: false })
     } finally {
       jest.useRealTimers()
     }

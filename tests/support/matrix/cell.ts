@@ -7,12 +7,7 @@ import type { Action } from './actions.ts'
 import type { Scene } from './scene.ts'
 
 /** What came of an action. */
-export type Cell = Outcome & {
-  /** It was wrong at first. */
-  readonly isSecond?: true
-}
-
-type Outcome =
+export type Cell =
   | { readonly outcome: 'arrived'; readonly effect: string }
   /** What the action needs, the toolkit does not have. */
   | { readonly outcome: 'absent' }

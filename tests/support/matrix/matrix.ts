@@ -61,19 +61,13 @@ const rowOf = async (client: McpClient, scene: Scene, person: Person, toolkit: s
   for (const [name, action] of Object.entries(actions)) {
     const known = noticed.filter((each) => each.toolkits.includes(toolkit) && each.actions.includes(name))
     const tolerated = known.flatMap(({ events }) => events)
-    const once = await cellOf(client, scene, person, action, tolerated)
-    // A busy machine may spoil a single cell: it is tried again, and the table says so.
-    const isSpoilt = once.outcome === 'wrong'
-    if (isSpoilt) console.log(`${toolkit}, ${name}, tried again: ${once.why}`)
-    row[name] = isSpoilt ? { ...(await cellOf(client, scene, person, action, tolerated)), isSecond: true } : once
+    row[name] = await cellOf(client, scene, person, action, tolerated)
   }
   return row
 }
 
 /** The cell as the published table shows it. */
-const shown = (cell: Cell): string => `${shortly(cell)}${cell.isSecond ? ' \\*' : ''}`
-
-const shortly = (cell: Cell): string => {
+const shown = (cell: Cell): string => {
   if (cell.outcome === 'arrived') return cell.effect === 'confirmed' ? 'yes' : 'yes, unverified'
   if (cell.outcome === 'refused') return `\`${cell.code}\``
   return cell.outcome === 'absent' ? '–' : 'no'

@@ -52,6 +52,20 @@ export const grabbable = async (on: TestDesktop): Promise<{ pointer: boolean; ke
 export const keymapOf = async (on: TestDesktop): Promise<Readonly<Record<string, readonly number[]>>> =>
   JSON.parse(await ask(on, 'x.py', 'keymap')) as Record<string, number[]>
 
+/** Where a window is without what the window manager puts around it, in pixels of the display, as `xwininfo` says. */
+export const boundsOf = async (
+  on: TestDesktop,
+  window: number,
+): Promise<{ x: number; y: number; width: number; height: number }> => {
+  const { stdout, stderr } = await on.run(['xwininfo', '-id', String(window)])
+  const [x, y, width, height] = ['Absolute upper-left X', 'Absolute upper-left Y', 'Width', 'Height'].map((name) => {
+    const number = new RegExp(`^ *${name}: +(-?[0-9]+)$`, 'm').exec(stdout)?.[1]
+    if (number === undefined) throw new Error(`xwininfo says no "${name}": ${stdout}${stderr}`)
+    return Number(number)
+  }) as [number, number, number, number]
+  return { x, y, width, height }
+}
+
 /** Does on the display what a person could. */
 export const asPerson = {
   move: (on: TestDesktop, window: number, x: number, y: number) => ask(on, 'x.py', 'move', window, x, y),
