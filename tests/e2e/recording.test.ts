@@ -50,7 +50,7 @@ const readers = async (): Promise<(readonly [string, Facts])[]> => {
 
 /** Tools that do something, but not to an application. */
 const unrecorded: readonly (readonly [string, () => Facts])[] = [
-  ['bring_to_front', () => target],
+  ['bring_to_front', () => ({ ...target })],
   ['set_agent_cursor_enabled', () => ({ enabled: true })],
   ['set_config', () => ({ max_image_dimension: 0, session: 'unrecorded' })],
   ['start_session', () => ({ session: 'unrecorded' })],
