@@ -1,6 +1,6 @@
 /** A private desktop for one test file, and programs on it. */
 import { afterAll, beforeAll } from 'bun:test'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DesktopOptions, type PrivateDesktop, startDesktop } from '@backlot/headless'
@@ -14,7 +14,7 @@ export class TestDesktop {
     /** Names its paths; shared by all that stand for the same desktop. */
     private readonly files = { count: 0 },
   ) {
-    mkdirSync(this.temporary, { recursive: true })
+    mkdirSync(this.home, { recursive: true })
   }
 
   /** The same desktop, whose programs get other variables. */
@@ -27,22 +27,10 @@ export class TestDesktop {
     return join(this.desktop.folder, 'home')
   }
 
-  /** Folder for temporary files; a browser that is killed leaves some. */
-  private get temporary(): string {
-    return join(this.home, 'tmp')
-  }
-
   /** Environment of everything on the desktop: configuration, data and sockets are its own too. */
   get env(): Record<string, string> {
     const { BACKLOT_HOME: _, XDG_CONFIG_HOME: __, XDG_DATA_HOME: ___, XDG_STATE_HOME: ____, ...env } = this.desktop.env
-    const own = {
-      HOME: this.home,
-      TMPDIR: this.temporary,
-      // The executable unpacks its native core once for all desktops.
-      BUN_TMPDIR: tmpdir(),
-      XDG_CACHE_HOME: join(this.home, '.cache'),
-      BACKLOT_UPDATE_REGISTRY: '',
-    }
+    const own = { HOME: this.home, XDG_CACHE_HOME: join(this.home, '.cache'), BACKLOT_UPDATE_REGISTRY: '' }
     return { ...env, ...own, ...this.changes }
   }
 
@@ -91,11 +79,17 @@ export class TestDesktop {
  */
 export const privateDesktop = (options: DesktopOptions = {}): (() => TestDesktop) => {
   let running: TestDesktop | undefined
+  let temporary = ''
   beforeAll(async () => {
-    running = new TestDesktop(await startDesktop(options))
+    // A browser that is killed leaves sockets in it. Their paths have little room: it cannot lie in the desktop's folder.
+    temporary = mkdtempSync(join(tmpdir(), 'backlot-'))
+    // The executable unpacks its native core once for all desktops.
+    const environment = { TMPDIR: temporary, BUN_TMPDIR: tmpdir() }
+    running = new TestDesktop(await startDesktop(options), environment)
   }, 60_000)
   afterAll(async () => {
     await running?.desktop[Symbol.asyncDispose]()
+    rmSync(temporary, { recursive: true, force: true })
   }, 60_000)
   return () => {
     if (running === undefined) throw new Error('the private desktop is there only while tests run')
