@@ -105,8 +105,7 @@ const probe = async (program: string, limitsMs: Readonly<Record<Accelerator, num
     const began = performance.now()
     const emulated = await start(program, 'tcg', disk, limitsMs.tcg)
     const emulatedMs = performance.now() - began
-    const limitMs =
-      'loopMs' in emulated ? Math.max(hangs.leastMs, Math.ceil(hangs.factor * emulatedMs)) : limitsMs.kvm
+    const limitMs = 'loopMs' in emulated ? Math.max(hangs.leastMs, Math.ceil(hangs.factor * emulatedMs)) : limitsMs.kvm
     const native = await start(program, 'kvm', disk, Math.min(limitsMs.kvm, limitMs))
     if ('loopMs' in native) return found('kvm', native, null)
     if ('loopMs' in emulated) return found('tcg', emulated, native.refusal)
