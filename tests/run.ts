@@ -88,7 +88,6 @@ const kept = readResults(keptFile)
 const runsAll = values.all || values.record || inCi || filter !== undefined
 const spared = runsAll ? new Set<string>() : unchanged(planned, tree, contents, kept)
 const wanted = values.changed ? reaching(planned, tree, changedFiles(root)) : planned
-const jobs = wanted.filter(({ name }) => !spared.has(name))
 const proofs = new Set<string>()
 let unchangedTests = 0
 for (const { name } of wanted) {
@@ -96,11 +95,14 @@ for (const { name } of wanted) {
   unchangedTests += kept[name]?.counts.passed ?? 0
   for (const id of kept[name]?.proofs ?? []) proofs.add(id)
 }
-if (values.changed) console.log(`${jobs.length} of ${planned.length} jobs reach what differs from the last commit`)
-
 const probe = Bun.spawnSync([join(root, 'tests/support/apart'), '--probe', process.execPath, '--revision'])
 const place: Place = { root, results, apart: probe.success }
-if (!place.apart) console.log(`one job after another, on this machine itself: ${probe.stderr.toString().trim()}`)
+const noNamespaces = probe.stderr.toString().trim()
+if (!place.apart) console.log(`one job after another, on this machine itself: ${noNamespaces}`)
+const refused = place.apart ? [] : wanted.filter(({ dangerous }) => dangerous)
+const jobs = wanted.filter((job) => !spared.has(job.name) && !refused.includes(job))
+if (values.changed) console.log(`${jobs.length} of ${planned.length} jobs reach what differs from the last commit`)
+
 const cores = availableParallelism()
 const width = place.apart ? Math.max(1, number('jobs', values.jobs, cores * 2)) : 1
 
@@ -158,7 +160,11 @@ if (left.length > 0) {
   sum.failed += 1
   console.log(`the run left behind: ${left.join('; ')}`)
 }
-const skipped = done.flatMap(({ job, result }) => result.skipped.map((name) => `${job.name}: ${name}`))
+sum.skipped += refused.length
+const skipped = [
+  ...refused.map(({ name }) => `${name}: all of it (${noNamespaces})`),
+  ...done.flatMap(({ job, result }) => result.skipped.map((name) => `${job.name}: ${name}`)),
+]
 for (const name of skipped) console.log(`skipped: ${name}`)
 const surprising = inCi ? unexpected(skipped) : []
 if (surprising.length > 0) {

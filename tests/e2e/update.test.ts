@@ -105,7 +105,7 @@ test(
       .with({ BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0' })
       .run([
         'strace',
-      ...['-f', '-qq', '-s', '300', '-e', `trace=${calls}`, '-e', 'signal=none', '-o', log],
+        ...['-f', '-qq', '-s', '300', '-e', `trace=${calls}`, '-e', 'signal=none', '-o', log],
         ...backlotCommand('check_for_update', '{}', '--direct'),
       ])
     expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 0, update_available: true })

@@ -20,7 +20,7 @@ const jobOf = async (name: string, body: string): Promise<Job> => {
   const text = `import { expect, test } from 'bun:test'\nimport { writeFileSync } from 'node:fs'\n`
   await Bun.write(file, `${text}test('acts', () => { ${body} })\n`)
   const files = [file.slice(root.length + 1)]
-  return { name, runner: 'bun', files, network: 'own', soaks: false, minutes: 1 }
+  return { name, runner: 'bun', files, network: 'own', soaks: false, dangerous: false, minutes: 1 }
 }
 const places: [string, boolean][] = [
   ['on the machine', false],

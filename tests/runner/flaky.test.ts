@@ -2,7 +2,15 @@ import { expect, test } from 'bun:test'
 import { counted, worthAgain } from './flaky.ts'
 import type { Job } from './job.ts'
 
-const job: Job = { name: 'tests/e2e/a.test.ts', runner: 'bun', files: [], network: 'own', soaks: false, minutes: 1 }
+const job: Job = {
+  name: 'tests/e2e/a.test.ts',
+  runner: 'bun',
+  files: [],
+  network: 'own',
+  soaks: false,
+  dangerous: false,
+  minutes: 1,
+}
 const result = { failed: ['clicks'], left: [] }
 
 test('a test with real parts has a second try until it is known as flaky', () => {

@@ -44,6 +44,12 @@ test('soak adds all groups, or one by its number modulo how many there are', () 
   expect(soaking(41)).toEqual(['tests/soak/kill.test.ts'])
 })
 
+test('what kills and fuzzes runs in namespaces or not at all', () => {
+  const files = [...request.files, 'tests/e2e/hazard/kill.test.ts']
+  const dangerous = plan({ ...request, files, soak: 0 }).flatMap((job) => (job.dangerous ? [job.name] : []))
+  expect(dangerous).toEqual(['tests/e2e/hazard/kill.test.ts', 'tests/soak/fuzz.test.ts'])
+})
+
 test('a filter is a path, a crate or a test name', () => {
   expect(names({ filter: 'e2e/tree' })).toEqual(['tests/e2e/tree.test.ts'])
   expect(names({ filter: 'crates/ax/' })).toEqual(['crate ax, unit tests', 'crate ax, tests'])

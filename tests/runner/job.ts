@@ -23,6 +23,8 @@ export interface Job {
   readonly network: 'own' | 'host'
   /** Whether it is a soak group: it is never kept as unchanged and never repeated. */
   readonly soaks: boolean
+  /** Whether it kills and fuzzes, and so runs in namespaces of its own or not at all. */
+  readonly dangerous: boolean
   /** After so long it is ended. */
   readonly minutes: number
 }
@@ -48,6 +50,7 @@ export const unitTests = 'unit and shape tests'
 const isSoak = (file: string): boolean => file.startsWith('tests/soak/')
 /** Tests that start programs and displays: each file is a job. */
 const isSingle = (file: string): boolean => /^tests\/(e2e|soak)\//.test(file)
+const isDangerous = (file: string): boolean => isSoak(file) || file.startsWith('tests/e2e/hazard/')
 /** Tests that take packages from a registry where they have not been kept from an earlier run. */
 const needRegistry = /^tests\/e2e\/(imagebuild|official-clients|vmhost-clients|vmhost-schema)/
 
@@ -65,12 +68,27 @@ export function plan({ files, binaries, filter, soak }: Request): Job[] {
 }
 
 function bunJobs(files: readonly string[], tests?: string): Job[] {
-  const base = { runner: 'bun', minutes: 10, network: 'own', soaks: false, ...(tests ? { tests } : {}) } as const
+  const base = {
+    runner: 'bun',
+    minutes: 10,
+    network: 'own',
+    soaks: false,
+    dangerous: false,
+    ...(tests ? { tests } : {}),
+  } as const
   const together = files.filter((file) => !isSingle(file))
   const single = files.filter(isSingle).map((file): Job => {
     const soaks = isSoak(file)
     const network = needRegistry.test(file) ? 'host' : 'own'
-    return { ...base, name: file, files: [file], network, soaks, minutes: soaks ? 40 : 10 }
+    return {
+      ...base,
+      name: file,
+      files: [file],
+      network,
+      soaks,
+      dangerous: isDangerous(file),
+      minutes: soaks ? 40 : 10,
+    }
   })
   return together.length > 0 ? [{ ...base, name: unitTests, files: together }, ...single] : single
 }
@@ -85,6 +103,7 @@ const cargoJobs = (binaries: readonly Program[], tests?: string): Job[] =>
       crate,
       network: 'own',
       soaks: false,
+      dangerous: false,
       minutes: 10,
       ...(tests ? { tests } : {}),
     }))

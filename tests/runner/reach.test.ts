@@ -55,7 +55,7 @@ test('a crate reaches the crates that it is built and tested with', () => {
 })
 
 test('what reaches a file that differs is picked, of the unit tests only those files', () => {
-  const base = { runner: 'bun', network: 'own', soaks: false, minutes: 1 } as const
+  const base = { runner: 'bun', network: 'own', soaks: false, dangerous: false, minutes: 1 } as const
   const jobs = [
     { ...base, name: 'unit and shape tests', files: ['ts/vmhost/names.test.ts', 'ts/driver/paths.test.ts'] },
     { ...base, name: 'tests/e2e/gtk3.test.ts', files: ['tests/e2e/gtk3.test.ts'] },
