@@ -46,6 +46,16 @@ describe('image build', () => {
   })
 
   test('leaves an image of the same recipe as it is, and lists it', async () => {
+    const files = async () =>
+      Promise.all(
+        [built.folder, ...(await readdir(built.folder)).sort().map((name) => join(built.folder, name))].map(
+          async (path) => {
+            const { ino, size, mtimeMs, ctimeMs } = await stat(path)
+            return { path, ino, size, mtimeMs, ctimeMs }
+          },
+        ),
+      )
+    const before = await files()
     const again = await runBacklot(['image', 'build', 'linux-minimal', '--output', testImages])
     expect(JSON.parse(again.stdout)).toEqual({
       name: 'linux-minimal',
@@ -53,22 +63,12 @@ describe('image build', () => {
       folder: built.folder,
       wasThere: true,
     })
+    expect(await files()).toEqual(before)
     const [listed] = JSON.parse((await runBacklot(['image', 'ls', '--output', testImages])).stdout)
     expect(listed).toMatchObject({ name: 'linux-minimal', tag: 'latest', os: 'linux', folder: built.folder })
   })
 
-  test('builds anew beside what a killed build left behind', async () => {
-    const cache = await cacheWithPackages('anew')
-    const killed = Bun.spawn(backlotCommand('image', 'build', 'linux-minimal', '--output', cache))
-    await until('the build to begin', async () => (await readdir(cache)).some((name) => name.startsWith('.building')))
-    killed.kill('SIGKILL')
-    await killed.exited
-    const call = await runBacklot(['image', 'build', 'linux-minimal', '--output', cache])
-    expect([call.status, call.stderr]).toEqual([0, ''])
-    expect((await readdir(cache)).sort()).toEqual(['.apt', 'linux-minimal_latest'])
-  })
-
-  test('needs no root, and everything on the disk is of root all the same', async () => {
+  test('needs no root, builds beside what a killed build left behind, and gives everything on the disk to root', async () => {
     const cache = await mkdtemp(join(tmpdir(), 'backlot-ordinary-'))
     try {
       await mkdir(packages, { recursive: true })
@@ -79,15 +79,25 @@ describe('image build', () => {
       const isRoot = process.getuid?.() === 0
       if (isRoot) await runProgram('chown', '--recursive', `${nobody}:${nobody}`, cache)
       const as = isRoot ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] : []
-      const build = backlotCommand('image', 'build', 'linux-minimal', '--output', cache)
-      const child = Bun.spawn([...as, ...build], {
-        cwd: '/',
-        env: { ...process.env, HOME: cache, BACKLOT_HOME: join(cache, 'home') },
-        stdout: 'pipe',
-        stderr: 'pipe',
-      })
+      const begin = () =>
+        Bun.spawn([...as, ...backlotCommand('image', 'build', 'linux-minimal', '--output', cache)], {
+          cwd: '/',
+          env: { ...process.env, HOME: cache, BACKLOT_HOME: join(cache, 'home') },
+          stdout: 'pipe',
+          stderr: 'pipe',
+        })
+      const halfMade = async () => (await readdir(cache)).filter((name) => name.startsWith('.building'))
+      const killed = begin()
+      await until('the build to begin', async () => (await halfMade()).length > 0)
+      killed.kill('SIGKILL')
+      await killed.exited
+      expect((await halfMade()).length).toBe(1)
+      const child = begin()
       expect([await child.stderr.text(), await child.exited]).toEqual(['', 0])
-      const disk = join(cache, 'linux-minimal_latest', 'disk.raw')
+      expect(await halfMade()).toEqual([])
+      const image = join(cache, 'linux-minimal_latest')
+      expect((await readdir(image)).sort()).toEqual(['disk.raw', 'image.json', 'initrd', 'kernel'])
+      const disk = join(image, 'disk.raw')
       expect(String((await stat(disk)).uid)).toBe(isRoot ? nobody : String(process.getuid?.()))
       await runProgram('/sbin/e2fsck', '-fn', disk)
       const listing = await runProgram('/sbin/debugfs', '-R', 'ls -l /usr/sbin', disk)
@@ -157,7 +167,7 @@ describe('image build', () => {
 })
 
 describe('linux-minimal', () => {
-  test('boots, answers, obeys its seed, sees shared folders, grows, and powers off by its button', async () => {
+  test('boots, answers, obeys its seed, be it configuration or a script, sees shared folders, grows, and powers off', async () => {
     const disk = join(folder, 'disk.qcow2')
     const shared = join(folder, 'shared')
     await mkdir(shared)
@@ -211,8 +221,13 @@ packages: [ vim ]
     }
     await runProgram('qemu-img', 'check', '-q', disk)
 
-    // The same disk wakes up as another instance: it is somebody else, and runs no script of the first.
-    await using other = await startGuest({ image: built, disk, uuid: '11111111-0000-4000-8000-000000000002' })
+    // The same disk wakes up as another instance: it is somebody else, and obeys its own seed, which is a script.
+    await using other = await startGuest({
+      image: built,
+      disk,
+      seed: await makeSeed('instance-id: second\n', '#!/bin/sh\necho script >>/var/ran\n'),
+      uuid: '11111111-0000-4000-8000-000000000002',
+    })
     await other.answered()
     const [name, machine, ...keys] = await until('the guest agent', () =>
       other
@@ -221,21 +236,11 @@ packages: [ vim ]
         .catch(() => false as const),
     )
     expect([name, keys]).toEqual(['linux-minimal', []])
+    await until('the script to have run', async () => (await other.shell('cat /var/ran')).endsWith('script\n'))
+    expect(await other.shell('cat /var/ran')).toBe('ran\na list\nscript\n')
     expect(identity.split('\n')[0]).toMatch(/^[0-9a-f]{32}$/)
     expect(machine).toMatch(/^[0-9a-f]{32}$/)
     expect(machine).not.toBe(identity.split('\n')[0])
-  })
-
-  test('runs a script that is its user data', async () => {
-    await using guest = await startGuest({
-      image: built,
-      disk: join(folder, 'script.qcow2'),
-      seed: await makeSeed('instance-id: two\n', '#!/bin/sh\necho script >/var/ran\n'),
-      uuid: '11111111-0000-4000-8000-000000000003',
-    })
-    await guest.answered()
-    const ran = () => guest.shell('cat /var/ran').catch(() => '')
-    await until('the script to have run', async () => (await ran()) === 'script\n')
   })
 })
 
