@@ -21,6 +21,9 @@ const looks = { firstMs: 20, longestMs: 500, factor: 1.4 } as const
 /** Milliseconds that an agent may be silent that has taken a command: the guest is busy with that. */
 const silentMs = 30_000
 
+/** Milliseconds for a command that took too long to be gone; a busy guest takes a while. */
+const endsWithinMs = 10_000
+
 interface Status {
   readonly exited: boolean
   readonly exitcode?: number
@@ -46,15 +49,26 @@ export const execInGuest = async (
     return askAgent(socket, 'guest-exec', parameters, patience) as Promise<{ pid: number }>
   }
   const { pid } = await start(command, true, patience)
-  const deadline = performance.now() + timeoutMs
-  for (let pause: number = looks.firstMs; ; pause = Math.min(looks.longestMs, pause * looks.factor)) {
-    const heard = { until: Date.now() + silentMs, isGone: patience.isGone }
-    const status = (await askAgent(socket, 'guest-exec-status', { pid }, heard)) as Status
-    if (status.exited) return resultOf(status)
-    if (performance.now() > deadline) break
-    await Bun.sleep(pause)
+  /** How the command ended, if it did within that time. */
+  const ended = async (withinMs: number): Promise<Status | undefined> => {
+    const deadline = performance.now() + withinMs
+    for (let pause: number = looks.firstMs; ; pause = Math.min(looks.longestMs, pause * looks.factor)) {
+      const heard = { until: Date.now() + silentMs, isGone: patience.isGone }
+      const status = (await askAgent(socket, 'guest-exec-status', { pid }, heard)) as Status
+      if (status.exited) return status
+      if (performance.now() > deadline) return undefined
+      await Bun.sleep(pause)
+    }
   }
-  await start(guestOs === 'windows' ? `taskkill /F /T /PID ${pid}` : endTree(pid), false).catch(() => undefined)
+  const status = await ended(timeoutMs)
+  if (status !== undefined) return resultOf(status)
+  try {
+    await start(guestOs === 'windows' ? `taskkill /F /T /PID ${pid}` : endTree(pid), false)
+    // Who is told that it was ended finds nothing of it.
+    await ended(endsWithinMs)
+  } catch {
+    // An agent that has gone has taken its commands with it.
+  }
   throw new Failure(
     'guest_timeout',
     `The command did not end in ${timeoutMs / 1000} s and was ended. Allow it more with \`timeoutSeconds\`, or let it run in the background of the guest.`,
