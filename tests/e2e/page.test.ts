@@ -276,12 +276,19 @@ test('a dialog is named while it is open', async () => {
 }, 60_000)
 
 test('a page that hangs is told from a script that takes long, and does not block another call', async () => {
-  await result('setTimeout(() => { const end = Date.now() + 7000; while (Date.now() < end); }); 0')
+  // The page hangs in a request without a callback until it is answered.
+  const release = Promise.withResolvers<void>()
+  const headers = { 'access-control-allow-origin': '*' }
+  const fetch = () => release.promise.then(() => new Response('', { headers }))
+  await using server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch })
+  const hang = `const request = new XMLHttpRequest(); request.open('GET', '${server.url}', false); request.send()`
+  await result(`setTimeout(() => { ${hang} }); 0`)
   const [{ code }] = await Promise.all([
     refusal({ action: 'get_text' }),
     client.ask('list_windows', { pid: browser.pid }),
   ])
   expect(code).toBe('page_not_responding')
+  release.resolve()
   await until('the page to answer', async () => !(await script('1')).isError)
 }, 60_000)
 

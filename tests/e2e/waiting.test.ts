@@ -83,11 +83,17 @@ test('an element that comes, and one that goes, end a wait', async () => {
   await waitIsUnderWay()
   await changing.tell('add', 'Comes later')
   expect(await coming).toMatchObject({ met: true, elements: [{ label: 'Comes later' }] })
-  const going = wait({ pid, window_id, condition: 'element_gone', label: 'Comes later' })
-  await waitIsUnderWay()
-  expect(await Promise.race([going, other.ask('get_screen_size').then(() => 'waiting')])).toBe('waiting')
-  await changing.tell('remove', 'Comes later')
-  expect(await going).toMatchObject({ met: true })
+  const { element_index } = await element(client, { pid, window_id }, 'Item 1')
+  for (const [gone, label] of [
+    [{ label: 'Comes later' }, 'Comes later'],
+    [{ element_index }, 'Item 1'],
+  ] as const) {
+    const going = wait({ pid, window_id, condition: 'element_gone', ...gone })
+    await waitIsUnderWay()
+    expect(await Promise.race([going, other.ask('get_screen_size').then(() => 'waiting')])).toBe('waiting')
+    await changing.tell('remove', label)
+    expect(await going).toMatchObject({ met: true })
+  }
 }, 60_000)
 
 test('a wait in vain says what it saw', async () => {

@@ -1,7 +1,9 @@
 /** Independent witnesses: other clients of the display and of the accessibility bus, which share no code with Backlot. */
 import { join } from 'node:path'
+import type { PrivateDesktop } from '@backlot/headless'
 import { python } from '../applications.ts'
 import type { TestDesktop } from '../desktop.ts'
+import { linesOf } from '../lines.ts'
 
 /** How things stand on the display, seen by a second X client. */
 export interface DisplayState {
@@ -34,23 +36,53 @@ export interface Pixels {
   readonly rgb: Buffer
 }
 
-const ask = async (on: TestDesktop, program: string, ...words: (string | number)[]): Promise<string> => {
-  const { status, stdout, stderr } = await on.run([python, join(import.meta.dir, program), ...words.map(String)])
-  if (status !== 0) throw new Error(`witness ${program} ${words.join(' ')}: ${stderr}`)
-  return stdout
+/** The second X client of each desktop, which stays until the desktop ends. */
+const clients = new WeakMap<PrivateDesktop, (request: string) => Promise<string>>()
+
+const startClient = (on: TestDesktop): ((request: string) => Promise<string>) => {
+  const child = Bun.spawn([python, join(import.meta.dir, 'x.py')], {
+    cwd: on.home,
+    env: on.env,
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  // Nobody waits for it: it ends with the desktop.
+  child.unref()
+  const lines = linesOf(child.stdout)
+  let last: Promise<unknown> = Promise.resolve()
+  const askNow = async (request: string): Promise<string> => {
+    child.stdin.write(`${request}\n`)
+    child.stdin.flush()
+    const { value } = await lines.next()
+    if (value === undefined) throw new Error(`witness ${request}: ${await child.stderr.text()}`)
+    return value
+  }
+  return (request) => {
+    const answer = last.then(() => askNow(request))
+    last = answer.catch(() => undefined)
+    return answer
+  }
+}
+
+/** One request to the second X client, and its answer in JSON. */
+const ask = (on: TestDesktop, ...words: (string | number)[]): Promise<string> => {
+  const client = clients.get(on.desktop) ?? startClient(on)
+  clients.set(on.desktop, client)
+  return client(words.join(' '))
 }
 
 /** Asks a second X client how things stand. */
 export const displayState = async (on: TestDesktop): Promise<DisplayState> =>
-  JSON.parse(await ask(on, 'x.py', 'state')) as DisplayState
+  JSON.parse(await ask(on, 'state')) as DisplayState
 
 /** Whether nobody holds the person's pointer and keyboard. */
 export const grabbable = async (on: TestDesktop): Promise<{ pointer: boolean; keyboard: boolean }> =>
-  JSON.parse(await ask(on, 'x.py', 'grabbable')) as { pointer: boolean; keyboard: boolean }
+  JSON.parse(await ask(on, 'grabbable')) as { pointer: boolean; keyboard: boolean }
 
 /** The keysyms of every keycode, as programs see them. */
 export const keymapOf = async (on: TestDesktop): Promise<Readonly<Record<string, readonly number[]>>> =>
-  JSON.parse(await ask(on, 'x.py', 'keymap')) as Record<string, number[]>
+  JSON.parse(await ask(on, 'keymap')) as Record<string, number[]>
 
 /** Where a window is without what the window manager puts around it, in pixels of the display, as `xwininfo` says. */
 export const boundsOf = async (
@@ -68,18 +100,21 @@ export const boundsOf = async (
 
 /** Does on the display what a person could. */
 export const asPerson = {
-  move: (on: TestDesktop, window: number, x: number, y: number) => ask(on, 'x.py', 'move', window, x, y),
-  raise: (on: TestDesktop, window: number) => ask(on, 'x.py', 'raise', window),
-  activate: (on: TestDesktop, window: number) => ask(on, 'x.py', 'activate', window),
-  minimize: (on: TestDesktop, window: number) => ask(on, 'x.py', 'minimize', window),
-  toWorkspace: (on: TestDesktop, window: number, workspace: number) => ask(on, 'x.py', 'desktop', window, workspace),
-  wallpaper: (on: TestDesktop) => ask(on, 'x.py', 'wallpaper'),
-  point: (on: TestDesktop, x: number, y: number) => ask(on, 'x.py', 'point', x, y),
+  move: (on: TestDesktop, window: number, x: number, y: number) => ask(on, 'move', window, x, y),
+  raise: (on: TestDesktop, window: number) => ask(on, 'raise', window),
+  activate: (on: TestDesktop, window: number) => ask(on, 'activate', window),
+  minimize: (on: TestDesktop, window: number) => ask(on, 'minimize', window),
+  toWorkspace: (on: TestDesktop, window: number, workspace: number) => ask(on, 'desktop', window, workspace),
+  wallpaper: (on: TestDesktop) => ask(on, 'wallpaper'),
+  point: (on: TestDesktop, x: number, y: number) => ask(on, 'point', x, y),
 }
 
 /** Walks the accessibility tree of the windows of a process whose title contains `title`. */
-export const witnessedTree = async (on: TestDesktop, pid: number, title: string): Promise<WitnessedNode[]> =>
-  JSON.parse(await ask(on, 'tree.py', pid, title)) as WitnessedNode[]
+export const witnessedTree = async (on: TestDesktop, pid: number, title: string): Promise<WitnessedNode[]> => {
+  const { status, stdout, stderr } = await on.run([python, join(import.meta.dir, 'tree.py'), String(pid), title])
+  if (status !== 0) throw new Error(`witness tree.py ${pid} ${title}: ${stderr}`)
+  return JSON.parse(stdout) as WitnessedNode[]
+}
 
 /** Takes a PNG or a JPEG apart with ImageMagick. */
 export const pixelsOf = async (picture: Uint8Array): Promise<Pixels> => {

@@ -1,11 +1,12 @@
 """A second X client that says, as JSON, how things stand on the display, or changes them as a person would.
 
-`x.py state` prints pointer, focus, active window, stacking order, the root's children with their input shapes, the
-master devices, and whether a compositor draws the display. `x.py move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `minimize WINDOW`, `point X Y` do that.
-`x.py desktop WINDOW N` puts a window on workspace N, of which there are then at least N + 1.
-`x.py wallpaper` gives the display a background of stripes, as programs do that show pictures there.
-`x.py keymap` prints the keysyms of every keycode.
-`x.py grabbable` says whether nobody holds pointer or keyboard.
+It reads one request a line and prints one line of JSON for each, null where it only did something, until its input ends.
+`state` prints pointer, focus, active window, stacking order, the root's children with their input shapes, the
+master devices, and whether a compositor draws the display. `move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `minimize WINDOW`, `point X Y` do that.
+`desktop WINDOW N` puts a window on workspace N, of which there are then at least N + 1.
+`wallpaper` gives the display a background of stripes, as programs do that show pictures there.
+`keymap` prints the keysyms of every keycode.
+`grabbable` says whether nobody holds pointer or keyboard.
 """
 
 import ctypes
@@ -164,28 +165,36 @@ def wallpaper():
     x11.XSetCloseDownMode(display, 1)
 
 
-verb, numbers = sys.argv[1], [int(word) for word in sys.argv[2:]]
-if verb == "state":
-    print(json.dumps(state()))
-elif verb == "grabbable":
-    print(json.dumps(grabbable()))
-elif verb == "keymap":
-    print(json.dumps(keymap()))
-elif verb == "move":
-    x11.XMoveWindow(display, c_ulong(numbers[0]), numbers[1], numbers[2])
-elif verb == "raise":
-    x11.XRaiseWindow(display, c_ulong(numbers[0]))
-elif verb == "activate":
-    tell(numbers[0], "_NET_ACTIVE_WINDOW", 2)
-elif verb == "desktop":
-    tell(root.value, "_NET_NUMBER_OF_DESKTOPS", max(2, numbers[1] + 1))
-    tell(numbers[0], "_NET_WM_DESKTOP", numbers[1], 2)
-elif verb == "minimize":
-    x11.XIconifyWindow(display, c_ulong(numbers[0]), 0)
-elif verb == "wallpaper":
-    wallpaper()
-elif verb == "point":
-    x11.XWarpPointer(display, c_ulong(0), root, 0, 0, 0, 0, numbers[0], numbers[1])
-else:
-    sys.exit(f"the witness has no verb {verb}")
-x11.XSync(display, 0)
+def asked(verb, numbers):
+    """What the verb gives, as a value for JSON; None where it only does something."""
+    if verb == "state":
+        return state()
+    if verb == "grabbable":
+        return grabbable()
+    if verb == "keymap":
+        return keymap()
+    if verb == "move":
+        x11.XMoveWindow(display, c_ulong(numbers[0]), numbers[1], numbers[2])
+    elif verb == "raise":
+        x11.XRaiseWindow(display, c_ulong(numbers[0]))
+    elif verb == "activate":
+        tell(numbers[0], "_NET_ACTIVE_WINDOW", 2)
+    elif verb == "desktop":
+        tell(root.value, "_NET_NUMBER_OF_DESKTOPS", max(2, numbers[1] + 1))
+        tell(numbers[0], "_NET_WM_DESKTOP", numbers[1], 2)
+    elif verb == "minimize":
+        x11.XIconifyWindow(display, c_ulong(numbers[0]), 0)
+    elif verb == "wallpaper":
+        wallpaper()
+    elif verb == "point":
+        x11.XWarpPointer(display, c_ulong(0), root, 0, 0, 0, 0, numbers[0], numbers[1])
+    else:
+        sys.exit(f"the witness has no verb {verb}")
+    return None
+
+
+for line in sys.stdin:
+    verb, *words = line.split()
+    answer = asked(verb, [int(word) for word in words])
+    x11.XSync(display, 0)
+    print(json.dumps(answer), flush=True)
