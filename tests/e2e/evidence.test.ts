@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Application, startChromium, startGtk3, startQt } from '../support/applications.ts'
+import { startGtk3 } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
-import { driverCommand } from '../support/driver.ts'
-import { judge, type Subject, summaryOf } from '../support/evidence.ts'
-import { element, elementsOf, type ListedWindow, middleOf, windowsOf } from '../support/look.ts'
+import { lookForEffects } from '../support/driver.ts'
+import { element, type ListedWindow, middleOf, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { until } from '../support/until.ts'
 
@@ -18,74 +17,9 @@ afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
 }, 30_000)
 
-const configure = async (value: string) =>
-  expect((await on().run(driverCommand('config', 'set', 'evidence_timeout_ms', value))).status).toBe(0)
-
-const subjectOf = ({ pid, windowId, journal }: Application) => ({
-  target: { pid, window_id: windowId },
-  journal,
-  async [Symbol.asyncDispose]() {
-    process.kill(pid)
-  },
-})
-
-const subjects: Readonly<Record<string, () => Promise<Subject & AsyncDisposable>>> = {
-  'GTK 3': async () => subjectOf(await startGtk3(on(), 'controls', { geometry: '420x480+120+100' })),
-  'Qt 5': async () => subjectOf(await startQt(on(), 5)),
-  'Qt 6': async () => subjectOf(await startQt(on(), 6)),
-  Chromium: async () => {
-    const browser = await startChromium(on())
-    const window = await until('the window of the browser', async () =>
-      (await windowsOf(client, browser.pid)).find(({ title }) => title.includes(browser.title)),
-    )
-    const target = { pid: window.pid, window_id: window.window_id }
-    await until('the elements of the page', async () =>
-      (await elementsOf(client, target)).some(({ label }) => label === 'Press me'),
-    )
-    return { target, journal: browser.journal, [Symbol.asyncDispose]: () => browser[Symbol.asyncDispose]() }
-  },
-}
-
-test.each(Object.keys(subjects))(
-  'of what arrives in %s most is confirmed, and nothing that does not arrive',
-  async (toolkit) => {
-    const start = subjects[toolkit]
-    if (start === undefined) throw new Error(toolkit)
-    await using subject = await start()
-    const judged = await judge(client, subject)
-    console.log(summaryOf(toolkit, judged))
-    expect(judged.filter(({ delivered, effect }) => effect === 'confirmed' && !delivered)).toEqual([])
-    const delivered = judged.filter((each) => each.delivered)
-    expect(delivered.length).toBeGreaterThanOrEqual(judged.length - 1)
-    const confirmed = delivered.filter(({ effect }) => effect === 'confirmed')
-    expect(confirmed.length / delivered.length).toBeGreaterThanOrEqual(0.8)
-  },
-  120_000,
-)
-
 interface Evidence {
   readonly evidence: readonly { readonly kind: string }[]
 }
-
-test.each(['GTK 3', 'Chromium'])(
-  'what %s tells with every key confirms no key that does nothing',
-  async (toolkit) => {
-    const start = subjects[toolkit]
-    if (start === undefined) throw new Error(toolkit)
-    await using subject = await start()
-    const { target, journal } = subject
-    await client.ask('click', { ...target, ...(await middleOf(client, target, 'Name')) })
-    for (let times = 0; times < 6; times++) {
-      await client.ask('wait_for', { ...target, condition: 'still', still_ms: 150 })
-      const mark = journal.mark()
-      const { evidence } = await client.ask<Evidence>('press_key', { ...target, key: 'f13' })
-      await journal.waitFor('the key', ({ type }) => type === 'key-press' || type === 'keydown', mark)
-      // The window believes for a moment to have the focus, and says so.
-      expect(evidence.map(({ kind }) => kind)).not.toContain('application_reacted')
-    }
-  },
-  60_000,
-)
 
 test('a caret that blinks confirms nothing', async () => {
   const app = await startGtk3(on(), 'controls', { title: 'Blinking', blinking: true })
@@ -128,10 +62,10 @@ test('what is drawn because of a key confirms it, in a window that was still bef
   )
   const target = { pid: window.pid, window_id: window.window_id }
   // However late a busy machine draws the letter, it is the answer to the key.
-  await configure('10000')
+  await lookForEffects(on(), 10000)
   await client.ask('wait_for', { ...target, condition: 'still', still_ms: 1_500 })
   const did = await client.ask<Evidence & { effect: string }>('press_key', { ...target, key: 'x' })
-  await configure('400')
+  await lookForEffects(on(), 400)
   expect(did).toMatchObject({ effect: 'confirmed' })
   expect(did.evidence.map(({ kind }) => kind)).toContain('pixels_changed')
   process.kill(window.pid)
@@ -140,10 +74,10 @@ test('what is drawn because of a key confirms it, in a window that was still bef
 test('looking takes as long as the configuration says, and a refusal names what was tried', async () => {
   const app = await startGtk3(on(), 'controls', { title: 'Brief' })
   const target = { pid: app.pid, window_id: app.windowId }
-  await configure('0')
+  await lookForEffects(on(), 0)
   const { element_index } = await element(client, target, 'Press me')
   expect(await client.ask('click', { ...target, element_index })).toMatchObject({ effect: 'unverified' })
-  await configure('400')
+  await lookForEffects(on(), 400)
   const { frame, element_index: notes } = await element(client, target, 'Notes')
   expect(frame.w).toBeGreaterThan(0)
   await on().run(['xdotool', 'windowminimize', String(app.windowId)])

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { type FailureCode, failures } from '@backlot/contract/failure'
 import { lockSocket } from '@backlot/driver/edges/lock'
 import { type Application, installApplication, startGtk3, startXterm } from '../support/applications.ts'
-import { backlotCommand } from '../support/backlot.ts'
+import { backlotCommand, type Finished } from '../support/backlot.ts'
 import { startBareServer } from '../support/bare-server.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand } from '../support/driver.ts'
@@ -25,6 +25,7 @@ beforeAll(async () => {
   const xterm = await startXterm(on())
   terminal = { pid: xterm.pid, window_id: xterm.windowId }
   client = await connect(on())
+  await lockWithoutDaemon()
 }, 60_000)
 
 afterAll(async () => {
@@ -32,6 +33,18 @@ afterAll(async () => {
 }, 30_000)
 
 type Facts = Record<string, unknown>
+
+/** A call whose daemon finds its socket taken and so never answers; it is waited for while other tests run. */
+let waited: Promise<Finished>
+
+const lockWithoutDaemon = async () => {
+  const socket = join(on().path('sockets'), 'driver.sock')
+  mkdirSync(dirname(socket), { mode: 0o700 })
+  const lock = await lockSocket(socket)
+  waited = on()
+    .backlot(['get_config', '{}', '--socket', socket])
+    .finally(() => lock.release())
+}
 
 /** Expects that a call over MCP fails so. */
 const refuses = async (code: FailureCode, tool: string, args: Facts, through = client): Promise<void> => {
@@ -168,11 +181,7 @@ describe('the display', () => {
 
 describe('the daemon and the shell', () => {
   test('a daemon that does not come up', async () => {
-    const socket = join(on().path('sockets'), 'driver.sock')
-    mkdirSync(dirname(socket), { mode: 0o700 })
-    const lock = await lockSocket(socket)
-    const { stdout, status } = await on().backlot(['get_config', '{}', '--socket', socket])
-    lock.release()
+    const { stdout, status } = await waited
     expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 1, code: 'daemon_unavailable' })
     reached.add('daemon_unavailable')
   }, 60_000)
@@ -197,15 +206,13 @@ test('a second daemon', async () => {
   reached.add('already_running')
 })
 
-describe('what a sound machine does not give', () => {
+// Nobody found a machine or an application that causes these: at-spi2-atk, for one, answers before it tries an action.
+describe('what only a stand-in for the core gives', () => {
   const core = join(import.meta.dir, '../support/fixtures/failing-core.cjs')
 
   test.each([
     'display_refused',
-    'capture_failed',
     'film_not_written',
-    'clipboard_too_large',
-    'accessibility_failed',
     'unknown_element',
     'action_refused',
     'text_not_supported',
@@ -214,7 +221,7 @@ describe('what a sound machine does not give', () => {
     'overlay_unavailable',
     'window_covered',
     'app_not_named',
-  ] as const)('%s passes the edge as the core gave it', async (code) => {
+  ] as const)('%s, whose cause is not tried, passes the edge as a core gives it', async (code) => {
     await refusesDirectly(code, 'list_windows', {}, { BACKLOT_NATIVE_PATH: core, BACKLOT_TEST_CODE: code })
   })
 
@@ -267,7 +274,7 @@ const places: Record<FailureCode, string> = {
   accessibility_unavailable: 'failures',
   not_accessible: 'failures',
   accessibility_timeout: 'failures',
-  accessibility_failed: 'failures',
+  accessibility_failed: 'failure-causes',
   unknown_element: 'failures',
   action_not_supported: 'failures',
   action_refused: 'failures',
@@ -319,10 +326,10 @@ const places: Record<FailureCode, string> = {
   app_not_named: 'failures',
   launch_failed: 'failures',
   terminal_not_found: 'failures',
-  capture_failed: 'failures',
+  capture_failed: 'failure-causes',
   film_not_written: 'failures',
   clipboard_timeout: 'clipboard',
-  clipboard_too_large: 'failures',
+  clipboard_too_large: 'failure-causes',
   invalid_body: 'vmhost',
   unknown_operation: '../../ts/vmhost/app',
   foreign_host: '../../ts/vmhost/app',

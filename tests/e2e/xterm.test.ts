@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Application, startXterm, typedInto } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
+import { lookForEffects } from '../support/driver.ts'
 import { type Target, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { type Person, seatPerson } from '../support/person.ts'
@@ -19,6 +20,8 @@ beforeAll(async () => {
   // A part of the terminal stays visible, as keys need a place for the agent's pointer.
   person = await seatPerson(on(), '700x600+200+100')
   client = await connect(on())
+  // What arrives says the terminal; its program draws nothing that an action could wait to see.
+  await lookForEffects(on(), 0)
 }, 60_000)
 
 afterAll(async () => {

@@ -12,6 +12,12 @@ export const driverCommand = (...words: string[]): [string, ...string[]] => {
     : [join(dirname(built), 'backlot-driver'), ...words]
 }
 
+/** Says how many milliseconds actions on a desktop look for their effect. */
+export const lookForEffects = async (on: TestDesktop, ms: number): Promise<void> => {
+  const { status, stderr } = await on.run(driverCommand('config', 'set', 'evidence_timeout_ms', String(ms)))
+  if (status !== 0) throw new Error(stderr)
+}
+
 /** Where the daemon of a desktop listens. */
 export const socketOf = (on: TestDesktop): string => defaultSocket(on.env)
 

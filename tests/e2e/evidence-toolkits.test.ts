@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Application, startChromium, startGtk3, startQt } from '../support/applications.ts'
+import { privateDesktop } from '../support/desktop.ts'
+import { judge, type Subject, summaryOf } from '../support/evidence.ts'
+import { elementsOf, middleOf, windowsOf } from '../support/look.ts'
+import { connect, type McpClient } from '../support/mcp-client.ts'
+import { until } from '../support/until.ts'
+
+const on = privateDesktop()
+let client: McpClient
+
+beforeAll(async () => {
+  client = await connect(on())
+}, 60_000)
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+}, 30_000)
+
+const subjectOf = ({ pid, windowId, journal }: Application) => ({
+  target: { pid, window_id: windowId },
+  journal,
+  async [Symbol.asyncDispose]() {
+    process.kill(pid)
+  },
+})
+
+const subjects: Readonly<Record<string, () => Promise<Subject & AsyncDisposable>>> = {
+  'GTK 3': async () => subjectOf(await startGtk3(on(), 'controls', { geometry: '420x480+120+100' })),
+  'Qt 5': async () => subjectOf(await startQt(on(), 5)),
+  'Qt 6': async () => subjectOf(await startQt(on(), 6)),
+  Chromium: async () => {
+    const browser = await startChromium(on())
+    const window = await until('the window of the browser', async () =>
+      (await windowsOf(client, browser.pid)).find(({ title }) => title.includes(browser.title)),
+    )
+    const target = { pid: window.pid, window_id: window.window_id }
+    await until('the elements of the page', async () =>
+      (await elementsOf(client, target)).some(({ label }) => label === 'Press me'),
+    )
+    return { target, journal: browser.journal, [Symbol.asyncDispose]: () => browser[Symbol.asyncDispose]() }
+  },
+}
+
+test.each(Object.keys(subjects))(
+  'of what arrives in %s most is confirmed, and nothing that does not arrive',
+  async (toolkit) => {
+    const start = subjects[toolkit]
+    if (start === undefined) throw new Error(toolkit)
+    await using subject = await start()
+    const judged = await judge(client, subject)
+    console.log(summaryOf(toolkit, judged))
+    expect(judged.filter(({ delivered, effect }) => effect === 'confirmed' && !delivered)).toEqual([])
+    const delivered = judged.filter((each) => each.delivered)
+    expect(delivered.length).toBeGreaterThanOrEqual(judged.length - 1)
+    const confirmed = delivered.filter(({ effect }) => effect === 'confirmed')
+    expect(confirmed.length / delivered.length).toBeGreaterThanOrEqual(0.8)
+  },
+  120_000,
+)
+
+test.each(['GTK 3', 'Chromium'])(
+  'what %s tells with every key confirms no key that does nothing',
+  async (toolkit) => {
+    const start = subjects[toolkit]
+    if (start === undefined) throw new Error(toolkit)
+    await using subject = await start()
+    const { target, journal } = subject
+    await client.ask('click', { ...target, ...(await middleOf(client, target, 'Name')) })
+    for (let times = 0; times < 6; times++) {
+      await client.ask('wait_for', { ...target, condition: 'still', still_ms: 150 })
+      const mark = journal.mark()
+      const { evidence } = await client.ask<{ evidence: readonly { kind: string }[] }>('press_key', {
+        ...target,
+        key: 'f13',
+      })
+      await journal.waitFor('the key', ({ type }) => type === 'key-press' || type === 'keydown', mark)
+      // The window believes for a moment to have the focus, and says so.
+      expect(evidence.map(({ kind }) => kind)).not.toContain('application_reacted')
+    }
+  },
+  60_000,
+)
