@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { backlotCommand } from '../support/backlot.ts'
+import { scratchFolder } from '../support/scratch.ts'
 
 const patience = 60_000
 
 const demo = async (env: Record<string, string> = {}) => {
-  const kept = mkdtempSync(join(tmpdir(), 'backlot-demo-test-'))
+  const kept = scratchFolder('demo')
   const child = Bun.spawn(backlotCommand('demo', '--keep', kept), {
     env: { ...process.env, ...env },
     stdin: 'ignore',

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { backlotCommand } from '../support/backlot.ts'
 import { killedParent } from '../support/killed-parent.ts'
+import { scratchFolder } from '../support/scratch.ts'
 import { leftOf } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
@@ -96,7 +96,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   test(
     `without a command it prints what a shell evaluates and stays until ${signal}`,
     async () => {
-      const file = join(mkdtempSync(join(tmpdir(), 'backlot-desktop-')), 'exports')
+      const file = join(scratchFolder('desktop'), 'exports')
       const child = Bun.spawn(backlotCommand('desktop'), {
         env: { ...process.env, WAYLAND_DISPLAY: 'wayland-9' },
         stdin: 'ignore',
@@ -155,7 +155,7 @@ test(
 test(
   'a desktop that may outlive its parent does',
   async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'backlot-desktop-')), 'exports')
+    const file = join(scratchFolder('desktop'), 'exports')
     const command = backlotCommand('desktop', '--outlive-parent')
       .map((word) => `'${word}'`)
       .join(' ')

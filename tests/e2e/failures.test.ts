@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type FailureCode, failures } from '@backlot/contract/failure'
 import { lockSocket } from '@backlot/driver/edges/lock'
@@ -10,6 +10,7 @@ import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand } from '../support/driver.ts'
 import { element, type Target } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
+import { scratchFolder } from '../support/scratch.ts'
 import { until } from '../support/until.ts'
 
 const on = privateDesktop()
@@ -136,7 +137,8 @@ describe('processes and applications', () => {
   test.skipIf(process.getuid?.() !== 0)('a process of somebody else', async () => {
     await using server = await startBareServer()
     const sleeper = on().start(['sleep', '1000'])
-    const home = '/tmp'
+    const home = scratchFolder('nobody')
+    chmodSync(home, 0o777)
     const drop = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
     const child = Bun.spawn(
       [...drop, ...driverCommand('call', 'kill_app', JSON.stringify({ pid: sleeper.pid }), '--direct')],

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PartName, type PrivateDesktop, startDesktop } from '@backlot/headless'
+import { scratchFolder } from '../support/scratch.ts'
 import { leftOf, listensOnTcp, markedProcesses, processesWith, xSocket } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
@@ -275,7 +276,7 @@ test('a part that keeps silent is not waited for without end', async () => {
 test.skipIf(process.getuid?.() !== 0)(
   'a user without a name is told so, one with a name has a desktop',
   async () => {
-    const home = mkdtempSync(join(tmpdir(), 'backlot-home-'))
+    const home = scratchFolder('home')
     chmodSync(home, 0o777)
     const asUser = async (uid: number) => {
       const identity = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'] as const

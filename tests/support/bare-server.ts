@@ -20,7 +20,8 @@ export const startBareServer = async (...flags: string[]): Promise<BareServer> =
     display: `:${number.trim()}`,
     pid: server.pid,
     async [Symbol.asyncDispose]() {
-      server.kill('SIGKILL')
+      // Not SIGKILL: it removes its socket itself.
+      server.kill()
       await server.exited
     },
   }

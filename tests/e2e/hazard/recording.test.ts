@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'bun:test'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Application, startGtk3 } from '../../support/applications.ts'
@@ -66,10 +66,18 @@ const readable = async (folder: string): Promise<number> => {
   return turns.length
 }
 
-test('a disk that fills up ends no call, and what was written can be read', async () => {
-  const disk = on().path('disk')
+/** A file system of so many mebibytes, which goes with the test. */
+const smallDisk = async (name: string, mebibytes: number): Promise<string> => {
+  const disk = on().path(name)
   mkdirSync(disk)
-  expect((await on().run(['mount', '-t', 'tmpfs', '-o', 'size=2m', 'small', disk])).status).toBe(0)
+  const command = ['mount', '-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'small', disk] as const
+  expect((await on().run([...command])).status).toBe(0)
+  onTestFinished(() => void Bun.spawnSync(['umount', '--lazy', disk]))
+  return disk
+}
+
+test('a disk that fills up ends no call, and what was written can be read', async () => {
+  const disk = await smallDisk('disk', 2)
   const folder = join(disk, 'recording')
   await client.ask('start_recording', { output_dir: folder })
   await press()
@@ -96,9 +104,7 @@ test('a disk that fills up ends no call, and what was written can be read', asyn
 }, 120_000)
 
 test('a disk that fills up ends a film that no ffmpeg made and no call; what was filmed plays', async () => {
-  const disk = on().path('disk of a film')
-  mkdirSync(disk)
-  expect((await on().run(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'small', disk])).status).toBe(0)
+  const disk = await smallDisk('disk of a film', 8)
   const folder = join(disk, 'recording')
   const film = join(folder, 'recording.mp4')
   const socket = on().path('alone.sock')
@@ -171,6 +177,7 @@ test('when the display goes away the calls say so, the recording too, and its tu
   await turnIn(folder, 1)
   process.kill(server.pid, 'SIGKILL')
   await terminal.exited
+  rmSync(`/tmp/.X11-unix/X${server.display.slice(1)}`)
   expect((await agent.call('press_key', key)).structured.code).toBe('display_lost')
   const state = await until('the error', async () => {
     const now = await agent.ask<State>('get_recording_state')

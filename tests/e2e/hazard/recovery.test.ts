@@ -135,7 +135,8 @@ const bareDisplay = async () => {
     async [Symbol.asyncDispose]() {
       await desktop.run(driverCommand('stop'))
       for (const program of programs) {
-        program.kill('SIGKILL')
+        // Not SIGKILL: an X server removes its socket itself.
+        program.kill()
         await program.exited
       }
     },
