@@ -211,7 +211,7 @@ test(
 
 /** A folder of programs to stand before the real ones on PATH, each a shell script. */
 const pathWith = (scripts: Record<string, string>): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'backlot-programs-'))
+  const folder = scratchFolder('programs')
   for (const [name, script] of Object.entries(scripts)) {
     writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   }

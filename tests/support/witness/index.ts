@@ -36,16 +36,17 @@ export interface Pixels {
   readonly rgb: Buffer
 }
 
-/** The second X client of each desktop, which stays until the desktop ends. */
-const clients = new WeakMap<PrivateDesktop, (request: string) => Promise<string>>()
+/** The second X clients of each desktop by their display, which stay until that ends. */
+const clients = new WeakMap<PrivateDesktop, Map<string, (request: string) => Promise<string>>>()
 
-const startClient = (on: TestDesktop): ((request: string) => Promise<string>) => {
+const startClient = (on: TestDesktop, ended: () => void): ((request: string) => Promise<string>) => {
   const child = Bun.spawn([python, join(import.meta.dir, 'x.py')], {
     cwd: on.home,
     env: on.env,
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',
+    onExit: ended,
   })
   // Nobody waits for it: it ends with the desktop.
   child.unref()
@@ -67,8 +68,11 @@ const startClient = (on: TestDesktop): ((request: string) => Promise<string>) =>
 
 /** One request to the second X client, and its answer in JSON. */
 const ask = (on: TestDesktop, ...words: (string | number)[]): Promise<string> => {
-  const client = clients.get(on.desktop) ?? startClient(on)
-  clients.set(on.desktop, client)
+  const ofDesktop = clients.get(on.desktop) ?? new Map<string, (request: string) => Promise<string>>()
+  clients.set(on.desktop, ofDesktop)
+  const display = on.env.DISPLAY ?? ''
+  const client = ofDesktop.get(display) ?? startClient(on, () => ofDesktop.delete(display))
+  ofDesktop.set(display, client)
   return client(words.join(' '))
 }
 
