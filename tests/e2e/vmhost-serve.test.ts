@@ -75,6 +75,8 @@ describe('serve', () => {
       [['--listen', '/run/socket'], 1, 'it takes unix:PATH'],
       [['--listen', 'unix:/run/socket', '--host', '0.0.0.0'], 1, 'exclude each other'],
       [['--listen', 'unix:/run/socket', '--port', '99'], 1, 'exclude each other'],
+      [['--grace-seconds', 'many'], 1, '"many"'],
+      [['--grace-seconds', '1000'], 1, 'from 0 to 240'],
       [['--nothing'], 64, '--nothing'],
     ] as const) {
       const call = await runBacklot(['serve', ...args], { BACKLOT_HOME: host.home })

@@ -7,12 +7,19 @@ import { alone, findVm } from './find.ts'
 /** Milliseconds that a guest has to shut down, a process to end, and all of it, what went before among it. */
 interface Patience {
   readonly guestMs: number
+  /** After which a guest is asked once more: one that is coming up hears nothing at first. */
+  readonly askAgainMs: number
   readonly processMs: number
   readonly inAllMs: number
 }
 
 /** With so many milliseconds for the guest; beside those, others may need theirs before it, and the process after it. */
-const patienceOf = (guestMs: number): Patience => ({ guestMs, processMs: 4_000, inAllMs: guestMs + 8_000 })
+const patienceOf = (guestMs: number): Patience => ({
+  guestMs,
+  askAgainMs: 3_000,
+  processMs: 4_000,
+  inAllMs: guestMs + 8_000,
+})
 
 export const stopVm: Handlers['stopVm'] = async ({ name, storage, graceSeconds }, host) => {
   const began = performance.now()
@@ -41,8 +48,15 @@ export const stop = async (
   patience: Patience,
 ): Promise<'agent' | 'acpi' | 'forced'> => {
   const leftMs = () => began + patience.inAllMs - patience.processMs - performance.now()
-  const asked = await within(machine.askToShutDown(), leftMs())
-  if (asked !== undefined && (await endsWithin(machine, Math.min(patience.guestMs, leftMs())))) return asked
+  const ask = () => within(machine.askToShutDown(), leftMs())
+  let asked = await ask()
+  const deadline = performance.now() + Math.min(patience.guestMs, leftMs())
+  while (asked !== undefined) {
+    const remainingMs = deadline - performance.now()
+    if (await endsWithin(machine, Math.min(patience.askAgainMs, remainingMs))) return asked
+    if (remainingMs <= patience.askAgainMs) break
+    asked = (await ask()) ?? asked
+  }
   const killed = machine.kill()
   killed.catch(() => undefined)
   if (await endsWithin(machine, patience.processMs)) return 'forced'
