@@ -9,11 +9,17 @@ mount -t devpts -o mode=620 pts /dev/pts
 ip link set lo up
 
 modprobe virtio_console
-for port in /sys/class/virtio-ports/*; do
-  [ "$(cat "$port/name" 2>/dev/null)" = org.qemu.guest_agent.0 ] || continue
-  device=/dev/${port##*/}
-  (while :; do qemu-ga -m virtio-serial -p "$device" -t /run; sleep 1; done) &
-done
+# The driver learns the ports and their names from the hypervisor, which may be a while after it was loaded.
+agent() {
+  for attempt in $(seq 600); do
+    for port in /sys/class/virtio-ports/*; do
+      [ "$(cat "$port/name" 2>/dev/null)" = org.qemu.guest_agent.0 ] || continue
+      while :; do qemu-ga -m virtio-serial -p "/dev/${port##*/}" -t /run; sleep 1; done
+    done
+    sleep 0.1
+  done
+}
+agent &
 
 modprobe -a button evdev
 acpid -f -l /var/log/acpid.log &
