@@ -11,7 +11,7 @@ ip link set lo up
 modprobe virtio_console
 # The driver learns the ports and their names from the hypervisor, which may be a while after it was loaded.
 agent() {
-  for attempt in $(seq 600); do
+  for _ in $(seq 600); do
     for port in /sys/class/virtio-ports/*; do
       [ "$(cat "$port/name" 2>/dev/null)" = org.qemu.guest_agent.0 ] || continue
       while :; do qemu-ga -m virtio-serial -p "/dev/${port##*/}" -t /run; sleep 1; done
