@@ -6,7 +6,7 @@ import { element, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { seatPerson } from '../support/person.ts'
 import { until } from '../support/until.ts'
-import { asPerson } from '../support/witness/index.ts'
+import { asPerson, displayState } from '../support/witness/index.ts'
 
 const on = privateDesktop()
 let client: McpClient
@@ -58,17 +58,17 @@ test('keys that would reach the window in which the person works are refused', a
   const named = async (title: string) => (await windowsOf(client, pid)).find((window) => window.title === title)
   const first = await until('the first window', () => named('shared'))
   const second = await until('the second window', () => named('shared two'))
-  await asPerson.activate(on(), second.window_id)
+  await until('the person to work in the second window', async () => {
+    await asPerson.activate(on(), second.window_id)
+    return (await displayState(on())).active_window === second.window_id
+  })
   const target = { pid, window_id: first.window_id }
   for (const [tool, args] of [
     ['press_key', { key: 'a' }],
     ['type_text', { text: 'a' }],
   ] as const) {
-    const refused = await until('the refusal', async () => {
-      const { structured } = await client.call(tool, { ...target, ...args })
-      return structured.code !== undefined && structured
-    })
-    expect(refused.code).toBe('application_in_use')
+    const { structured } = await client.call(tool, { ...target, ...args })
+    expect(structured).toMatchObject({ code: 'application_in_use' })
   }
   process.kill(pid)
 }, 60_000)
