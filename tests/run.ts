@@ -6,7 +6,8 @@
  * reaches is not run and counts as proved; `--all`, `--record`, a FILTER and the variable `CI` run what there is.
  *
  * FILTER is a part of a test file's path, the name of a crate, or else a part of test names. `--changed` runs what
- * reaches a file that differs from the last commit. `--soak` adds the groups of tests/soak (a file is a group),
+ * reaches a file that differs from the last commit, the likeliest to notice first; `--bail` begins nothing after a failure.
+ * `--soak` adds the groups of tests/soak (a file is a group),
  * `--soak-group N` one of them, N modulo their number; `--soak-scale F` makes them F times as long. `--jobs N` says how
  * many jobs run side by side. `--record` keeps what is proved, the times, the flaky tests, and the pages that tests wrote.
  * The last lines are the tally of requirements and `N passed, N failed, N skipped`.
@@ -24,7 +25,7 @@ import { added, adoptDescendants, descendants, onlyRun, traces } from './runner/
 import { longestFirst, pool } from './runner/pool.ts'
 import { Tree } from './runner/reach.ts'
 import { type Done, line, times } from './runner/report.ts'
-import { changedFiles, reaching, reachOf, unchanged } from './runner/select.ts'
+import { changedFiles, nearestFirst, reaching, reachOf, unchanged } from './runner/select.ts'
 import { unexpected } from './runner/skips.ts'
 import { files as allFiles, root } from './shape/sources.ts'
 import { keepProved, summary, tallyOfRun } from './spec/tally.ts'
@@ -36,6 +37,7 @@ const { values, positionals } = parseArgs({
   options: {
     all: { type: 'boolean', default: false },
     changed: { type: 'boolean', default: false },
+    bail: { type: 'boolean', default: false },
     soak: { type: 'boolean', default: false },
     'soak-group': { type: 'string' },
     'soak-scale': { type: 'string' },
@@ -87,7 +89,8 @@ const contents = new Contents(root)
 const kept = readResults(keptFile)
 const runsAll = values.all || values.record || inCi || filter !== undefined
 const spared = runsAll ? new Set<string>() : unchanged(planned, tree, contents, kept)
-const wanted = values.changed ? reaching(planned, tree, changedFiles(root)) : planned
+const changed = values.changed ? changedFiles(root) : []
+const wanted = values.changed ? reaching(planned, tree, changed) : planned
 const proofs = new Set<string>()
 let unchangedTests = 0
 for (const { name } of wanted) {
@@ -116,7 +119,9 @@ const known = new Map([
 
 if (jobs.length > 0) await prepare()
 const preparedSeconds = (performance.now() - begun) / 1000
-await pool(longestFirst(jobs, known), width, async (job) => {
+const ordered = longestFirst(jobs, known)
+await pool(values.changed ? nearestFirst(ordered, tree, changed) : ordered, width, async (job) => {
+  if (values.bail && done.some(({ result }) => result.counts.failed > 0)) return
   const result = await execute(job, place)
   done.push({ job, result })
   if (result.counts.failed > 0) console.log(result.output)
@@ -186,7 +191,7 @@ for (const { job, result } of done) {
 }
 keepResults(keptFile, clean)
 
-const isWhole = filter === undefined && !values.changed
+const isWhole = filter === undefined && !values.changed && done.length === jobs.length
 const proofsFile = join(results, 'proofs.txt')
 writeFileSync(proofsFile, [...proofs].map((id) => `${id}\n`).join(''))
 const tally = tallyOfRun(proofsFile, isWhole)

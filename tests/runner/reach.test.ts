@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { files, root } from '../shape/sources.ts'
 import { Contents } from './kept.ts'
 import { Tree } from './reach.ts'
-import { reaching } from './select.ts'
+import { nearestFirst, reaching } from './select.ts'
 
 const tree = new Tree(root, files)
 /** Folders of packages and crates from which anything is reached, but for their manifests. */
@@ -66,6 +66,17 @@ test('what reaches a file that differs is picked, of the unit tests only those f
   expect(picked('crates/input/src/lib.rs')).toEqual([['tests/e2e/gtk3.test.ts', 'tests/e2e/gtk3.test.ts']])
   expect(picked('crates/qcow2/src/lib.rs')).toEqual([['crate qcow2, tests', 'target/it']])
   expect(picked('README.md')).toEqual([])
+})
+
+test('who names what differs comes first', () => {
+  const base = { runner: 'bun', network: 'own', soaks: false, dangerous: false, minutes: 1 } as const
+  const jobs = ['gtk3', 'clipboard'].map((name) => {
+    const file = `tests/e2e/${name}.test.ts`
+    return { ...base, name: file, files: [file] }
+  })
+  const first = (path: string) => nearestFirst(jobs, tree, [path])[0]?.name
+  expect(first('ts/driver/tools/clipboard.ts')).toBe('tests/e2e/clipboard.test.ts')
+  expect(first('ts/driver/no-such-word.ts')).toBe('tests/e2e/gtk3.test.ts')
 })
 
 test('a hash tells whether anything of what is reached differs', () => {

@@ -1,4 +1,5 @@
 /** Which jobs of a run need not run, or are not wanted: results are kept under the hash of what a test reaches. */
+import { basename } from 'node:path'
 import type { Job } from './job.ts'
 import { unitTests } from './job.ts'
 import type { Contents, Results } from './kept.ts'
@@ -23,6 +24,17 @@ export function reaching(jobs: readonly Job[], tree: Tree, changed: readonly str
     const files = job.files.filter((file) => reaches(tree.ofTest(file)))
     return files.length > 0 ? [{ ...job, files }] : []
   })
+}
+
+/** The jobs whose test files name a file of `changed` first, for those are the likeliest to notice; else the order stays. */
+export function nearestFirst(jobs: readonly Job[], tree: Tree, changed: readonly string[]): Job[] {
+  const names = changed.map((path) => basename(path).replace(/\..*$/, '').replaceAll(/[-_]/g, '[-_ ]?'))
+  const pattern = new RegExp(names.length > 0 ? names.join('|') : '$^', 'gi')
+  const mentions = (job: Job): number =>
+    job.files.reduce((sum, file) => sum + (`${file} ${tree.text(file)}`.match(pattern)?.length ?? 0), 0)
+  const isCrate = ({ crate }: Job) => changed.some((path) => path.startsWith(`crates/${crate}/`))
+  const near = (job: Job): number => (job.name === unitTests || isCrate(job) ? Number.POSITIVE_INFINITY : mentions(job))
+  return jobs.toSorted((a, b) => (near(a) === near(b) ? 0 : near(b) - near(a)))
 }
 
 /** Paths of the files that differ from the last commit, those that Git does not know yet among them. */
