@@ -25,12 +25,15 @@ const showText = async (geometry: string, words: string) => {
 }
 
 /** The display once it stands still. */
-const standing = (): Promise<Pixels> =>
-  until('a display that stands still', async () => {
-    const before = await photograph(on(), 'root')
+const standing = async (): Promise<Pixels> => {
+  let before = await photograph(on(), 'root')
+  return until('a display that stands still', async () => {
     const after = await photograph(on(), 'root')
-    return before.rgb.equals(after.rgb) && after
+    const stands = before.rgb.equals(after.rgb)
+    before = after
+    return stands && after
   })
+}
 
 /** What is on the display, and the number of a picture of the film that was taken after that. */
 const moment = async (filming: Filming) => {
