@@ -18,13 +18,14 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 const crates: Readonly<Record<string, readonly string[]>> = {
   native: ['ax', 'capture', 'cursor', 'desktop', 'input', 'qcow2', 'qmp', 'video'],
   ax: ['desktop'],
-  capture: ['desktop'],
+  capture: ['desktop', 'imaging'],
   cursor: ['desktop'],
   input: ['desktop'],
   video: ['capture', 'desktop'],
   qcow2: [],
   qmp: [],
   desktop: [],
+  imaging: [],
   stage: [],
 }
 

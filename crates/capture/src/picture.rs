@@ -1,12 +1,11 @@
 //! From the server's pixels to a PNG: scaling, compression, digest.
 
 use desktop::Rect;
-use fast_image_resize::images::{Image, ImageRef};
-use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use imaging::{Shrinker, jpeg};
 
 use crate::film::{Film, Presses, Want};
 use crate::mark::crosshair;
-use crate::zoom::{MAX_WIDTH, Zoomed, jpeg};
+use crate::zoom::{MAX_WIDTH, QUALITY, Zoomed};
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +33,7 @@ pub(crate) struct Pixels<'p> {
 /// Turns pixels into pictures; its buffers are kept from one picture to the next.
 #[derive(Default)]
 pub(crate) struct Darkroom {
-    resizer: Resizer,
+    shrinker: Shrinker,
     scaled: Vec<u8>,
     pub(crate) presses: Presses,
 }
@@ -90,7 +89,8 @@ impl Darkroom {
         if scale < 1.0 {
             self.shrink(pixels, width, height)?;
         }
-        let jpeg = jpeg(if scale < 1.0 { &self.scaled } else { pixels.bytes }, width, height)?;
+        let shown = if scale < 1.0 { &self.scaled } else { pixels.bytes };
+        let jpeg = jpeg(shown, (width, height), QUALITY).map_err(|error| error.to_string())?;
         Ok(Zoomed { jpeg, width, height, region, scale, stale: false })
     }
 
@@ -102,14 +102,9 @@ impl Darkroom {
     }
 
     fn shrink(&mut self, pixels: Pixels<'_>, width: u32, height: u32) -> Result<(), String> {
-        let source = ImageRef::new(pixels.width, pixels.height, pixels.bytes, PixelType::U8x4)
-            .map_err(|error| error.to_string())?;
-        self.scaled.resize(width as usize * height as usize * 4, 0);
-        let mut target = Image::from_slice_u8(width, height, &mut self.scaled, PixelType::U8x4)
-            .map_err(|error| error.to_string())?;
-        let options =
-            ResizeOptions::new().use_alpha(false).resize_alg(ResizeAlg::Convolution(FilterType::CatmullRom));
-        self.resizer.resize(&source, &mut target, &options).map_err(|error| error.to_string())
+        self.shrinker
+            .shrink(pixels.bytes, (pixels.width, pixels.height), &mut self.scaled, (width, height))
+            .map_err(|error| error.to_string())
     }
 }
 

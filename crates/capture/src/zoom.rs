@@ -1,7 +1,6 @@
 //! A closer look at a part of a window: the part with some of what is around it, as a small JPEG.
 
 use desktop::Rect;
-use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
 /// Longest width of the picture in pixels.
 pub(crate) const MAX_WIDTH: u32 = 500;
@@ -10,7 +9,7 @@ pub(crate) const MAX_WIDTH: u32 = 500;
 const PADDING: f64 = 0.2;
 
 /// High enough that the edges of small letters stay clean.
-const QUALITY: u8 = 85;
+pub(crate) const QUALITY: u8 = 85;
 
 /// A finished closer look.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,18 +38,6 @@ pub(crate) fn padded(region: Rect) -> Rect {
         width: region.width.saturating_add(x.saturating_mul(2)),
         height: region.height.saturating_add(y.saturating_mul(2)),
     }
-}
-
-/// Compresses pixels (blue, green, red, unused); neither side may be longer than 65535.
-pub(crate) fn jpeg(bgrx: &[u8], width: u32, height: u32) -> Result<Vec<u8>, String> {
-    let side =
-        |length: u32| u16::try_from(length).map_err(|_| format!("{length} pixels are too many for a JPEG"));
-    let mut bytes = Vec::with_capacity(bgrx.len() / 16);
-    let mut encoder = Encoder::new(&mut bytes, QUALITY);
-    // Coloured text on a coloured ground would bleed.
-    encoder.set_sampling_factor(SamplingFactor::F_1_1);
-    encoder.encode(bgrx, side(width)?, side(height)?, ColorType::Bgra).map_err(|error| error.to_string())?;
-    Ok(bytes)
 }
 
 #[cfg(test)]
