@@ -1,15 +1,13 @@
 /** Films of random changes in random sizes, up to 3840x2160 and odd ones: each picture is decoded as the encoder says. */
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { testBinary } from '../support/test-binaries.ts'
 
-const root = join(import.meta.dir, '../..')
 const films = 200
 
 test(`${films} films of random changes decode bit by bit`, async () => {
   const first = Math.floor(Math.random() * 2 ** 31)
-  const command = ['cargo', 'test', '--offline', '-p', 'video', '--test', 'patterns', '--', '--nocapture']
-  const child = Bun.spawn([...command, '--exact', 'random_changes_at_scale_decode', '--ignored'], {
-    cwd: root,
+  const name = 'patterns::random_changes_of_random_sizes_decode'
+  const child = Bun.spawn([testBinary('video', 'test'), '--exact', name, '--nocapture'], {
     env: { ...process.env, PATTERNS: String(films), PATTERNS_FROM: String(first) },
     stdout: 'pipe',
     stderr: 'inherit',

@@ -131,10 +131,6 @@ fn without_a_compositor_a_cursor_is_cut_out_and_moves_over_what_lies_below() {
 
 #[test]
 fn with_a_compositor_a_cursor_is_translucent_and_is_cut_out_once_that_is_gone() {
-    if std::process::Command::new("picom").arg("--version").output().is_err() {
-        eprintln!("skipped: picom is not installed");
-        return;
-    }
     let mut scene = scene(Some("picom"));
     scene.cursors.dress("a", &dot("red", 0.5)).unwrap();
     scene.cursors.place("a", Point { x: 200, y: 200 }).unwrap();

@@ -1,8 +1,12 @@
-//! A private X display for the tests of the other crates: a server, a window manager, real programs.
+//! What the tests of the other crates share: a private X display with a window manager and real programs, and folders.
+
+mod folder;
 
 use std::io::{BufRead, BufReader, Error};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+pub use folder::Folder;
 
 /// How long a condition may take on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -84,10 +88,9 @@ impl Stage {
         self.programs.retain(|child| child.id() != pid);
     }
 
-    /// Ends the server, as a crash of it would.
+    /// Ends the server; its clients lose it at once, as in a crash of it.
     pub fn end_server(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
+        finish(&mut self.server);
     }
 }
 
@@ -98,6 +101,19 @@ impl Drop for Stage {
             let _ = child.wait();
         }
         self.end_server();
+    }
+}
+
+/// Asks a program to end, so that it takes its sockets and files away, and waits until it has.
+pub fn finish(child: &mut Child) {
+    let ended = |child: &mut Child| child.try_wait().ok().flatten();
+    if ended(child).is_some() {
+        return;
+    }
+    let _ = Command::new("kill").arg(child.id().to_string()).status();
+    if wait_for(|| ended(child)).is_none() {
+        let _ = child.kill();
+        let _ = child.wait();
     }
 }
 

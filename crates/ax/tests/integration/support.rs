@@ -1,0 +1,191 @@
+//! A private desktop for one test: X server, session bus, accessibility bus, window manager and applications.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
+
+use ax::{Accessibility, Element, Snapshot, SnapshotRequest};
+use desktop::Rect;
+use stage::{Folder, finish};
+
+/// How long a condition may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Held by every desktop, and alone by one whose test counts the waits of this process.
+static COUNTED: RwLock<()> = RwLock::new(());
+
+/// The lock as it is held: together with others, or alone.
+type Counted = Result<RwLockReadGuard<'static, ()>, RwLockWriteGuard<'static, ()>>;
+
+/// A desktop that ends with the value.
+pub struct Desk {
+    /// Name of its display.
+    pub display: String,
+    /// Address of its session bus.
+    pub bus: String,
+    /// Its runtime folder, removed at the end.
+    pub folder: Folder,
+    children: Vec<Child>,
+    _counted: Counted,
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        for child in self.children.iter_mut().rev() {
+            finish(child);
+        }
+    }
+}
+
+impl Desk {
+    /// Starts a desktop.
+    pub fn start() -> Self {
+        Self::holding(Ok(COUNTED.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Starts a desktop when no other one runs, and keeps others waiting: [`ax::round_trips`] counts its calls only.
+    pub fn alone() -> Self {
+        Self::holding(Err(COUNTED.write().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn holding(counted: Counted) -> Self {
+        let folder = Folder::new().unwrap();
+        let (display, bus, children) = (String::new(), String::new(), Vec::new());
+        let mut desk = Self { display, bus, folder, children, _counted: counted };
+        let mut server = desk.spawn(
+            "Xvfb",
+            &["-displayfd", "1", "-screen", "0", "1400x1000x24", "-nolisten", "tcp", "-noreset"],
+        );
+        desk.display = format!(":{}", first_line(&mut server));
+        let mut bus = desk.spawn("dbus-daemon", &["--session", "--nofork", "--print-address=1"]);
+        desk.bus = first_line(&mut bus);
+        drop(desk.spawn("/usr/libexec/at-spi-bus-launcher", &["--launch-immediately"]));
+        drop(desk.spawn("openbox", &[]));
+        desk
+    }
+
+    /// Starts a program on the desktop; it is killed with the test. Answers its standard output.
+    pub fn spawn(&mut self, program: &str, arguments: &[&str]) -> ChildStdout {
+        let mut child = Command::new("setpriv")
+            .args(["--pdeathsig", "KILL", program])
+            .args(arguments)
+            .env("DISPLAY", &self.display)
+            .env("DBUS_SESSION_BUS_ADDRESS", &self.bus)
+            .env("XDG_RUNTIME_DIR", self.folder.path())
+            .env("TMPDIR", self.folder.path())
+            .env("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1")
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("AT_SPI_BUS_ADDRESS")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let output = child.stdout.take().unwrap();
+        self.children.push(child);
+        output
+    }
+
+    /// Process of the program that was started last.
+    pub fn last_pid(&self) -> u32 {
+        self.children.last().unwrap().id()
+    }
+
+    /// Starts a Python program of this folder and answers its pid and its journal.
+    pub fn python(&mut self, program: &str) -> (u32, Journal) {
+        let path = format!("{}/tests/{program}", env!("CARGO_MANIFEST_DIR"));
+        let output = self.spawn("/usr/bin/python3", &["-u", &path]);
+        (self.last_pid(), Journal::follow(output))
+    }
+
+    /// Opens the accessibility bus.
+    pub fn accessibility(&self) -> Accessibility {
+        wait_for("the accessibility bus", || Accessibility::open(Some(&self.bus)).ok())
+    }
+}
+
+fn first_line(output: &mut impl Read) -> String {
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line).unwrap();
+    line.trim().to_owned()
+}
+
+/// What an application says on its standard output, line by line.
+pub struct Journal(std::sync::mpsc::Receiver<String>);
+
+impl Journal {
+    fn follow(output: ChildStdout) -> Self {
+        let (sender, lines) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self(lines)
+    }
+
+    /// Waits for this line; earlier ones are passed over.
+    pub fn expect(&self, expected: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut seen = Vec::new();
+        while let Ok(line) = self.0.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            if line == expected {
+                return;
+            }
+            seen.push(line);
+        }
+        panic!("no line {expected:?} in {seen:?}");
+    }
+}
+
+/// Waits until the condition gives a value.
+pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(value) = condition() {
+            return value;
+        }
+        assert!(Instant::now() < deadline, "{what} did not come");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
+/// A request for the window of this title, wherever it is.
+pub fn request(pid: u32, title: &str) -> SnapshotRequest {
+    SnapshotRequest {
+        pid,
+        window_id: 0,
+        title: title.to_owned(),
+        bounds: Rect { x: 0, y: 0, width: 600, height: 500 },
+        max_elements: 0,
+        max_depth: 0,
+        timeout: PATIENCE,
+        cancel: ax::Cancel::default(),
+    }
+}
+
+/// Waits until the tree of the window holds this text.
+pub fn tree_with(accessibility: &Accessibility, request: &SnapshotRequest, text: &str) -> Snapshot {
+    let mut last = String::new();
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Ok(snapshot) = accessibility.snapshot(request) {
+            last = snapshot.markdown(None, false);
+            if last.contains(text) {
+                return snapshot;
+            }
+        }
+        assert!(Instant::now() < deadline, "no {text:?} in\n{last}");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
+/// The element of this role and label.
+pub fn element(snapshot: &Snapshot, role: &str, label: &str) -> Element {
+    let mut elements = (0..snapshot.element_count()).filter_map(|index| snapshot.element(index));
+    let found = elements.find(|element| element.role == role && element.label == label);
+    found.unwrap_or_else(|| panic!("no {role} {label:?} in\n{}", snapshot.markdown(None, false)))
+}

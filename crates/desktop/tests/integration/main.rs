@@ -1,0 +1,8 @@
+//! The crate on private displays with real programs.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod clipboard;
+mod launch;
+mod placing;
+mod windows;

@@ -1,0 +1,98 @@
+//! Bringing windows to the front and placing them, on a private display.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use desktop::{Desktop, DesktopError, Placement, Window};
+use stage::{Stage, wait_for};
+
+fn managed() -> (Stage, Arc<Desktop>) {
+    let stage = Stage::managed().unwrap();
+    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    wait_for(|| desktop.window_manager().unwrap()).expect("openbox runs");
+    (stage, desktop)
+}
+
+fn xterm(stage: &mut Stage, desktop: &Desktop, geometry: &str) -> Window {
+    let pid = stage.run("xterm", &["-geometry", geometry]).unwrap();
+    let on_screen = |window: &Window| window.pid == pid && window.is_on_screen;
+    wait_for(|| desktop.windows().unwrap().into_iter().find(on_screen)).unwrap()
+}
+
+/// The active window, as `xdotool` finds it.
+fn witnessed_active(stage: &Stage) -> Option<u32> {
+    let answer =
+        Command::new("xdotool").arg("getactivewindow").env("DISPLAY", stage.display()).output().unwrap();
+    String::from_utf8(answer.stdout).unwrap().trim().parse().ok()
+}
+
+/// Left, top, width and height of a window, as `xwininfo` finds them.
+fn witnessed_place(stage: &Stage, window: u32) -> [i32; 4] {
+    let id = window.to_string();
+    let answer =
+        Command::new("xwininfo").args(["-id", &id]).env("DISPLAY", stage.display()).output().unwrap();
+    let text = String::from_utf8(answer.stdout).unwrap();
+    let number = |label: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(label)).unwrap();
+        line.rsplit(' ').next().unwrap().parse::<i32>().unwrap()
+    };
+    ["Absolute upper-left X:", "Absolute upper-left Y:", "Width:", "Height:"].map(number)
+}
+
+fn size(pixels: u32) -> i32 {
+    i32::try_from(pixels).unwrap()
+}
+
+#[test]
+fn a_covered_and_a_minimised_window_come_to_the_front() {
+    let (mut stage, desktop) = managed();
+    let behind = xterm(&mut stage, &desktop, "40x10+100+100");
+    let front = xterm(&mut stage, &desktop, "60x20+80+80");
+    wait_for(|| (desktop.active_window().unwrap() == Some(front.window_id)).then_some(())).unwrap();
+    assert!(desktop.activate(behind.window_id).unwrap());
+    assert_eq!(witnessed_active(&stage), Some(behind.window_id));
+
+    stage.run("xdotool", &["windowminimize", &behind.window_id.to_string()]).unwrap();
+    wait_for(|| desktop.window(behind.window_id).unwrap().filter(|window| !window.is_on_screen)).unwrap();
+    assert!(desktop.activate(behind.window_id).unwrap());
+    assert_eq!(witnessed_active(&stage), Some(behind.window_id));
+}
+
+#[test]
+fn a_window_is_where_it_was_asked_to_be_without_its_decorations() {
+    let (mut stage, desktop) = managed();
+    let window = xterm(&mut stage, &desktop, "40x10+50+60");
+    let id = window.window_id;
+    let wanted = Placement { x: Some(333), y: Some(222), ..Placement::default() };
+    let is = desktop.set_frame(id, &wanted).unwrap().bounds;
+    assert!(wanted.fits(&is), "{is:?}");
+    assert_eq!(witnessed_place(&stage, id), [333, 222, size(is.width), size(is.height)]);
+
+    // A terminal has whole columns and rows.
+    let wanted = Placement { x: Some(120), width: Some(555), ..Placement::default() };
+    let is = desktop.set_frame(id, &wanted).unwrap().bounds;
+    assert_eq!((is.x, is.y), (120, 222));
+    assert!(is.width > window.bounds.width && is.width.abs_diff(555) < 20, "{is:?}");
+    assert_eq!(witnessed_place(&stage, id), [120, 222, size(is.width), size(is.height)]);
+}
+
+#[test]
+fn a_maximised_window_is_moved() {
+    let (mut stage, desktop) = managed();
+    let pid = stage.run("xterm", &["-maximized"]).unwrap();
+    let wide = |window: &Window| window.pid == pid && window.bounds.width > 1000;
+    let window = wait_for(|| desktop.windows().unwrap().into_iter().find(wide)).unwrap();
+    let wanted = Placement { x: Some(200), y: Some(150), ..Placement::default() };
+    let is = desktop.set_frame(window.window_id, &wanted).unwrap().bounds;
+    assert!(wanted.fits(&is), "{is:?}");
+}
+
+#[test]
+fn without_a_window_manager_nothing_pretends() {
+    let mut stage = Stage::bare().unwrap();
+    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let window = xterm(&mut stage, &desktop, "40x10+100+100");
+    let code = |error: DesktopError| error.code();
+    assert_eq!(desktop.activate(window.window_id).map_err(code), Err("window_manager_refused"));
+    assert_eq!(desktop.activate(4711).map_err(code), Err("window_not_found"));
+}

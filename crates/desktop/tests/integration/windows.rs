@@ -1,0 +1,139 @@
+//! The window list on a private display, with real programs.
+
+use std::sync::Arc;
+
+use desktop::{Desktop, Window, WindowKind};
+use stage::{Stage, wait_for};
+
+fn managed() -> (Stage, Arc<Desktop>) {
+    let stage = Stage::managed().unwrap();
+    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    wait_for(|| desktop.window_manager().unwrap()).expect("openbox runs");
+    (stage, desktop)
+}
+
+fn window_of(desktop: &Desktop, pid: u32) -> Option<Window> {
+    desktop.windows().unwrap().into_iter().find(|window| window.pid == pid)
+}
+
+#[test]
+fn a_managed_window_has_its_process_title_and_client_rectangle() {
+    let (mut stage, desktop) = managed();
+    assert_eq!(desktop.window_manager().unwrap().unwrap().name, "Openbox");
+    let pid = stage.run("xterm", &["-T", "Grüße äöü", "-geometry", "80x24+100+120"]).unwrap();
+    let window = wait_for(|| window_of(&desktop, pid)).unwrap();
+    assert_eq!(window.title, "Grüße äöü");
+    assert_eq!(window.kind, WindowKind::Normal);
+    assert!(window.is_on_screen && window.on_current_space && !window.is_minimized);
+    assert_ne!(window.frame_id, window.window_id);
+    assert!(window.frame.height > window.bounds.height, "the frame has a title bar");
+    assert!(window.bounds.y > window.frame.y);
+    assert_eq!(wait_for(|| desktop.active_window().unwrap()), Some(window.window_id));
+}
+
+#[test]
+fn the_stack_and_the_geometry_follow_events() {
+    let (mut stage, desktop) = managed();
+    let first = stage.run("xterm", &["-geometry", "40x10+0+0"]).unwrap();
+    let first = wait_for(|| window_of(&desktop, first)).unwrap();
+    let second = stage.run("xterm", &["-geometry", "40x10+50+50"]).unwrap();
+    let second = wait_for(|| window_of(&desktop, second)).unwrap();
+    let order = |desktop: &Desktop| {
+        desktop.windows().unwrap().iter().map(|window| window.window_id).collect::<Vec<_>>()
+    };
+    wait_for(|| (order(&desktop) == [first.window_id, second.window_id]).then_some(())).unwrap();
+
+    let tool = |stage: &mut Stage, arguments: &[&str]| stage.run("xdotool", arguments).unwrap();
+    let id = first.window_id.to_string();
+    tool(&mut stage, &["windowraise", &id]);
+    wait_for(|| (order(&desktop) == [second.window_id, first.window_id]).then_some(())).unwrap();
+    tool(&mut stage, &["windowmove", &id, "300", "200"]);
+    wait_for(|| {
+        let window = desktop.window(first.window_id).unwrap()?;
+        (window.bounds.x >= 300 && window.bounds.y >= 200 && window.frame.x >= 290).then_some(())
+    })
+    .unwrap();
+    tool(&mut stage, &["windowminimize", &id]);
+    let is_hidden = |window: &Window| window.is_minimized && !window.is_on_screen;
+    wait_for(|| desktop.window(first.window_id).unwrap().filter(is_hidden)).unwrap();
+    stage.end(first.pid);
+    wait_for(|| desktop.window(first.window_id).unwrap().is_none().then_some(())).unwrap();
+}
+
+#[test]
+fn a_window_that_gets_the_id_of_one_that_went_is_another() {
+    let (mut stage, desktop) = managed();
+    let first = stage.run("xterm", &["-T", "first"]).unwrap();
+    let first = wait_for(|| window_of(&desktop, first)).unwrap();
+    // Nobody looks in between.
+    stage.end(first.pid);
+    let pid = stage.run("xterm", &["-T", "second"]).unwrap();
+    let second = wait_for(|| window_of(&desktop, pid)).unwrap();
+    assert_eq!(
+        second.window_id, first.window_id,
+        "the server gives the ids of a client that went to the next"
+    );
+    assert_eq!(second.title, "second");
+}
+
+#[test]
+fn a_menu_is_a_popup_of_its_window() {
+    let (mut stage, desktop) = managed();
+    let pid = stage.run("mousepad", &["--disable-server"]).unwrap();
+    let main = wait_for(|| window_of(&desktop, pid).filter(|window| window.is_on_screen)).unwrap();
+    wait_for(|| (desktop.active_window().unwrap() == Some(main.window_id)).then_some(())).unwrap();
+    // A program that just drew its first window may not yet listen to keys.
+    let popup = wait_for(|| {
+        stage.run("xdotool", &["key", "alt+f"]).unwrap();
+        let found = || {
+            let windows = desktop.windows().unwrap();
+            windows.into_iter().find(|window| window.pid == pid && window.kind == WindowKind::Popup)
+        };
+        // The same keys close it: they are pressed again only where nothing comes of them for long.
+        (0..500).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            found()
+        })
+    });
+    assert_eq!(popup.unwrap().owner_window_id, Some(main.window_id));
+}
+
+#[test]
+fn without_a_window_manager_named_root_children_are_listed() {
+    let mut stage = Stage::bare().unwrap();
+    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    assert_eq!(desktop.window_manager().unwrap(), None);
+    let pid = stage.run("xterm", &["-T", "bare"]).unwrap();
+    let window = wait_for(|| window_of(&desktop, pid)).unwrap();
+    assert_eq!((window.title.as_str(), window.frame_id), ("bare", window.window_id));
+    assert!(desktop.stacking().unwrap().iter().any(|frame| frame.id == window.window_id));
+}
+
+#[test]
+fn a_lost_display_and_a_closed_one_say_so() {
+    let mut stage = Stage::bare().unwrap();
+    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    desktop.windows().unwrap();
+    stage.end_server();
+    let code = wait_for(|| desktop.windows().err()).unwrap().code();
+    assert_eq!(code, "display_lost");
+    assert_eq!(desktop.cursor_position().unwrap_err().code(), "display_lost");
+
+    let stage = Stage::bare().unwrap();
+    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    desktop.close();
+    desktop.close();
+    assert_eq!(desktop.windows().unwrap_err().code(), "display_lost");
+    assert_eq!(Desktop::open(Some(":none")).err().unwrap().code(), "display_unavailable");
+}
+
+#[test]
+fn the_probe_names_the_server_and_its_extensions() {
+    let (_stage, desktop) = managed();
+    let probe = desktop.probe().unwrap();
+    assert_eq!(probe.window_manager.as_deref(), Some("Openbox"));
+    assert!(probe.extensions.iter().any(|name| name == "composite"));
+    assert!(!probe.compositor && !probe.vendor.is_empty());
+    let screen = desktop.screen().unwrap();
+    assert_eq!((screen.width, screen.height, screen.scale_factor), (1280, 800, 1.0));
+}

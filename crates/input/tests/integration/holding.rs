@@ -1,0 +1,74 @@
+//! What a person types while an element acts: no key goes where the application takes the focus to.
+
+use crate::stage::{Server, Stage, until};
+use input::Agent;
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{
+    ConnectionExt as _, EventMask, GrabMode, GrabStatus, InputFocus, KEY_PRESS_EVENT, KEY_RELEASE_EVENT,
+    Window,
+};
+use x11rb::protocol::xtest::ConnectionExt as _;
+use x11rb::{CURRENT_TIME, NONE};
+
+/// Keycodes of a PC keyboard.
+const A: u8 = 38;
+const B: u8 = 56;
+
+/// A key of the person's; before it, and before anybody can do anything about it, the focus goes to the `thief`.
+fn press(stage: &Stage, key: u8, thief: Option<Window>) {
+    let (conn, _) = stage.connection();
+    conn.grab_server().unwrap();
+    if let Some(thief) = thief {
+        conn.set_input_focus(InputFocus::PARENT, thief, CURRENT_TIME).unwrap();
+    }
+    for kind in [KEY_PRESS_EVENT, KEY_RELEASE_EVENT] {
+        conn.xtest_fake_input(kind, key, CURRENT_TIME, NONE, 0, 0, 0).unwrap();
+    }
+    conn.ungrab_server().unwrap();
+    conn.flush().unwrap();
+}
+
+#[test]
+fn keys_arrive_while_an_element_acts_and_none_goes_where_the_focus_is_taken_to() {
+    for server in [Server::Xvfb, Server::Xvnc] {
+        let mut stage = Stage::open(server);
+        stage.put_pointer(5, 5);
+        let back = stage.gtk("back", 50, 60, 500, 400);
+        let mut front = stage.gtk("front", 400, 300, 500, 400);
+        stage.put_pointer(700, 500);
+        front.journal.wait("the person's pointer", |record| record["event"] == "enter");
+        let before = stage.person();
+        let agent = Agent::open(&stage.display, "test").unwrap();
+        agent.begin_action(back.window).unwrap();
+        press(&stage, A, None);
+        front.journal.wait("a key before the application has answered", |record| record["key"] == "a");
+        press(&stage, B, Some(back.window));
+        front.journal.wait("the key after the focus was taken", |record| record["key"] == "b");
+        agent.end_action().unwrap();
+        until("what was taken", || (stage.person() == before).then_some(()));
+    }
+}
+
+#[test]
+fn a_key_arrives_at_once_when_what_an_element_did_has_opened_nothing() {
+    let mut stage = Stage::open(Server::Xvfb);
+    let back = stage.gtk("back", 50, 60, 500, 400);
+    let mut front = stage.gtk("front", 400, 300, 500, 400);
+    stage.put_pointer(700, 500);
+    let agent = Agent::open(&stage.display, "test").unwrap();
+    for _ in 0..3 {
+        agent.begin_action(back.window).unwrap();
+        press(&stage, A, None);
+        agent.end_action().unwrap();
+        front.journal.wait("the key", |record| record["key"] == "a");
+    }
+    // Nobody holds them any more.
+    until("devices that are free", || {
+        let (conn, root) = stage.connection();
+        let (none, mode) = (EventMask::NO_EVENT, GrabMode::ASYNC);
+        let grabbed = conn.grab_pointer(false, root, none, mode, mode, NONE, NONE, CURRENT_TIME).unwrap();
+        let status = grabbed.reply().unwrap().status;
+        conn.ungrab_pointer(CURRENT_TIME).unwrap();
+        (status == GrabStatus::SUCCESS).then_some(())
+    });
+}

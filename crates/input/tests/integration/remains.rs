@@ -1,0 +1,156 @@
+//! Nothing stays behind: after close, and after a crash in the middle of a gesture.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::stage::{Server, Stage};
+use desktop::Point;
+use input::{Agent, Button, Click, Modifier, Text, sweep_agents};
+use x11rb::protocol::xinput::{
+    ConnectionExt as _, HierarchyChange, HierarchyChangeData, HierarchyChangeDataAddMaster,
+};
+use x11rb::protocol::xproto::ConnectionExt as _;
+use x11rb::protocol::xtest::ConnectionExt as _;
+use x11rb::rust_connection::RustConnection;
+
+const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
+const DISPLAY: &str = "INPUT_TEST_DISPLAY";
+const KILLED: &str = "remains::killed_in_the_middle_of_a_gesture_the_next_start_repairs";
+const WINDOW: &str = "INPUT_TEST_WINDOW";
+const GESTURE: &str = "INPUT_TEST_GESTURE";
+
+#[test]
+fn a_server_that_has_no_room_for_an_agent_says_so_until_another_one_ends() {
+    let stage = Stage::open(Server::Xvnc);
+    let mut agents = Vec::new();
+    let refused = loop {
+        match Agent::open(&stage.display, "one of many") {
+            Ok(agent) => agents.push(agent),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(refused.code(), "too_many_agents");
+    let said = refused.to_string();
+    assert!(said.contains(&stage.display) && said.contains(&format!("{} agents", agents.len())), "{said}");
+    assert!(agents.len() >= 50);
+    agents.pop();
+    Agent::open(&stage.display, "the next").unwrap().ping().unwrap();
+}
+
+#[test]
+fn closing_removes_the_devices() {
+    for server in SERVERS {
+        let stage = Stage::open(server);
+        let before = stage.masters();
+        let agent = Agent::open(&stage.display, "test").unwrap();
+        let other = Agent::open(&stage.display, "other").unwrap();
+        assert_eq!(stage.masters().len(), before.len() + 2);
+        assert_eq!(sweep_agents(Some(&stage.display)).unwrap(), [] as [String; 0], "their owner lives");
+        agent.close().unwrap();
+        agent.close().unwrap();
+        assert_eq!(agent.ping().unwrap_err().code(), "agent_closed");
+        other.ping().unwrap();
+        drop(other);
+        assert_eq!(stage.masters(), before);
+    }
+}
+
+/// What the killed process does.
+fn long_gesture(display: &str) {
+    let window_id = std::env::var(WINDOW).unwrap().parse().unwrap();
+    let agent = Agent::open(display, "killed").unwrap();
+    if std::env::var(GESTURE).unwrap() == "text" {
+        let text = "世界".to_owned();
+        let delay = Duration::from_secs(60);
+        agent.type_text(&Text { window_id, text, delay, at: None }).unwrap();
+    } else {
+        let modifiers = vec![Modifier::Control, Modifier::Shift];
+        let at = Point { x: 250, y: 250 };
+        agent.click(&Click { window_id, at, button: Button::Left, count: 100_000, modifiers }).unwrap();
+    }
+}
+
+#[test]
+fn killed_in_the_middle_of_a_gesture_the_next_start_repairs() {
+    if let Ok(display) = std::env::var(DISPLAY) {
+        return long_gesture(&display);
+    }
+    for server in SERVERS {
+        for gesture in ["text", "click"] {
+            let mut stage = Stage::open(server);
+            let mut back = stage.gtk("back", 50, 60, 500, 400);
+            stage.gtk("front", 400, 300, 500, 400);
+            stage.put_pointer(700, 500);
+            let before = (stage.masters(), stage.keymap(), stage.person());
+            let persons = stage.client_pointer(back.window);
+            let mut child = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", KILLED])
+                .env(DISPLAY, &stage.display)
+                .env(WINDOW, back.window.to_string())
+                .env(GESTURE, gesture)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            back.journal.wait("the middle of the gesture", |record| {
+                record["text"] == "世" || record["event"] == "press" && record["state"] == 0b101
+            });
+            assert_eq!(stage.keymap() == before.1, gesture != "text", "keycodes are on loan");
+            let led = stage.client_pointer(back.window);
+            assert_ne!(led, persons, "the application is led to the agent's pointer");
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert_ne!(stage.masters(), before.0, "the devices outlive their owner");
+            let removed = sweep_agents(Some(&stage.display)).unwrap();
+            assert_eq!(removed.len(), 1, "{removed:?}");
+            assert_eq!((stage.masters(), stage.keymap(), stage.person()), before);
+            assert_eq!(
+                stage.client_pointer(back.window),
+                persons,
+                "the application has the person's pointer again"
+            );
+            let agent = Agent::open(&stage.display, "next").unwrap();
+            let at = back.place("area");
+            back.journal.seen.clear();
+            let click =
+                Click { window_id: back.window, at, button: Button::Left, count: 1, modifiers: vec![] };
+            agent.click(&click).unwrap();
+            let press = back
+                .journal
+                .wait("the next agent's click", |record| record["event"] == "press" && record["state"] == 0);
+            assert_eq!(press["sent"], false);
+        }
+    }
+}
+
+#[test]
+fn a_dead_agents_pressed_button_comes_up() {
+    for server in SERVERS {
+        let mut stage = Stage::open(server);
+        let mut back = stage.gtk("back", 50, 60, 500, 400);
+        stage.put_pointer(1200, 700);
+        let before = stage.masters();
+        let (conn, screen) = RustConnection::connect(Some(&stage.display)).unwrap();
+        let root = x11rb::connection::Connection::setup(&conn).roots[screen].root;
+        conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
+        let name = b"backlot 4194303 1 0".to_vec();
+        let add = HierarchyChangeDataAddMaster { send_core: true, enable: true, name };
+        let change = HierarchyChange { len: 7, data: HierarchyChangeData::AddMaster(add) };
+        conn.xinput_xi_change_hierarchy(&[change]).unwrap().check().unwrap();
+        let devices = conn.xinput_xi_query_device(0u16).unwrap().reply().unwrap().infos;
+        let pointer = devices.iter().find(|device| device.name == b"backlot 4194303 1 0 pointer").unwrap();
+        conn.xinput_xi_set_client_pointer(x11rb::NONE, pointer.deviceid).unwrap().check().unwrap();
+        let area = back.place("area");
+        let (left, top) = stage.origin(back.window);
+        let (x, y) = (left + area.x as i16, top + area.y as i16);
+        conn.xtest_fake_input(6, 0, 0, root, x, y, 0).unwrap();
+        conn.xtest_fake_input(4, 1, 0, root, 0, 0, 0).unwrap();
+        conn.xtest_fake_input(2, 50, 0, root, 0, 0, 0).unwrap();
+        conn.get_input_focus().unwrap().reply().unwrap();
+        drop(conn);
+        back.journal.wait("the press", |record| record["event"] == "press");
+        sweep_agents(Some(&stage.display)).unwrap();
+        back.journal.wait("the release", |record| record["event"] == "release");
+        assert_eq!(stage.masters(), before);
+    }
+}

@@ -1,0 +1,372 @@
+//! A private desktop for a test: X server, openbox, applications that journal, and a second X client that
+//! looks at what must not move.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use x11rb::connection::Connection;
+use x11rb::protocol::Event;
+use x11rb::protocol::shape::{ConnectionExt as _, GetRectanglesReply, SK};
+use x11rb::protocol::xinput::{self, ConnectionExt as _, DeviceType, XIEventMask};
+use x11rb::protocol::xproto::{AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window};
+use x11rb::rust_connection::RustConnection;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits for a condition.
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Which X server.
+#[derive(Clone, Copy, Debug)]
+pub enum Server {
+    Xvfb,
+    Xvnc,
+}
+
+pub struct Stage {
+    pub display: String,
+    pub folder: stage::Folder,
+    /// The X server, then its programs.
+    children: Vec<Child>,
+    conn: RustConnection,
+    root: Window,
+}
+
+impl Stage {
+    pub fn open(server: Server) -> Self {
+        let folder = stage::Folder::new().unwrap();
+        let mut command = match server {
+            Server::Xvfb => Command::new("Xvfb"),
+            Server::Xvnc => Command::new("Xvnc"),
+        };
+        match server {
+            Server::Xvfb => command.args(["-screen", "0", "1280x800x24", "-nolisten", "tcp"]),
+            Server::Xvnc => command
+                .args(["-geometry", "1280x800", "-depth", "24", "-SecurityTypes", "None", "-rfbport", "-1"])
+                .arg("-rfbunixpath")
+                .arg(folder.path().join("rfb")),
+        };
+        let mut child = command
+            .args(["-displayfd", "1"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut number = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut number).unwrap();
+        let display = format!(":{}", number.trim());
+        let (conn, screen) = RustConnection::connect(Some(&display)).unwrap();
+        let root = conn.setup().roots[screen].root;
+        conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
+        let mut stage = Self { display, folder, children: vec![child], conn, root };
+        let manager = stage.command("openbox").arg("--sm-disable").stderr(Stdio::null()).spawn().unwrap();
+        stage.children.push(manager);
+        until("the window manager", || {
+            stage.property(stage.root, "_NET_SUPPORTING_WM_CHECK").first().copied()
+        });
+        stage
+    }
+
+    /// A program with its own home folder on this display.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("DISPLAY", &self.display)
+            .env("HOME", self.folder.path())
+            .env("TMPDIR", self.folder.path())
+            .env("XDG_RUNTIME_DIR", self.folder.path())
+            .env("XDG_CONFIG_HOME", self.folder.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env("NO_AT_BRIDGE", "1")
+            .env_remove("WAYLAND_DISPLAY")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn spawn(&mut self, mut command: Command) -> &mut Child {
+        self.children.push(command.spawn().unwrap());
+        self.children.last_mut().unwrap()
+    }
+
+    /// Starts a program whose standard output is a journal of JSON lines.
+    pub fn journal(&mut self, mut command: Command) -> Journal {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let output = child.stdout.take().unwrap();
+        self.children.push(child);
+        Journal::of(output)
+    }
+
+    /// The GTK3 fixture at a place; answers when it is shown.
+    pub fn gtk(&mut self, title: &str, x: i32, y: i32, width: u32, height: u32) -> Fixture {
+        let mut command = self.command("/usr/bin/python3");
+        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/journal_gtk3.py"));
+        command.arg(title).args([x.to_string(), y.to_string(), width.to_string(), height.to_string()]);
+        let mut journal = self.journal(command);
+        let ready = journal.wait("the fixture's window", |record| record["did"] == "ready");
+        let window = ready["window"].as_u64().unwrap() as u32;
+        let fixture = Fixture { window, places: ready["places"].clone(), journal };
+        until("the active window", || (self.active() == window).then_some(()));
+        // GDK gives the focus on to the hidden window that it makes right after the top-level one.
+        until("the focus", || (self.person().2 == window + 1).then_some(()));
+        fixture
+    }
+
+    pub fn property(&self, window: Window, name: &str) -> Vec<u32> {
+        let atom = self.conn.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom;
+        let reply = self.conn.get_property(false, window, atom, AtomEnum::ANY, 0, 1024).unwrap().reply();
+        reply.ok().and_then(|reply| Some(reply.value32()?.collect())).unwrap_or_default()
+    }
+
+    pub fn active(&self) -> Window {
+        self.property(self.root, "_NET_ACTIVE_WINDOW").first().copied().unwrap_or(0)
+    }
+
+    pub fn clients(&self) -> Vec<Window> {
+        self.property(self.root, "_NET_CLIENT_LIST")
+    }
+
+    /// Pointer, focus, active window and stacking, as a second client sees them.
+    pub fn person(&self) -> (i16, i16, Window, Window, Vec<u32>) {
+        let pointer = self.conn.query_pointer(self.root).unwrap().reply().unwrap();
+        let focus = self.conn.get_input_focus().unwrap().reply().unwrap().focus;
+        let stack = self.property(self.root, "_NET_CLIENT_LIST_STACKING");
+        (pointer.root_x, pointer.root_y, focus, self.active(), stack)
+    }
+
+    /// The person's keyboard map, without the empty columns that servers fill it up with.
+    pub fn keymap(&self) -> Vec<Vec<u32>> {
+        let setup = self.conn.setup();
+        let count = setup.max_keycode - setup.min_keycode + 1;
+        let map = self.conn.get_keyboard_mapping(setup.min_keycode, count).unwrap().reply().unwrap();
+        let keys = map.keysyms.chunks(map.keysyms_per_keycode.into());
+        keys.map(|key| key.iter().copied().filter(|keysym| *keysym != 0).collect()).collect()
+    }
+
+    /// The names of all master pointers.
+    pub fn masters(&self) -> Vec<String> {
+        let devices = self.conn.xinput_xi_query_device(0u16).unwrap().reply().unwrap().infos;
+        let pointers = devices.into_iter().filter(|device| device.type_ == DeviceType::MASTER_POINTER);
+        pointers.map(|device| String::from_utf8(device.name).unwrap()).collect()
+    }
+
+    /// The pointer that core requests of the window's application go to.
+    pub fn client_pointer(&self, window: Window) -> u16 {
+        self.conn.xinput_xi_get_client_pointer(window).unwrap().reply().unwrap().deviceid
+    }
+
+    pub fn put_pointer(&self, x: i16, y: i16) {
+        self.conn.warp_pointer(x11rb::NONE, self.root, 0, 0, 0, 0, x, y).unwrap();
+        self.conn.get_input_focus().unwrap().reply().unwrap();
+    }
+
+    /// Where the window's top-left corner is on the screen.
+    pub fn origin(&self, window: Window) -> (i16, i16) {
+        let at = self.conn.translate_coordinates(window, self.root, 0, 0).unwrap().reply().unwrap();
+        (at.dst_x, at.dst_y)
+    }
+
+    pub fn connection(&self) -> (&RustConnection, Window) {
+        (&self.conn, self.root)
+    }
+
+    /// Watches a window.
+    pub fn watch(&self, window: Window) -> Watch {
+        let (conn, _) = RustConnection::connect(Some(&self.display)).unwrap();
+        conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
+        conn.shape_query_version().unwrap().reply().unwrap();
+        let mut top = window;
+        loop {
+            let parent = conn.query_tree(top).unwrap().reply().unwrap().parent;
+            if parent == self.root {
+                break;
+            }
+            top = parent;
+        }
+        let mut windows = vec![top];
+        let mut next = 0;
+        while let Some(parent) = windows.get(next) {
+            windows.extend(conn.query_tree(*parent).unwrap().reply().unwrap().children);
+            next += 1;
+        }
+        let mask = XIEventMask::ENTER
+            | XIEventMask::LEAVE
+            | XIEventMask::FOCUS_IN
+            | XIEventMask::FOCUS_OUT
+            | XIEventMask::MOTION
+            | XIEventMask::BUTTON_PRESS
+            | XIEventMask::BUTTON_RELEASE
+            | XIEventMask::KEY_PRESS
+            | XIEventMask::KEY_RELEASE;
+        let all_masters = 1;
+        let core = EventMask::ENTER_WINDOW | EventMask::LEAVE_WINDOW | EventMask::FOCUS_CHANGE;
+        for window in &windows {
+            let masks = [xinput::EventMask { deviceid: all_masters, mask: vec![mask] }];
+            conn.xinput_xi_select_events(*window, &masks).unwrap().check().unwrap();
+            let core = ChangeWindowAttributesAux::new().event_mask(core);
+            conn.change_window_attributes(*window, &core).unwrap().check().unwrap();
+        }
+        Watch { conn, windows }
+    }
+
+    /// Runs a program to its end and answers with what it printed.
+    pub fn run(&self, program: &str, arguments: &[&str]) -> String {
+        let output = self.command(program).args(arguments).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        for child in self.children[1..].iter_mut().rev() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        stage::finish(&mut self.children[0]);
+    }
+}
+
+/// A second client that hears what devices do to a window, its frame and everything inside.
+pub struct Watch {
+    conn: RustConnection,
+    windows: Vec<Window>,
+}
+
+impl Watch {
+    /// What was heard so far, but for shapes, which are no events of devices.
+    pub fn heard(&self) -> Vec<String> {
+        self.conn.get_input_focus().unwrap().reply().unwrap();
+        std::iter::from_fn(|| self.conn.poll_for_event().unwrap())
+            .map(|event| match event {
+                Event::XinputEnter(event) | Event::XinputLeave(event) => {
+                    let (x, y) = (event.root_x >> 16, event.root_y >> 16);
+                    format!(
+                        "device {} crosses {:#x} at {x}, {y}, {:?} {:?}",
+                        event.deviceid, event.event, event.mode, event.detail
+                    )
+                }
+                event => format!("{event:?}"),
+            })
+            .collect()
+    }
+
+    /// The child of the root window that was watched.
+    pub fn top(&self) -> Window {
+        self.windows[0]
+    }
+
+    /// The shapes in which the windows take input.
+    pub fn shapes(&self) -> Vec<Vec<(i16, i16, u16, u16)>> {
+        let ask =
+            |window: &Window| self.conn.shape_get_rectangles(*window, SK::INPUT).unwrap().reply().unwrap();
+        let parts = |reply: GetRectanglesReply| {
+            reply.rectangles.iter().map(|part| (part.x, part.y, part.width, part.height)).collect()
+        };
+        self.windows.iter().map(|window| parts(ask(window))).collect()
+    }
+}
+
+pub struct Fixture {
+    pub window: Window,
+    pub places: Value,
+    pub journal: Journal,
+}
+
+impl Fixture {
+    pub fn place(&self, name: &str) -> desktop::Point {
+        let place = &self.places[name];
+        desktop::Point { x: place[0].as_i64().unwrap() as i32, y: place[1].as_i64().unwrap() as i32 }
+    }
+}
+
+/// The lines that an application wrote.
+pub struct Journal {
+    lines: Receiver<Value>,
+    pub seen: Vec<Value>,
+}
+
+impl Journal {
+    /// Serves one page on a port of its own; what the page posts is the journal.
+    pub fn web(page: &'static str) -> (u16, Self) {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for mut peer in listener.incoming().map_while(Result::ok) {
+                let sender = sender.clone();
+                std::thread::spawn(move || {
+                    let mut reader = BufReader::new(peer.try_clone().unwrap());
+                    let (mut line, mut length, mut post) = (String::new(), 0, false);
+                    while reader.read_line(&mut line).unwrap_or(0) > 2 {
+                        post |= line.starts_with("POST");
+                        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                            length = value.trim().parse().unwrap_or(0);
+                        }
+                        line.clear();
+                    }
+                    let mut body = vec![0; length];
+                    if reader.read_exact(&mut body).is_ok() && post {
+                        let _ = sender.send(serde_json::from_slice(&body).unwrap_or(Value::Null));
+                    }
+                    let body = if post { "" } else { page };
+                    let head =
+                        "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html; charset=utf-8";
+                    let _ = write!(peer, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+                });
+            }
+        });
+        (port, Self { lines, seen: Vec::new() })
+    }
+
+    pub fn of(output: impl Read + Send + 'static) -> Self {
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if let Ok(record) = serde_json::from_str(&line) {
+                    let _ = sender.send(record);
+                }
+            }
+        });
+        Self { lines, seen: Vec::new() }
+    }
+
+    /// The first record, seen already or to come, that is meant; what stood before it is forgotten.
+    pub fn wait(&mut self, what: &str, meant: impl Fn(&Value) -> bool) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            self.take();
+            if let Some(at) = self.seen.iter().position(&meant) {
+                return self.seen.drain(..=at).next_back().unwrap();
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(record) => self.seen.push(record),
+                Err(_) => panic!("waited in vain for {what}; the journal: {:?}", self.seen),
+            }
+        }
+    }
+
+    /// What has come from an agent's devices so far.
+    pub fn of_agents(&mut self) -> Vec<&Value> {
+        self.take();
+        let of_agent =
+            |record: &&Value| record["device"].as_str().is_some_and(|name| name.starts_with("backlot"));
+        self.seen.iter().filter(of_agent).collect()
+    }
+
+    fn take(&mut self) {
+        self.seen.extend(self.lines.try_iter());
+    }
+}
