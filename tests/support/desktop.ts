@@ -6,6 +6,18 @@ import { join } from 'node:path'
 import { type DesktopOptions, type PrivateDesktop, startDesktop } from '@backlot/headless'
 import { backlotCommand, type Finished } from './backlot.ts'
 
+/** Variables by which a machine has programs look or behave otherwise: themes, fonts, cursors, styles, flags. */
+const taste =
+  /^(?:GTK_THEME|GTK_DATA_PREFIX|GTK2?_RC_FILES|GTK_OVERLAY_SCROLLING|QT_STYLE_OVERRIDE|QT_FONT_DPI|XCURSOR_.*|FONTCONFIG_.*|XFCE_.*|BROWSER|CHROMIUM_(?:USER_)?FLAGS|MOZ_.*|SAL_.*|XENVIRONMENT|XAPPLRESDIR)$/
+
+/** The environment of the tests without what is this machine's own: system-wide settings are looked for in no folder. */
+export const plainEnvironment = (): Record<string, string | undefined> => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !taste.test(name))),
+  XDG_CONFIG_DIRS: '/nonexistent',
+  // No settings of a person are read, or written.
+  GSETTINGS_BACKEND: 'memory',
+})
+
 /** A desktop in use by tests. */
 export class TestDesktop {
   constructor(
@@ -85,7 +97,7 @@ export const privateDesktop = (options: DesktopOptions = {}): (() => TestDesktop
     temporary = mkdtempSync(join(tmpdir(), 'backlot-'))
     // The executable unpacks its native core once for all desktops.
     const environment = { TMPDIR: temporary, BUN_TMPDIR: tmpdir() }
-    running = new TestDesktop(await startDesktop(options), environment)
+    running = new TestDesktop(await startDesktop({ environment: plainEnvironment(), ...options }), environment)
   }, 60_000)
   afterAll(async () => {
     await running?.desktop[Symbol.asyncDispose]()

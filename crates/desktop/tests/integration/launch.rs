@@ -177,6 +177,9 @@ fn a_browser_starts_with_its_tree_its_port_and_its_own_profile() {
     assert!(line.contains("--force-renderer-accessibility") && line.contains("--remote-debugging-port=0"));
     let profile = line.split("--user-data-dir=").nth(1).unwrap().split(' ').next().unwrap();
     assert!(Path::new(profile).is_dir());
+    // A browser that is killed leaves the folder of its socket.
+    let socket = wait_for(|| fs::read_link(Path::new(profile).join("SingletonSocket")).ok()).unwrap();
     desktop.kill(launched.pid).unwrap();
     wait_for(|| (!Path::new(profile).exists()).then_some(())).unwrap();
+    fs::remove_dir_all(socket.parent().unwrap()).unwrap();
 }
