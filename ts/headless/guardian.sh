@@ -30,11 +30,15 @@ parents() {
   done
 }
 
-# Sets `family` to the pids of the desktop's processes.
+# Sets `family` to the pids of the desktop's processes, and `dying` where one that was killed has not ended.
 look() {
   family=" $(having environ "$mark")"
   spared=" $(having cmdline "$0")"
   table=$(parents)
+  dying=
+  for pair in $table; do
+    case $killed in *" ${pair%:*} "*) dying=yes ;; esac
+  done
   known=
   while [ "$known" != "$family" ]; do
     known=$family
@@ -55,17 +59,20 @@ if [ -n "$server" ] && grep -qzxFs -- "$mark" "/proc/$server/environ"; then
 fi
 
 rounds=0
+killed=' '
 while [ "$rounds" -lt 250 ]; do
   look
-  [ -n "${family# }" ] || break
+  [ -n "${family# }$dying" ] || break
   last=
   if [ -r "$folder/subreapers" ]; then last=" $(tr '\n' ' ' <"$folder/subreapers")"; fi
   first=
   for pid in $family; do
     case $last in *" $pid "*) ;; *) first="$first $pid" ;; esac
   done
-  # shellcheck disable=SC2086 # lists of pids
-  kill -KILL ${first:-$family}
+  first=${first:-$family}
+  # shellcheck disable=SC2086 # a list of pids
+  [ -z "${first# }" ] || kill -KILL $first
+  killed="$killed$first "
   rounds=$((rounds + 1))
   [ "$rounds" -lt 3 ] || sleep 0.02
 done
