@@ -1,7 +1,7 @@
 /** What tests with VMs share and a run makes once, before tests whose changes to files are thrown away. */
 import { findAcceleration } from './acceleration.ts'
 import { linuxMinimal } from './image.ts'
-import { pythonClients } from './python-clients.ts'
+import { pythonClients } from './python-packages.ts'
 import { pythonWith } from './python-with.ts'
 
 /** Makes what is missing or out of date below `target`; a moment where nothing is. */
