@@ -21,6 +21,7 @@ beforeAll(async () => {
   await create(host, 'other', { memory: '64MB' })
   browser = await openBrowser()
   page = consolePage(browser)
+  await browser.goTo(`${host.url}/`)
 })
 
 afterAll(async () => {
@@ -112,8 +113,7 @@ test(
 )
 
 test('a form that is asked right after another was closed stays', async () => {
-  await browser.goTo('about:blank')
-  await browser.goTo(`${host.url}/#home/first`)
+  await browser.evaluate(`location.hash = '#home/first'`)
   await page.click('Change…')
   await page.asks(true)
   // All in one turn of the page's event loop: what the browser says of the first form comes after that.
@@ -142,8 +142,7 @@ test('a form that is asked right after another was closed stays', async () => {
 })
 
 test('shows the last that it asked for, though an answer before that comes later', async () => {
-  await browser.goTo('about:blank')
-  await browser.goTo(`${host.url}/#home/first`)
+  await browser.evaluate(`location.hash = '#home/first'`)
   await page.shows('Change…')
   // The first question about the VM gets its answer when the second one has had its own.
   await browser.evaluate(`(() => {
