@@ -146,6 +146,7 @@ async function leftOnMachine(before: ReadonlySet<string>, others: ReadonlySet<nu
   for (let tries = 0; tries < 20 && descendants(others).length > 0; tries += 1) await Bun.sleep(100)
   const processes = descendants(others)
   for (const { pid } of processes) process.kill(pid, 'SIGKILL')
+  while (descendants(others).length > 0) await Bun.sleep(10)
   return [
     ...processes.map(({ pid, state, command }) => `process ${pid} (state ${state}): ${command}`),
     ...added(before, traces()),

@@ -82,8 +82,13 @@ export const openBrowser = async (flags: readonly string[] = ['--window-size=128
         if (error === undefined) settle(result)
         else fail(new Error(`${method}: ${error.message}`))
       })
-      socket.send(JSON.stringify({ id, method, params }))
+      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ id, method, params }))
+      else fail(new Error(`${method}: the browser has ended`))
     })
+  // One that has ended answers nothing more.
+  socket.onclose = () => {
+    for (const [id, settle] of waiting) settle({ id, error: { message: 'the browser has ended' } })
+  }
   const happens = (method: string): Promise<void> =>
     new Promise((settle) => {
       const listener = (message: Message) => {

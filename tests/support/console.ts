@@ -44,7 +44,9 @@ export const consolePage = (browser: Browser): ConsolePage => {
           document.querySelector('dialog form').elements[name].value = text
         }
       })()`),
-    asks: (isAsked) => browser.until(`(document.querySelector('dialog') !== null) === ${isAsked}`),
+    // One that is rendered but not open yet would be closed without an event.
+    asks: (isAsked) =>
+      browser.until(isAsked ? `document.querySelector('dialog')?.open` : `document.querySelector('dialog') === null`),
     refuses: (text) =>
       browser.until(`document.querySelector('dialog .fault')?.innerText.includes(${JSON.stringify(text)})`),
     facts: async () => ({

@@ -5,7 +5,8 @@ import { openDriver } from './driver.ts'
 const servers: Bun.Subprocess[] = []
 afterEach(async () => {
   for (const server of servers.splice(0)) {
-    server.kill('SIGKILL')
+    // Not SIGKILL: it removes its socket itself.
+    server.kill()
     await server.exited
   }
 })
