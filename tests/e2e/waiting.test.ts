@@ -3,7 +3,7 @@ import { type Application, startGtk3 } from '../support/applications.ts'
 import { startChanging } from '../support/changing.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand } from '../support/driver.ts'
-import { element, type Target } from '../support/look.ts'
+import { element, type Target, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { until } from '../support/until.ts'
 
@@ -79,6 +79,7 @@ test('a window that opens, and one that closes, end a wait', async () => {
 test('an element that comes, and one that goes, end a wait', async () => {
   await using changing = await startChanging(on(), client, 'gtk3')
   const { pid, window_id } = changing
+  await until('its window', async () => (await windowsOf(client, pid)).some((each) => each.window_id === window_id))
   const coming = wait({ pid, window_id, condition: 'element', label: 'Comes later' })
   await waitIsUnderWay()
   await changing.tell('add', 'Comes later')
