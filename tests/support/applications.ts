@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { TestDesktop } from './desktop.ts'
 import { type Entry, Journal } from './journal.ts'
+import { removeSockets } from './office.ts'
 
 const fixtures = join(import.meta.dir, 'fixtures')
 
@@ -144,10 +145,12 @@ export const startDialogs = (on: TestDesktop, toolkit: 'gtk3' | 'qt5' | 'qt6'): 
 }
 
 /** Starts LibreOffice Calc on an empty sheet; its journal has the keys and presses of the sheet and changed cells. */
-export const startCalc = (on: TestDesktop): Promise<Application> => {
+export const startCalc = async (on: TestDesktop): Promise<Application> => {
   const file = on.path('calc.jsonl')
   on.start([python, join(fixtures, 'calc.py'), file, on.path('libreoffice-profile')])
-  return started('Untitled 1 - LibreOffice Calc', Journal.inFile(file))
+  const calc = await started('Untitled 1 - LibreOffice Calc', Journal.inFile(file))
+  removeSockets(calc.pid)
+  return calc
 }
 
 /** Starts a GTK 3 window whose page WebKit draws in a process of its own; the page journals its events. */

@@ -18,20 +18,31 @@ export const plainEnvironment = (): Record<string, string | undefined> => ({
   GSETTINGS_BACKEND: 'memory',
 })
 
+/** What all that stand for the same desktop share. */
+class Shared {
+  /** How many paths were named. */
+  paths = 0
+  /** Where programs keep what they leave behind when they are killed; sockets need its path to be short. */
+  readonly temporary = mkdtempSync(join(tmpdir(), 'on-'))
+
+  constructor(desktop: PrivateDesktop) {
+    void desktop.exited.then(() => rmSync(this.temporary, { recursive: true, force: true }))
+  }
+}
+
 /** A desktop in use by tests. */
 export class TestDesktop {
   constructor(
     readonly desktop: PrivateDesktop,
     private readonly changes: Readonly<Record<string, string>> = {},
-    /** Names its paths; shared by all that stand for the same desktop. */
-    private readonly files = { count: 0 },
+    private readonly shared = new Shared(desktop),
   ) {
     mkdirSync(this.home, { recursive: true })
   }
 
   /** The same desktop, whose programs get other variables. */
   with(changes: Readonly<Record<string, string>>): TestDesktop {
-    return new TestDesktop(this.desktop, { ...this.changes, ...changes }, this.files)
+    return new TestDesktop(this.desktop, { ...this.changes, ...changes }, this.shared)
   }
 
   /** Home folder of everything on the desktop; goes with it. */
@@ -42,14 +53,23 @@ export class TestDesktop {
   /** Environment of everything on the desktop: configuration, data and sockets are its own too. */
   get env(): Record<string, string> {
     const { BACKLOT_HOME: _, XDG_CONFIG_HOME: __, XDG_DATA_HOME: ___, XDG_STATE_HOME: ____, ...env } = this.desktop.env
-    const own = { HOME: this.home, XDG_CACHE_HOME: join(this.home, '.cache'), BACKLOT_UPDATE_REGISTRY: '' }
+    const own = {
+      HOME: this.home,
+      TMPDIR: this.shared.temporary,
+      // LibreOffice has a variable of its own for its sockets.
+      OSL_SOCKET_PATH: this.shared.temporary,
+      // The executable unpacks its native core once for all desktops.
+      BUN_TMPDIR: tmpdir(),
+      XDG_CACHE_HOME: join(this.home, '.cache'),
+      BACKLOT_UPDATE_REGISTRY: '',
+    }
     return { ...env, ...own, ...this.changes }
   }
 
   /** A path in the desktop's folder that nothing uses yet. */
   path(name: string): string {
-    this.files.count += 1
-    return join(this.home, `${this.files.count}-${name}`)
+    this.shared.paths += 1
+    return join(this.home, `${this.shared.paths}-${name}`)
   }
 
   /** Starts a program on the desktop, whose output nobody reads; the desktop's end is its end. */
@@ -91,17 +111,11 @@ export class TestDesktop {
  */
 export const privateDesktop = (options: DesktopOptions = {}): (() => TestDesktop) => {
   let running: TestDesktop | undefined
-  let temporary = ''
   beforeAll(async () => {
-    // A browser that is killed leaves sockets in it. Their paths have little room: it cannot lie in the desktop's folder.
-    temporary = mkdtempSync(join(tmpdir(), 'backlot-'))
-    // The executable unpacks its native core once for all desktops.
-    const environment = { TMPDIR: temporary, BUN_TMPDIR: tmpdir() }
-    running = new TestDesktop(await startDesktop({ environment: plainEnvironment(), ...options }), environment)
+    running = new TestDesktop(await startDesktop({ environment: plainEnvironment(), ...options }))
   }, 60_000)
   afterAll(async () => {
     await running?.desktop[Symbol.asyncDispose]()
-    rmSync(temporary, { recursive: true, force: true })
   }, 60_000)
   return () => {
     if (running === undefined) throw new Error('the private desktop is there only while tests run')

@@ -19,7 +19,10 @@ const tiny = { ...small, memory: '32MB', diskSize: '64MB' } as const
 /** Begins a home with a VM that runs, and a disk file to make others of. */
 export const openHome = async (): Promise<Scene> => {
   const home = mkdtempSync(join(tmpdir(), 'backlot-killed-'))
-  const host = await startVmHost(['--port', '0'], home)
+  // What is begun goes again when something of it fails.
+  await using begun = new AsyncDisposableStack()
+  begun.defer(() => rmSync(home, { recursive: true, force: true }))
+  const host = begun.use(await startVmHost(['--port', '0'], home))
   // Data that takes a while to be copied.
   writeFileSync(join(home, 'disk.raw'), crypto.getRandomValues(Buffer.alloc(32 * 2 ** 20).subarray(0, 65_536)))
   Bun.spawnSync(['truncate', '-s', '32M', join(home, 'disk.raw')])
@@ -27,6 +30,7 @@ export const openHome = async (): Promise<Scene> => {
   await create(host, 'steady', tiny)
   await giveImage({ home })
   const { pid } = await run(host, 'steady')
+  begun.move()
   return {
     home,
     host,

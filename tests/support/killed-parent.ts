@@ -23,7 +23,7 @@ export const killedParent = async (): Promise<string[]> => {
     folder: join(variableIn(exports, 'XDG_RUNTIME_DIR'), '..'),
     display: variableIn(exports, 'DISPLAY'),
   }
-  Bun.spawnSync(['sh', '-c', `. '${file}'; setsid xterm >/dev/null 2>&1 &`])
+  Bun.spawnSync(['sh', '-c', `. '${file}'; TMPDIR='${scratch}' setsid xterm >/dev/null 2>&1 &`])
   parent.kill('SIGKILL')
   await parent.exited
   const left = await until('the desktop to be gone', () => leftOf(desktop).length === 0 && []).catch(() =>
