@@ -1,17 +1,20 @@
 /** Films whose makers are killed at any moment: each plays up to its last second. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { privateDesktop } from '../support/desktop.ts'
 import { Filming, probed } from '../support/filming.ts'
+import { limitMs, rounds } from '../support/soak.ts'
+
+setDefaultTimeout(limitMs(900_000))
 
 const on = privateDesktop()
-const rounds = 50
+const films = rounds(50)
 
-test(`${rounds} films that are cut by kill -9 play up to their last second`, async () => {
+test(`${films} films that are cut by kill -9 play up to their last second`, async () => {
   // Something to film: text that scrolls without end.
   on().start(['xterm', '-e', 'sh', '-c', 'while :; do date +%N; done'])
   let shortest = Number.POSITIVE_INFINITY
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < films; round += 1) {
     const path = on().path(`film-${round}.mp4`)
     const cut = 35 + Math.floor(Math.random() * 90)
     await using filming = new Filming(on(), path)
@@ -23,5 +26,5 @@ test(`${rounds} films that are cut by kill -9 play up to their last second`, asy
     shortest = Math.min(shortest, facts.frames)
     rmSync(path)
   }
-  console.log(`${rounds} films were cut and played; the shortest had ${shortest} pictures`)
-}, 900_000)
+  console.log(`${films} films were cut and played; the shortest had ${shortest} pictures`)
+})

@@ -1,13 +1,18 @@
 /** LibreOffice, which draws most of its window itself inside one of GTK 3. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Application, startCalc } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { element, elementsOf, type Target, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
+import { startWriter } from '../support/office.ts'
 import { seatPerson } from '../support/person.ts'
+import { limitMs, rounds } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 
+setDefaultTimeout(limitMs(120_000))
+
 const on = privateDesktop({ size: { width: 1600, height: 1100 } })
+const times = rounds(1)
 let client: McpClient
 let app: Application
 let target: Target
@@ -38,47 +43,45 @@ test('the tree of a sheet has its cells, its toolbars and each menu once, and st
 test('cells are where their pixels are, behind the window of a person', async () => {
   const person = await seatPerson(on(), '1500x1000+10+40')
   await person.undisturbed(async () => {
-    for (const [cell, text] of [
-      ['C4', 'here'],
-      ['B11', '12'],
-      ['E2', 'Öl'],
-    ] as const) {
-      const { element_index } = await element(client, target, cell)
-      const mark = app.journal.mark()
-      await client.ask('click', { ...target, element_index })
-      await client.ask('type_text', { ...target, text })
-      await client.ask('press_key', { ...target, key: 'return' })
-      const changed = await app.journal.waitFor(`cell ${cell}`, ({ type }) => type === 'changed', mark)
-      expect(String(changed.cells).replaceAll('$', '')).toEndWith(`.${cell}`)
-      expect((await element(client, target, cell)).value).toBe(text)
+    for (let round = 0; round < times; round += 1) {
+      for (const [cell, usual] of [
+        ['C4', 'here'],
+        ['B11', '12'],
+        ['E2', 'Öl'],
+      ] as const) {
+        const text = round === 0 ? usual : `${usual}${round}`
+        const { element_index } = await element(client, target, cell)
+        const mark = app.journal.mark()
+        await client.ask('click', { ...target, element_index })
+        await client.ask('type_text', { ...target, text })
+        await client.ask('press_key', { ...target, key: 'return' })
+        const changed = await app.journal.waitFor(`cell ${cell}`, ({ type }) => type === 'changed', mark)
+        expect(String(changed.cells).replaceAll('$', '')).toEndWith(`.${cell}`)
+        expect((await element(client, target, cell)).value).toBe(text)
+      }
     }
   })
   process.kill(person.window.pid)
-}, 120_000)
+})
 
 test('a menu item is invoked by its path, and the dialog that it opens is operated', async () => {
-  await client.ask('invoke_menu', { ...target, path: ['Sheet', 'Insert Sheet...'] })
-  const dialog = await until('the dialog', async () =>
-    (await windowsOf(client, app.pid)).find(({ window_id, kind }) => window_id !== app.windowId && kind === 'dialog'),
-  )
-  const inside = { pid: app.pid, window_id: dialog.window_id }
-  const { element_index } = await element(client, inside, 'OK')
-  await client.ask('click', { ...inside, element_index })
-  await until('the new sheet', async () => (await elementsOf(client, target)).some(({ label }) => label === 'Sheet2'))
-}, 120_000)
+  for (let round = 0; round < times; round += 1) {
+    await client.ask('invoke_menu', { ...target, path: ['Sheet', 'Insert Sheet...'] })
+    const dialog = await until('the dialog', async () =>
+      (await windowsOf(client, app.pid)).find(({ window_id, kind }) => window_id !== app.windowId && kind === 'dialog'),
+    )
+    const inside = { pid: app.pid, window_id: dialog.window_id }
+    const { element_index } = await element(client, inside, 'OK')
+    await client.ask('click', { ...inside, element_index })
+    await until('the new sheet', async () =>
+      (await elementsOf(client, target)).some(({ label }) => label === `Sheet${round + 2}`),
+    )
+  }
+})
 
 test('a document of Writer is typed and read back', async () => {
-  const command = ['soffice', '--writer', '--norestore', '--nologo', '--nofirststartwizard'] as const
-  const child = on().start([...command, `-env:UserInstallation=file://${on().path('writer-profile')}`])
-  const window = await until(
-    'the window of Writer',
-    async () =>
-      (await client.ask<{ windows: { pid: number; window_id: number; title: string }[] }>('list_windows')).windows.find(
-        ({ title }) => title.includes('LibreOffice Writer'),
-      ),
-    60_000,
-  )
-  const writer = { pid: window.pid, window_id: window.window_id }
+  const { pid, window_id } = await startWriter(on(), client)
+  const writer = { pid, window_id }
   await until('its menus', async () => (await elementsOf(client, writer)).some(({ label }) => label === 'Insert'))
   const text = 'Grüße aus dem Hintergrund. '
   await client.ask('type_text', { ...writer, text })
@@ -90,6 +93,5 @@ test('a document of Writer is typed and read back', async () => {
     })
     return found.tree_markdown.includes(text.trim())
   })
-  process.kill(window.pid, 'SIGKILL')
-  await child.exited
+  process.kill(pid, 'SIGKILL')
 }, 180_000)

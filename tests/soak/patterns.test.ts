@@ -1,8 +1,11 @@
 /** Films of random changes in random sizes, up to 3840x2160 and odd ones: each picture is decoded as the encoder says. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { limitMs, rounds } from '../support/soak.ts'
 import { testBinary } from '../support/test-binaries.ts'
 
-const films = 200
+setDefaultTimeout(limitMs(1_800_000))
+
+const films = rounds(200)
 
 test(`${films} films of random changes decode bit by bit`, async () => {
   const first = Math.floor(Math.random() * 2 ** 31)
@@ -21,4 +24,4 @@ test(`${films} films of random changes decode bit by bit`, async () => {
   const told = lines.find((line) => line.includes('decoded as they should'))
   expect(told).toStartWith(`${films} films`)
   console.log(told)
-}, 1_800_000)
+})
