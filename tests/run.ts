@@ -54,7 +54,8 @@ const number = (flag: string, value: string | undefined, usual: number): number 
   process.exit(64)
 }
 const group = values['soak-group'] === undefined ? undefined : number('soak-group', values['soak-group'], 0)
-process.env.BACKLOT_SOAK_SCALE = String(number('soak-scale', values['soak-scale'], 1))
+const soakScale = number('soak-scale', values['soak-scale'], 1)
+process.env.BACKLOT_SOAK_SCALE = String(soakScale)
 
 const results = join(root, 'target', 'test-results')
 const keptFile = join(root, 'target', 'test-kept.json')
@@ -81,7 +82,7 @@ for (const [signal, status] of [
 adoptDescendants()
 
 const tests = allFiles.filter((file) => /^(ts|tests)\/.*\.test\.ts$/.test(file))
-const planned = plan({ files: tests, binaries: testBinaries(), filter, soak: group ?? values.soak })
+const planned = plan({ files: tests, binaries: testBinaries(), filter, soak: group ?? values.soak, soakScale })
 
 // What need not run.
 const tree = new Tree(root, allFiles)

@@ -41,6 +41,7 @@ const attemptsOn = async (targets: readonly string[], body: string): Promise<Rec
   } finally {
     browser.kill('SIGKILL')
     await browser.exited
+    await until('the end of all of the browser', () => Bun.spawnSync(['pgrep', '-f', profile]).exitCode === 1)
     await rm(profile, { recursive: true, force: true, maxRetries: 5 })
   }
   return attempts

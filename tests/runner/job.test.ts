@@ -17,6 +17,7 @@ const request: Request = {
   ],
   filter: undefined,
   soak: false,
+  soakScale: 1,
 }
 const names = (wish: Partial<Request>) =>
   plan({ ...request, ...wish }).map(({ name, tests }) => (tests === undefined ? name : `${name}: ${tests}`))

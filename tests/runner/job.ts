@@ -42,7 +42,12 @@ export interface Request {
   readonly filter: string | undefined
   /** True for all soak groups, or the number of one, modulo how many there are. */
   readonly soak: boolean | number
+  /** The factor by which soak groups do more than usual. */
+  readonly soakScale: number
 }
+
+/** A group takes at most half of that as it is called. */
+const soakMinutes = 20
 
 /** Name of the job of all tests that start neither displays nor machines. */
 export const unitTests = 'unit and shape tests'
@@ -55,19 +60,21 @@ const isDangerous = (file: string): boolean => isSoak(file) || file.startsWith('
 const needRegistry = /^tests\/e2e\/(imagebuild|official-clients|vmhost-clients|vmhost-schema)/
 
 /** Plans a run. */
-export function plan({ files, binaries, filter, soak }: Request): Job[] {
+export function plan({ files, binaries, filter, soak, soakScale }: Request): Job[] {
+  const minutes = soakMinutes * Math.max(1, soakScale)
+
   const groups = files.filter(isSoak).toSorted()
   const group = typeof soak === 'number' ? groups[soak % groups.length] : undefined
   const wanted = files.filter((file) => !isSoak(file) || soak === true || file === group).toSorted()
-  if (filter === undefined) return [...bunJobs(wanted), ...cargoJobs(binaries)]
+  if (filter === undefined) return [...bunJobs(wanted, minutes), ...cargoJobs(binaries)]
   const crate = filter.replace(/^crates\//, '').replace(/\/$/, '')
   const ofCrate = binaries.filter((binary) => binary.crate === crate)
   const matching = wanted.filter((file) => file.includes(filter))
-  if (ofCrate.length + matching.length > 0) return [...bunJobs(matching), ...cargoJobs(ofCrate)]
-  return [...bunJobs(wanted, RegExp.escape(filter)), ...cargoJobs(binaries, filter)]
+  if (ofCrate.length + matching.length > 0) return [...bunJobs(matching, minutes), ...cargoJobs(ofCrate)]
+  return [...bunJobs(wanted, minutes, RegExp.escape(filter)), ...cargoJobs(binaries, filter)]
 }
 
-function bunJobs(files: readonly string[], tests?: string): Job[] {
+function bunJobs(files: readonly string[], minutesOfSoak: number, tests?: string): Job[] {
   const base = {
     runner: 'bun',
     minutes: 10,
@@ -87,7 +94,7 @@ function bunJobs(files: readonly string[], tests?: string): Job[] {
       network,
       soaks,
       dangerous: isDangerous(file),
-      minutes: soaks ? 40 : 10,
+      minutes: soaks ? minutesOfSoak : 10,
     }
   })
   return together.length > 0 ? [{ ...base, name: unitTests, files: together }, ...single] : single

@@ -51,7 +51,13 @@ test('a unit test reaches what it imports', () => {
 })
 
 test('a crate reaches the crates that it is built and tested with', () => {
-  expect(rooms(tree.ofCrate('video'))).toEqual(['crates/capture', 'crates/desktop', 'crates/imaging', 'crates/stage', 'crates/video'])
+  expect(rooms(tree.ofCrate('video'))).toEqual([
+    'crates/capture',
+    'crates/desktop',
+    'crates/imaging',
+    'crates/stage',
+    'crates/video',
+  ])
 })
 
 test('what reaches a file that differs is picked, of the unit tests only those files', () => {

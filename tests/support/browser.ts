@@ -139,6 +139,8 @@ export const openBrowser = async (flags: readonly string[] = ['--window-size=128
       socket.close()
       child.kill('SIGKILL')
       await child.exited
+      // Its other processes end after it, and write until then.
+      await until('the end of all of the browser', () => Bun.spawnSync(['pgrep', '-f', profile]).exitCode === 1)
       await rm(profile, { recursive: true, force: true, maxRetries: 5 })
     },
   }
