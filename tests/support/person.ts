@@ -2,6 +2,7 @@
 import { expect } from 'bun:test'
 import { type Application, type Geometry, startGtk3 } from './applications.ts'
 import type { TestDesktop } from './desktop.ts'
+import { until } from './until.ts'
 import { asPerson, type DisplayState, displayState } from './witness/index.ts'
 
 /** A person's window, which covers what lies behind it, holds the focus and has the pointer over it. */
@@ -31,6 +32,9 @@ export const seatPerson = async (on: TestDesktop, geometry: Geometry = '760x640+
     'the focus of the person',
     ({ type, focused }) => type === 'focus-change' && focused === true,
   )
+  await until('the window of the person to be the active one', async () => {
+    return (await displayState(on)).active_window === window.windowId
+  })
   const pointInto = async (x: number, y: number) => {
     const mark = window.journal.mark()
     await asPerson.point(on, x + 300, y + 400)

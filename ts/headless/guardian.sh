@@ -58,11 +58,19 @@ if [ -n "$server" ] && grep -qzxFs -- "$mark" "/proc/$server/environ"; then
   done </proc/net/unix
 fi
 
+# A process that is just starting a program shows no environment: nobody is left where two looks in turn see nobody.
 rounds=0
 killed=' '
+empty=0
 while [ "$rounds" -lt 250 ]; do
   look
-  [ -n "${family# }$dying" ] || break
+  if [ -z "${family# }$dying" ]; then
+    empty=$((empty + 1))
+    [ "$empty" -lt 2 ] || break
+    sleep 0.01
+    continue
+  fi
+  empty=0
   last=
   if [ -r "$folder/subreapers" ]; then last=" $(tr '\n' ' ' <"$folder/subreapers")"; fi
   first=
