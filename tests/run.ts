@@ -25,7 +25,7 @@ import { added, adoptDescendants, descendants, onlyRun, traces } from './runner/
 import { longestFirst, pool } from './runner/pool.ts'
 import { Tree } from './runner/reach.ts'
 import { type Done, line, times } from './runner/report.ts'
-import { changedFiles, nearestFirst, reaching, reachOf, unchanged } from './runner/select.ts'
+import { changedFiles, hashesOf, nearestFirst, reaching, unchanged } from './runner/select.ts'
 import { unexpected } from './runner/skips.ts'
 import { files as allFiles, root } from './shape/sources.ts'
 import { keepProved, summary, tallyOfRun } from './spec/tally.ts'
@@ -86,10 +86,10 @@ const planned = plan({ files: tests, binaries: testBinaries(), filter, soak: gro
 
 // What need not run.
 const tree = new Tree(root, allFiles)
-const contents = new Contents(root)
+const hashes = hashesOf(planned, tree, new Contents(root))
 const kept = readResults(keptFile)
 const runsAll = values.all || values.record || inCi || filter !== undefined
-const spared = runsAll ? new Set<string>() : unchanged(planned, tree, contents, kept)
+const spared = runsAll ? new Set<string>() : unchanged(hashes, kept)
 const changed = values.changed ? changedFiles(root) : []
 const wanted = values.changed ? reaching(planned, tree, changed) : planned
 const proofs = new Set<string>()
@@ -111,7 +111,7 @@ const cores = availableParallelism()
 const width = place.apart ? Math.max(1, number('jobs', values.jobs, cores * 2)) : 1
 
 const begun = performance.now()
-const before = traces()
+const before = traces(place.apart)
 const done: Done[] = []
 const known = new Map([
   ...readNumbers(timesFile),
@@ -158,7 +158,10 @@ if (total(failing.map(({ result }) => result.counts)).failed <= mostFlaky) {
 }
 
 // What the run left, beside what its jobs were asked for themselves.
-const left = [...descendants().map(({ pid, command }) => `process ${pid}: ${command}`), ...added(before, traces())]
+const left = [
+  ...descendants().map(({ pid, command }) => `process ${pid}: ${command}`),
+  ...added(before, traces(place.apart)),
+]
 for (const { pid } of descendants()) process.kill(pid, 'SIGKILL')
 
 const sum = total(done.map(({ result }) => result.counts))
@@ -184,7 +187,7 @@ for (const { job, result } of done) {
   const isFlaky = flaky.some((name) => name.startsWith(`${job.name}: `))
   if (result.counts.failed > 0 || isFlaky || job.soaks || job.tests !== undefined || job.name === unitTests) continue
   clean[job.name] = {
-    hash: contents.of(reachOf(tree, job)),
+    hash: hashes.get(job.name) ?? '',
     counts: result.counts,
     proofs: result.proofs,
     seconds: result.seconds,

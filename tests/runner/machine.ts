@@ -47,21 +47,24 @@ export function descendants(except: ReadonlySet<number> = new Set()): Process[] 
   return found
 }
 
-/** What a run could leave on the machine: mounts, devices, sockets of displays, and files of ours, a line each. */
-export function traces(): Set<string> {
+/**
+ * What a run could leave on the machine: mounts and devices, and where jobs have no folders of their own also sockets of
+ * displays and files of ours; a line each.
+ */
+export function traces(isApart = false): Set<string> {
   const mounts = existsSync('/proc/self/mountinfo') ? readFileSync('/proc/self/mountinfo', 'utf8').split('\n') : []
   const names = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
   const loops = names('/sys/block').filter((name) => existsSync(`/sys/block/${name}/loop/backing_file`))
   const ours = ['/tmp', '/run', '/dev/shm', '/var/tmp'].flatMap((folder) =>
     names(folder)
-      .filter((name) => /^\.?(backlot|bun-)/.test(name) && !name.startsWith('bun-'))
-      .map((name) => join(folder, name)),
+      .filter((name) => name.startsWith('backlot'))
+      .map((name) => `file ${join(folder, name)}`),
   )
+  const shared = isApart ? [] : [...names('/tmp/.X11-unix').map((name) => `socket /tmp/.X11-unix/${name}`), ...ours]
   return new Set([
     ...mounts.flatMap((line) => (line === '' ? [] : `mount ${line.split(' ')[4]}`)),
     ...loops.map((name) => `device /dev/${name}`),
-    ...names('/tmp/.X11-unix').map((name) => `socket /tmp/.X11-unix/${name}`),
-    ...ours.map((path) => `file ${path}`),
+    ...shared,
   ])
 }
 

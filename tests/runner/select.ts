@@ -9,11 +9,13 @@ import type { Tree } from './reach.ts'
 export const reachOf = (tree: Tree, { files, crate }: Job): string[] =>
   crate === undefined ? [...new Set(files.flatMap((file) => tree.ofTest(file)))] : tree.ofCrate(crate)
 
+/** The hash of all that each job reaches, by its name: as the files are now, before anything runs. */
+export const hashesOf = (jobs: readonly Job[], tree: Tree, contents: Contents): Map<string, string> =>
+  new Map(jobs.map((job) => [job.name, contents.of(reachOf(tree, job))]))
+
 /** The names of the jobs whose kept result is that of what they reach now. */
-export function unchanged(jobs: readonly Job[], tree: Tree, contents: Contents, kept: Results): Set<string> {
-  const names = jobs.filter((job) => kept[job.name]?.hash === contents.of(reachOf(tree, job))).map(({ name }) => name)
-  return new Set(names)
-}
+export const unchanged = (hashes: ReadonlyMap<string, string>, kept: Results): Set<string> =>
+  new Set([...hashes].flatMap(([name, hash]) => (kept[name]?.hash === hash ? [name] : [])))
 
 /** The jobs that reach a file of `changed`; of the unit tests only the files that do. */
 export function reaching(jobs: readonly Job[], tree: Tree, changed: readonly string[]): Job[] {
