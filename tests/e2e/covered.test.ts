@@ -61,6 +61,9 @@ test('two agents drag at once in two covered windows, and each application sees 
   const windows = new Set(before.map(({ window_id }) => window_id))
   expect((await shapes()).filter(({ window_id }) => windows.has(window_id))).toEqual(before)
   process.kill(second.pid, 'SIGKILL')
+  await until('its window to be gone', async () => {
+    return !(await displayState(on())).stacking.includes(second.windowId)
+  })
 }, 60_000)
 
 test('a drag that is cancelled lets go at once, and what covers the window is whole again', async () => {
