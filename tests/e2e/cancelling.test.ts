@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Application, startGtk3, startXterm, typedInto } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand, openSocket, socketOf } from '../support/driver.ts'
+import { listedWindow } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { until } from '../support/until.ts'
 
@@ -89,10 +90,7 @@ test('a request that waits for its turn can be cancelled too', async () => {
 
 test('typing that is cancelled stops between two characters', async () => {
   const terminal = await startXterm(on())
-  const { windows } = await proxied.ask<{ windows: { pid: number; window_id: number }[] }>('list_windows')
-  const target = windows.find(({ window_id }) => window_id === terminal.windowId)
-  if (target === undefined) throw new Error('the terminal has no window')
-  const { pid, window_id } = target
+  const { pid, window_id } = await listedWindow(proxied, terminal.windowId)
   const text = 'a'.repeat(600)
   await cancelled(
     proxied,

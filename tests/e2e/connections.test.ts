@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { type Application, startGtk3, startXterm, typedInto } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
-import { middleOf } from '../support/look.ts'
+import { listedWindow, middleOf } from '../support/look.ts'
 import { connect } from '../support/mcp-client.ts'
 import { until } from '../support/until.ts'
 import { displayState } from '../support/witness/index.ts'
@@ -43,8 +43,7 @@ test('the pointer of a client that is killed goes with it, in the middle of its 
   await pointersAre(0)
   const terminal = await startXterm(on())
   await using client = await connect(on())
-  const { windows } = await client.ask<{ windows: (typeof target)[] }>('list_windows')
-  const pid = windows.find(({ window_id }) => window_id === terminal.windowId)?.pid
+  const { pid } = await listedWindow(client, terminal.windowId)
   const into = { pid, window_id: terminal.windowId }
   const typing = client.call('type_text', { ...into, text: 'a'.repeat(600), delay_ms: 50 }).catch(() => 'lost')
   await until('the first characters', () => typedInto(terminal).length > 2)

@@ -149,7 +149,8 @@ test(
 const owner = `
   import { startDesktop } from '@backlot/headless'
   const desktop = await startDesktop()
-  Bun.spawn(['xterm'], { env: desktop.env })
+  // It leaves a file among the temporary ones when it is killed.
+  Bun.spawn(['xterm'], { env: { ...desktop.env, TMPDIR: desktop.folder } })
   if (process.argv.length > 2) await (await desktop.start(process.argv.slice(1))).exited
   console.log(JSON.stringify({ folder: desktop.folder, display: desktop.display, x: desktop.pids.x_server }))
   setInterval(() => {}, 60_000)

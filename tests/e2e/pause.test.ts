@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Application, startGtk3, startXterm, typedInto } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand } from '../support/driver.ts'
-import { middleOf } from '../support/look.ts'
+import { listedWindow, middleOf } from '../support/look.ts'
 import { connect, type McpClient, type Result } from '../support/mcp-client.ts'
 import { until } from '../support/until.ts'
 import { boundsOf } from '../support/witness/index.ts'
@@ -17,8 +17,7 @@ beforeAll(async () => {
   app = await startGtk3(on(), 'controls')
   terminal = await startXterm(on())
   client = await connect(on())
-  const { windows } = await client.ask<{ windows: (typeof shell)[] }>('list_windows')
-  const pid = windows.find(({ window_id }) => window_id === terminal.windowId)?.pid ?? 0
+  const { pid } = await listedWindow(client, terminal.windowId)
   shell = { pid, window_id: terminal.windowId }
 }, 60_000)
 

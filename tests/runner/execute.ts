@@ -42,8 +42,11 @@ export interface Place {
 /** Jobs that run now: they do not outlive an interruption of this run. */
 const running = new Set<Bun.Subprocess>()
 
-/** Ends all jobs and what they started. */
+let isEnding = false
+
+/** Ends all jobs and what they started; none begins any more. */
 export async function endAll(): Promise<void> {
+  isEnding = true
   for (const child of running) child.kill('SIGKILL')
   await Promise.all([...running].map((child) => child.exited))
   for (const { pid } of descendants()) process.kill(pid, 'SIGKILL')
@@ -58,6 +61,8 @@ const kept = (place: Place): string[] => [
 
 /** Runs a job; `only` are the names of the tests of a cargo binary to run again by themselves. */
 export async function execute(job: Job, place: Place, only: readonly string[] = []): Promise<Result> {
+  // The run ends; nobody waits for this one.
+  if (isEnding) await new Promise(() => undefined)
   const { root, results } = place
   const folder = join(results, job.name.replaceAll(/[^\w.-]+/g, '-'))
   rmSync(folder, { recursive: true, force: true })
@@ -116,7 +121,7 @@ export async function execute(job: Job, place: Place, only: readonly string[] = 
     ...{ counts, failed, left, seconds, output, files },
     skipped: reports.flatMap((report) => report.skipped),
     proofs: lines(at('proofs.txt')),
-    waits: lines(at('waits.txt')).map((line) => JSON.parse(line) as Wait),
+    waits: lines(at('waits.txt')).flatMap(waitOf),
     cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
   }
 }
@@ -156,6 +161,15 @@ async function leftOnMachine(before: ReadonlySet<string>, others: ReadonlySet<nu
 /** Without what lies in a folder that is named itself. */
 const topmost = (found: readonly string[]): string[] =>
   found.filter((line) => !found.some((other) => other.startsWith('file ') && line.startsWith(`${other}/`)))
+
+/** The wait that a line tells of; a program that was killed may have left half a line. */
+const waitOf = (line: string): Wait[] => {
+  try {
+    return [JSON.parse(line) as Wait]
+  } catch {
+    return []
+  }
+}
 
 const text = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '')
 const lines = (path: string): string[] =>

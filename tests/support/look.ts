@@ -1,5 +1,6 @@
 /** What tests ask of `list_windows` and `get_window_state`, with the types of the answers. */
 import type { McpClient } from './mcp-client.ts'
+import { until } from './until.ts'
 
 /** A record of `list_windows`, as far as tests use it. */
 export interface ListedWindow {
@@ -34,6 +35,14 @@ export interface Target {
 /** The windows of a process. */
 export const windowsOf = async (client: McpClient, pid: number): Promise<readonly ListedWindow[]> =>
   (await client.ask<{ windows: ListedWindow[] }>('list_windows', { pid })).windows
+
+/** The window with that id once it is listed, which a window manager makes it a moment after it is there. */
+export const listedWindow = (client: McpClient, windowId: number): Promise<ListedWindow> =>
+  until(`the window ${windowId} to be listed`, async () =>
+    (await client.ask<{ windows: ListedWindow[] }>('list_windows')).windows.find(
+      ({ window_id }) => window_id === windowId,
+    ),
+  )
 
 /** The elements of a window. */
 export const elementsOf = async (client: McpClient, target: Target): Promise<readonly ListedElement[]> =>
