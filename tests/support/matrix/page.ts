@@ -11,7 +11,6 @@ journal of the person's window say what the person noticed.
 - **yes, unverified**: the same, but nothing that could be looked at showed an effect: most clicks here go to a place that does nothing.
 - a code: nothing arrived, and the action was refused with that failure; the reasons are below.
 - **no**: it arrived, and the person noticed, or it did not arrive; why is said below.
-- *****: it failed once in this run, and was as it stands here when it was tried again at once.
 - **–**: the toolkit has nothing that the action could be tried on.
 `
 
