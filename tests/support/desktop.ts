@@ -56,8 +56,6 @@ export class TestDesktop {
     const own = {
       HOME: this.home,
       TMPDIR: this.shared.temporary,
-      // LibreOffice has a variable of its own for its sockets.
-      OSL_SOCKET_PATH: this.shared.temporary,
       // The executable unpacks its native core once for all desktops.
       BUN_TMPDIR: tmpdir(),
       XDG_CACHE_HOME: join(this.home, '.cache'),
