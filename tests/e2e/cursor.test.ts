@@ -248,13 +248,17 @@ test(
     }
     type Places = readonly { readonly x: number; readonly y: number }[]
     const middle = (start.x + end.x) / 2
-    /** How far beside the straight way it was on the average; a busy machine shows few places, but not only of one half. */
-    const aside = (places: Places): number =>
-      places.reduce((sum, { y }) => sum + Math.abs(y - end.y), 0) / places.length
-    const halves = (places: Places): [number, number] => [
-      aside(places.filter(({ x }) => x < middle)),
-      aside(places.filter(({ x }) => x >= middle)),
-    ]
+    /** How far beside the straight way it was at `x`, between the places where it was seen, whenever that was. */
+    const aside = (places: Places, x: number): number => {
+      const seen = [start, ...places, end].toSorted((one, another) => one.x - another.x)
+      const next = seen.findIndex((place) => place.x >= x)
+      const [one = start, another = end] = [seen[next - 1], seen[next]]
+      const part = another.x === one.x ? 0 : (x - one.x) / (another.x - one.x)
+      return Math.abs(one.y + part * (another.y - one.y) - end.y)
+    }
+    const sum = (places: Places, from: number): number =>
+      Array.from({ length: 49 }, (_, step) => aside(places, from + (step + 1) * 10)).reduce((all, one) => all + one, 0)
+    const halves = (places: Places): [number, number] => [sum(places, start.x), sum(places, middle)]
     const [before, after] = [await glide({ arc_flow: -1, spring: 1 }), await glide({ arc_flow: 1, spring: 1 })]
     const [[early, late], [earlyAfter, lateAfter]] = [halves(before), halves(after)]
     expect(early).toBeGreaterThan(late)
