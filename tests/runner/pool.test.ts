@@ -17,7 +17,7 @@ test('so many jobs run side by side, and every one runs', async () => {
 })
 
 test('the longest begin, and before them what nobody has timed', () => {
-  const jobs = ['short', 'long', 'new'].map((name) => ({ name }))
+  const jobs = ['short', 'long', 'new', 'soak'].map((name) => ({ name, soaks: name === 'soak' }))
   const seconds = new Map(Object.entries({ short: 1, long: 60 }))
-  expect(longestFirst(jobs, seconds).map(({ name }) => name)).toEqual(['new', 'long', 'short'])
+  expect(longestFirst(jobs, seconds).map(({ name }) => name)).toEqual(['soak', 'new', 'long', 'short'])
 })

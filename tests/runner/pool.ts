@@ -9,8 +9,11 @@ export async function pool<T>(items: readonly T[], width: number, work: (item: T
   await Promise.all(Array.from({ length: Math.max(1, width) }, worker))
 }
 
-/** Longest first by `seconds`, so that no long job is left to run by itself at the end; unknown ones before all. */
-export const longestFirst = <T extends { readonly name: string }>(
+/** Longest first by `seconds`, so that none is left to run by itself at the end; before all what nobody has timed. */
+export const longestFirst = <T extends { readonly name: string; readonly soaks?: boolean }>(
   jobs: readonly T[],
   seconds: ReadonlyMap<string, number>,
-): T[] => jobs.toSorted((a, b) => (seconds.get(b.name) ?? 600) - (seconds.get(a.name) ?? 600))
+): T[] => {
+  const of = ({ name, soaks }: T): number => seconds.get(name) ?? (soaks ? 1200 : 600)
+  return jobs.toSorted((a, b) => of(b) - of(a))
+}
