@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import type { TestDesktop } from './desktop.ts'
 import { type Entry, Journal } from './journal.ts'
 import { removeSockets } from './office.ts'
+import { until } from './until.ts'
 
 const fixtures = join(import.meta.dir, 'fixtures')
 
@@ -19,8 +20,14 @@ export interface Application {
   readonly journal: Journal
 }
 
-const started = async (title: string, journal: Journal): Promise<Application> => {
+const started = async (on: TestDesktop, title: string, journal: Journal): Promise<Application> => {
   const ready = await journal.waitFor(`"${title}" to be ready`, (entry) => entry.type === 'ready')
+  const id = `0x${Number(ready.window_id).toString(16)}`
+  await until(`the window manager to know "${title}"`, async () => {
+    const { stdout } = await on.run(['xprop', '-root', '_NET_CLIENT_LIST'])
+    // Without a window manager there is no list.
+    return !stdout.includes('#') || new RegExp(`\\b${id}\\b`).test(stdout)
+  })
   return { pid: Number(ready.pid), windowId: Number(ready.window_id), title, journal }
 }
 
@@ -58,7 +65,7 @@ export const startGtk3 = (
   const file = on.path(`${kind}.jsonl`)
   const flags = options.blinking ? ['blinking'] : []
   on.start([python, join(fixtures, 'gtk3.py'), file, title, options.geometry ?? '420x480+100+100', kind, ...flags])
-  return started(title, Journal.inFile(file))
+  return started(on, title, Journal.inFile(file))
 }
 
 /** Starts the GTK 3 application whose one element, `Banner`, offers that action and does nothing but journal it. */
@@ -66,7 +73,7 @@ export const startBanner = (on: TestDesktop, action: 'cancel' | 'open'): Promise
   const title = `Backlot banner to ${action}`
   const file = on.path('banner.jsonl')
   on.start([python, join(fixtures, 'gtk3_banner.py'), file, title, action])
-  return started(title, Journal.inFile(file))
+  return started(on, title, Journal.inFile(file))
 }
 
 /** Starts the GTK 3 application of nested, disabled, checked and equally named menu items. */
@@ -74,7 +81,7 @@ export const startMenus = (on: TestDesktop): Promise<Application> => {
   const title = 'Backlot menus'
   const file = on.path('menus.jsonl')
   on.start([python, join(fixtures, 'gtk3_menus.py'), file, title])
-  return started(title, Journal.inFile(file))
+  return started(on, title, Journal.inFile(file))
 }
 
 /**
@@ -89,7 +96,7 @@ export const startXterm = (
   const file = on.path('terminal.jsonl')
   const program = [python, join(fixtures, 'terminal.py'), file, ...(options.mouse ? ['mouse'] : [])]
   on.start(['xterm', '-u8', '-T', title, '-geometry', '60x12+60+60', '-e', ...program])
-  return started(title, Journal.inFile(file))
+  return started(on, title, Journal.inFile(file))
 }
 
 /** The bytes that a terminal's program has read after `since`. */
@@ -113,7 +120,7 @@ export const startGtk4 = (on: TestDesktop, options: { readonly title?: string } 
   const title = options.title ?? 'Backlot GTK 4'
   const file = on.path('gtk4.jsonl')
   on.start([python, join(fixtures, 'gtk4.py'), file, title, '420x560'])
-  return started(title, Journal.inFile(file))
+  return started(on, title, Journal.inFile(file))
 }
 
 /** Starts the Qt application in version 5 or 6, which has one of each common control. */
@@ -125,7 +132,7 @@ export const startQt = (
   const title = options.title ?? `Backlot Qt ${major}`
   const file = on.path(`qt${major}.jsonl`)
   on.start([python, join(fixtures, 'qt.py'), String(major), file, title, options.geometry ?? '420x600+100+100'])
-  return started(title, Journal.inFile(file))
+  return started(on, title, Journal.inFile(file))
 }
 
 /** Starts the Qt application of three tabs, `Harbour`, `Lighthouse` and `Ferry`. */
@@ -133,7 +140,7 @@ export const startTabs = (on: TestDesktop, major: 5 | 6): Promise<Application> =
   const title = `Backlot tabs of Qt ${major}`
   const file = on.path(`tabs-of-qt${major}.jsonl`)
   on.start([python, join(fixtures, 'qt_tabs.py'), String(major), file, title])
-  return started(title, Journal.inFile(file))
+  return started(on, title, Journal.inFile(file))
 }
 
 /** Starts the application whose buttons and keys open dialogs. */
@@ -141,14 +148,14 @@ export const startDialogs = (on: TestDesktop, toolkit: 'gtk3' | 'qt5' | 'qt6'): 
   const title = `Backlot dialogs of ${toolkit}`
   const file = on.path(`dialogs-${toolkit}.jsonl`)
   on.start([python, join(fixtures, 'dialogs.py'), toolkit, file, title])
-  return started(title, Journal.inFile(file))
+  return started(on, title, Journal.inFile(file))
 }
 
 /** Starts LibreOffice Calc on an empty sheet; its journal has the keys and presses of the sheet and changed cells. */
 export const startCalc = async (on: TestDesktop): Promise<Application> => {
   const file = on.path('calc.jsonl')
   on.start([python, join(fixtures, 'calc.py'), file, on.path('libreoffice-profile')])
-  const calc = await started('Untitled 1 - LibreOffice Calc', Journal.inFile(file))
+  const calc = await started(on, 'Untitled 1 - LibreOffice Calc', Journal.inFile(file))
   removeSockets(calc.pid)
   return calc
 }
@@ -160,7 +167,7 @@ export const startWebView = (on: TestDesktop): Promise<Application> => {
   // Its sandbox needs namespaces, and its compositor a graphics card.
   const env = { WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', WEBKIT_DISABLE_COMPOSITING_MODE: '1' }
   on.start([python, join(fixtures, 'webview.py'), file, title], env)
-  return started(title, Journal.inFile(file))
+  return started(on, title, Journal.inFile(file))
 }
 
 /** Flags that a Chromium for tests needs; as root it has no sandbox. */
