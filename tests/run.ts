@@ -120,41 +120,46 @@ const known = new Map([
 
 if (jobs.length > 0) await prepare()
 const preparedSeconds = (performance.now() - begun) / 1000
+const flaky: string[] = []
+const flakyBefore = readNumbers(flakyFile)
+
+/** Runs the failed tests of a job once more by themselves; what passes then takes the place of what failed. */
+const tryAgain = async (entry: Done): Promise<void> => {
+  const { job, result } = entry
+  if (triedAgain.has(job.name) || !worthAgain(job, result, flakyBefore)) return
+  triedAgain.add(job.name)
+  const only = job.runner === 'cargo' ? result.failed : []
+  const second = await execute(job, place, only)
+  console.log(line({ job, result: second }, 'again'))
+  if (second.counts.failed > 0 || second.counts.passed < Math.max(1, only.length)) {
+    console.log(second.output)
+    return
+  }
+  flaky.push(...namesOf(job, result))
+  const ofOnly = { passed: only.length, failed: -only.length, skipped: 0 }
+  const counts = only.length > 0 ? total([result.counts, ofOnly]) : second.counts
+  const proofs = [...result.proofs, ...second.proofs]
+  done[done.indexOf(entry)] = { job, result: { ...second, counts, failed: [], proofs } }
+}
+const triedAgain = new Set<string>()
+
 const ordered = longestFirst(jobs, known)
 await pool(values.changed ? nearestFirst(ordered, tree, changed) : ordered, width, async (job) => {
   if (values.bail && done.some(({ result }) => result.counts.failed > 0)) return
   const result = await execute(job, place)
-  done.push({ job, result })
+  const entry = { job, result }
+  done.push(entry)
   if (result.counts.failed > 0) console.log(result.output)
   console.log(line({ job, result }, `${String(done.length).padStart(3)}/${jobs.length}`))
   for (const name of result.failed) console.log(`     failed: ${name}`)
+  // An accident ends nothing.
+  if (values.bail && result.counts.failed > 0) await tryAgain(entry)
 })
 
 // What failed by accident passes by itself.
-const flaky: string[] = []
-const flakyBefore = readNumbers(flakyFile)
 const failing = done.filter(({ result }) => result.counts.failed > 0)
 if (total(failing.map(({ result }) => result.counts)).failed <= mostFlaky) {
-  for (const entry of failing) {
-    const { job, result } = entry
-    if (!worthAgain(job, result, flakyBefore)) continue
-    const only = job.runner === 'cargo' ? result.failed : []
-    const second = await execute(job, place, only)
-    console.log(line({ job, result: second }, 'again'))
-    if (second.counts.failed > 0 || second.counts.passed < Math.max(1, only.length)) {
-      console.log(second.output)
-      continue
-    }
-    flaky.push(...namesOf(job, result))
-    const counts =
-      only.length > 0
-        ? total([result.counts, { passed: only.length, failed: -only.length, skipped: 0 }])
-        : second.counts
-    done[done.indexOf(entry)] = {
-      job,
-      result: { ...second, counts, failed: [], proofs: [...result.proofs, ...second.proofs] },
-    }
-  }
+  for (const entry of failing) await tryAgain(entry)
 }
 
 // What the run left, beside what its jobs were asked for themselves.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { startGtk3 } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { driverCommand } from '../support/driver.ts'
@@ -41,9 +41,17 @@ const copied = async (text: string): Promise<Bun.Subprocess> => {
 
 test('text goes to other programs and comes from them', async () => {
   const text = 'Grüße\n世界 😀'
-  expect(await client.ask<Record<string, unknown>>('clipboard_write', { text })).toMatchObject({ effect: 'confirmed' })
+  expect(await client.ask<Record<string, unknown>>('clipboard_write', { text })).toMatchObject({
+    effect: 'confirmed',
+    text_length: text.length,
+  })
   expect(await pasted('UTF8_STRING')).toBe(text)
-  expect(await client.ask<Clip>('clipboard_read')).toMatchObject({ text, files: [], image_file_path: null })
+  expect(await client.ask<Clip>('clipboard_read')).toMatchObject({
+    text,
+    text_length: text.length,
+    files: [],
+    image_file_path: null,
+  })
   await copied('from xclip')
   expect(await client.ask<Clip>('clipboard_read')).toMatchObject({ text: 'from xclip' })
 }, 30_000)
@@ -65,7 +73,9 @@ test('an application pastes what is written, and what it copies is read', async 
 test('pictures and files go both ways', async () => {
   const picture = on().path('picture.png')
   await client.ask('get_window_state', { ...target, screenshot_out_file: picture })
-  await client.ask('clipboard_write', { image_file: picture, files: [picture, '/etc/a b'] })
+  expect(
+    await client.ask<object>('clipboard_write', { image_file: picture, files: [picture, '/etc/a b'] }),
+  ).toMatchObject({ text_length: 0, image_bytes: statSync(picture).size, files: [picture, '/etc/a b'] })
   const out = on().path('out.png')
   const read = await client.ask<Clip>('clipboard_read', { image_out_file: out })
   expect(read).toMatchObject({ image_file_path: out, files: [picture, '/etc/a b'] })

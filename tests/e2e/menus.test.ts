@@ -5,6 +5,7 @@ import { windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { type Person, seatPerson } from '../support/person.ts'
 import { until } from '../support/until.ts'
+import { displayState } from '../support/witness/index.ts'
 
 const on = privateDesktop()
 let client: McpClient
@@ -30,6 +31,8 @@ describe('an item of a closed menu is chosen by its path', () => {
     test(`${name}, in a covered window`, async () => {
       const { pid, windowId: window_id, journal } = await start()
       const target = { pid, window_id }
+      // The window that has just come becomes the active one a moment after it has the focus.
+      await until('the window to be active', async () => (await displayState(on())).active_window === window_id)
       await person.undisturbed(async () => {
         const mark = journal.mark()
         const did = await client.ask('invoke_menu', { ...target, path: ['file', 'quit LATER'] })

@@ -53,10 +53,6 @@ export const seatPerson = async (on: TestDesktop, geometry: Geometry = '760x640+
       await pointInto(x, y)
     },
     async undisturbed(work, tolerated = []) {
-      // A window that has just come may be named as the active one for a moment.
-      await until('the window of the person to be the active one', async () => {
-        return (await displayState(on)).active_window === window.windowId
-      })
       const before = ofPerson(await displayState(on))
       const mark = window.journal.mark()
       const result = await work()
