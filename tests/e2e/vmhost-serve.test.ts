@@ -123,6 +123,20 @@ describe('serve', () => {
     expect(other.url).toBe(`unix:${path}`)
     expect((await other.host('config')).status).toBe(0)
   })
+
+  test('leaves a connection over a Unix socket open while nothing is said', async () => {
+    const path = join(host.home, 'quiet.sock')
+    await using _other = await startVmHost(['--listen', `unix:${path}`])
+    const stream = await fetch('http://localhost/svc/events', { unix: path })
+    const decoder = new TextDecoder()
+    let heard = ''
+    // The service says so after a silence that is longer than servers usually bear.
+    for await (const bytes of stream.body ?? []) {
+      heard += decoder.decode(bytes)
+      if (heard.includes(': still here')) break
+    }
+    expect(heard).toContain(': still here')
+  }, 60_000)
 })
 
 describe('host', () => {

@@ -58,7 +58,7 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
   let answer: Answer | undefined
   let answered = 0
   const server = await orDispose(host, () =>
-    bind(address, socket === undefined ? { hostname: address, port: options.port, idleTimeout } : { unix: socket }, {
+    bind(address, socket === undefined ? { hostname: address, port: options.port } : { unix: socket }, {
       // Beyond it Bun answers 413 by itself; the service reads bodies up to its own limit and answers 400.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: async (request: Request) => {
@@ -124,7 +124,7 @@ const idleTimeout = 0
 
 const isAnyAddress = (address: string): boolean => address === '0.0.0.0' || address === '::'
 
-type Where = { unix: string } | { hostname: string; port: number; idleTimeout: number }
+type Where = { unix: string } | { hostname: string; port: number }
 type Serving = Pick<Bun.Serve.Options<ScreenLink>, 'maxRequestBodySize'> & {
   fetch(request: Request): Promise<Response>
 }
@@ -133,7 +133,8 @@ const bind = (address: string, where: Where, serving: Serving): Bun.Server<Scree
   // Sockets are created with mode 0755 otherwise, and closing them afterwards would leave a gap.
   const umask = process.umask(0o177)
   try {
-    return Bun.serve<ScreenLink>({ ...where, ...serving, websocket: screenSockets })
+    // Bun keeps to it on a Unix socket too, though its types deny that.
+    return Bun.serve({ ...where, ...serving, idleTimeout, websocket: screenSockets } as Bun.Serve.Options<ScreenLink>)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const shown = 'unix' in where ? address : `${urlHost(address)}:${where.port}`
