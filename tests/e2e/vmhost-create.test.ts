@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { serveDisk } from '../support/disk-server.ts'
 import { proving } from '../support/proves.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -211,44 +210,6 @@ describe('a VM is made', () => {
     expect(await names(host)).not.toContain('ubuntu_22.04')
   })
 })
-
-/** A web server with one file, which can be told to wait and to break off. */
-const serveDisk = async (bytes: Uint8Array) => {
-  const state = {
-    etag: '"one"',
-    cutAfter: Number.POSITIVE_INFINITY,
-    hold: undefined as Promise<void> | undefined,
-    requests: [] as string[],
-  }
-  const server = createServer(async ({ url, headers }, answer) => {
-    const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = headers
-    const start = range === undefined || ifRange !== state.etag ? 0 : Number(/(\d+)-/.exec(range)?.[1])
-    const isSame = ifNoneMatch === state.etag
-    state.requests.push(isSame ? 'same?' : String(start))
-    if (!url?.startsWith('/disk.raw')) return answer.writeHead(404).end()
-    if (isSame) return answer.writeHead(304).end()
-    const rest = bytes.subarray(start)
-    const { hold, cutAfter } = state
-    answer.writeHead(start === 0 ? 200 : 206, {
-      ETag: state.etag,
-      'Content-Length': rest.length,
-      ...(start > 0 && { 'Content-Range': `bytes ${start}-${bytes.length - 1}/${bytes.length}` }),
-    })
-    answer.write(rest.subarray(0, cutAfter))
-    await hold
-    if (cutAfter < rest.length) return answer.destroy()
-    return answer.end()
-  })
-  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
-  return {
-    state,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/disk.raw`,
-    [Symbol.dispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}
 
 test('a disk that does not begin as one is not taken for a raw one', async () => {
   await create(host, 'torn')

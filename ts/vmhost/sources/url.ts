@@ -1,7 +1,7 @@
 /** A disk file behind an address. */
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import { download, forget, withoutSecrets } from '../disks/download.ts'
+import { download, withoutSecrets } from '../disks/download.ts'
 import { fillFromImage, inspect } from './disk-image.ts'
 import type { Source } from './source.ts'
 
@@ -26,13 +26,9 @@ export const url: Source = {
       seeded: true,
       async fill(folder, _storage, bytes, work) {
         const { cacheDirectory, cachingEnabled } = await host.settings.read()
-        work.step('downloading')
-        const path = await download(image, join(cacheDirectory, folderName), work)
-        try {
-          await fillFromImage(path, await inspect(path, true, work.signal), folder, bytes, work)
-        } finally {
-          if (!cachingEnabled) await forget(path)
-        }
+        await download(image, join(cacheDirectory, folderName), cachingEnabled, work, async (path) =>
+          fillFromImage(path, await inspect(path, true, work.signal), folder, bytes, work),
+        )
       },
     }
   },
