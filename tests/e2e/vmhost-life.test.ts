@@ -288,8 +288,7 @@ describe('a VM that boots', () => {
       expect(readdirSync(folder('one'))).toEqual(['notes.txt'])
       expect(checkDisk(folder('two'))).toBe(0)
       expect((await call(host, 'DELETE', '/svc/vms/two'))[0]).toBe(200)
-      expect(readdirSync(join(host.home, 'data/vms')).sort()).toEqual(['.bases', 'one'])
-      expect(readdirSync(join(host.home, 'data/vms/.bases'))).toEqual([])
+      expect(readdirSync(join(host.home, 'data/vms'))).toEqual(['one'])
     }),
   )
 })

@@ -206,7 +206,7 @@ describe('a disk', () => {
     expect([isMarked(join(home(), 'child'), 0x33), isMarked(join(home(), 'grown'), 0x11)]).toEqual([true, true])
     expect([checkDisk(join(home(), 'child')), checkDisk(join(home(), 'grown'))]).toEqual([0, 0])
     for (const name of ['child', 'grown']) await call(host, 'DELETE', `/svc/vms/${name}`)
-    expect(readdirSync(join(home(), '.bases'))).toEqual([])
+    expect(existsSync(join(home(), '.bases'))).toBe(false)
   })
 
   test('that lies on many others is copied for a clone, so that no chain grows for ever', async () => {

@@ -190,7 +190,8 @@ const uuidLength = 36
 /** Where a VM of that name is in a storage, or would be. */
 export const placeOf = (storage: Storage, name: string): VmPlace => ({ name, path: join(storage.path, name), storage })
 
-const entriesOf = async (folder: string): Promise<string[]> => {
+/** What is in a folder, nothing where it is none; throws `storage_unreadable`. */
+export const entriesOf = async (folder: string): Promise<string[]> => {
   try {
     return await readdir(folder)
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Bases: disks that never change, in a hidden folder of each location; VMs there write to overlays of them. */
-import { constants, copyFile, link, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { constants, copyFile, link, lstat, mkdir, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { core } from '../core.ts'
 import { syncFile, syncFolder } from '../durable.ts'
@@ -8,7 +9,8 @@ import type { Storage } from '../storage.ts'
 import { together } from '../together.ts'
 import type { Turns } from '../turns.ts'
 import { basesFolder, vmFiles, vmPath } from '../vm-directory.ts'
-import type { VmPlace } from '../vm-store.ts'
+import { entriesOf, type VmPlace } from '../vm-store.ts'
+import { ownDisk } from './own-disk.ts'
 import { type Copying, copyDisk } from './qemu-img.ts'
 
 type Format = 'qcow2' | 'raw'
@@ -47,7 +49,7 @@ export class Bases {
     const hash = Bun.hash(`${dev}/${ino}/${size}/${mtimeMs}`).toString(36)
     const base = { file: `${name}-${hash}.${format}`, format }
     const folder = await this.#folder(storage)
-    if (await isThere(join(folder, base.file))) return base
+    if (existsSync(join(folder, base.file))) return base
     const next = join(folder, `.${crypto.randomUUID()}.tmp`)
     try {
       await link(path, next)
@@ -77,23 +79,27 @@ export class Bases {
     const next = vmPath(vm.path, 'nextDisk')
     await together([link(disk, join(folder, base.file)), rm(next, { force: true })])
     const replace = async () => {
-      await together([syncFolder(folder), this.overlay(next, base)])
+      // The folder of bases may be new.
+      await together([syncFolder(folder), syncFolder(vm.storage.path), this.overlay(next, base)])
       await rename(next, disk)
       await syncFolder(vm.path)
     }
     return { base, replaced: replace() }
   }
 
-  /** Removes the bases of the location on which no disk lies any more; where a disk cannot be read, none. */
+  /**
+   * Removes the bases of the location on which no disk lies any more, and their folder where it is empty then. Where a
+   * disk or the location cannot be read, all stay, and it throws why.
+   */
   async collect(storage: Storage): Promise<void> {
     await this.exclusively(storage, async () => {
       const folder = join(storage.path, basesFolder)
-      const files = await readdir(folder).catch(() => [])
-      if (files.length === 0) return
+      if (!existsSync(folder)) return
+      const files = await readdir(folder)
       const used = new Set<string>()
-      for (const path of await disksIn(storage)) {
+      for (const path of files.length === 0 ? [] : await disksIn(storage)) {
         try {
-          const { chain } = await core().diskInfo(path)
+          const { chain } = await ownDisk(path)
           for (const { path } of chain) used.add(await fileId(path))
         } catch (error) {
           if (await isThere(path)) throw error
@@ -104,6 +110,7 @@ export class Bases {
         if (!used.has(await fileId(path))) await rm(path, { force: true })
       }
       await syncFolder(folder)
+      await rmdir(folder).catch(() => undefined)
     })
   }
 
@@ -132,7 +139,7 @@ const untouched = async (disk: string): Promise<BaseDisk | undefined> => {
 export const dependent = async ({ path }: Storage, others: readonly Storage[]): Promise<string | undefined> => {
   const below = `${await realpath(path).catch(() => path)}/`
   for (const other of others) {
-    for (const disk of await disksIn(other)) {
+    for (const disk of await disksIn(other).catch(() => [])) {
       const chain = await core()
         .diskInfo(disk)
         .then(
@@ -147,19 +154,19 @@ export const dependent = async ({ path }: Storage, others: readonly Storage[]): 
   return undefined
 }
 
-/** The disks of a location, those of VMs that are being made or removed among them. */
+/** The disks of a location, those of VMs that are being made or removed among them; throws `storage_unreadable`. */
 export const disksIn = async ({ path }: Storage): Promise<string[]> => {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
-  const folders = entries.filter((entry) => entry.isDirectory() && entry.name !== basesFolder)
-  const disks = folders.flatMap(({ name }) => [join(path, name, vmFiles.disk), join(path, name, vmFiles.nextDisk)])
+  const names = (await entriesOf(path)).filter((name) => name !== basesFolder)
+  const disks = names.flatMap((name) => [join(path, name, vmFiles.disk), join(path, name, vmFiles.nextDisk)])
   const there = await Promise.all(disks.map(isThere))
   return disks.filter((_, index) => there[index])
 }
 
+/** Whether there may be something: a link that leads nowhere, for its drive may come back, and what cannot be looked at. */
 const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
+  lstat(path).then(
     () => true,
-    () => false,
+    ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT' && code !== 'ENOTDIR',
   )
 
 /** What a file is, by whatever name. */
