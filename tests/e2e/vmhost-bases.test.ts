@@ -1,11 +1,11 @@
-/** Bases: none goes while a disk may lie on it. */
+/** Bases: none goes while a disk may lie on it, and what is wrong with one VM fails nothing that is done with another. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { scratchFolder } from '../support/scratch.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { call, checkDisk, create } from '../support/vms.ts'
+import { call, checkDisk, create, get } from '../support/vms.ts'
 
 let host: VmHost
 
@@ -56,6 +56,18 @@ test('a disk on a drive that is not there now keeps the base that it lies on', a
   await remove('source')
   expect(bases()).toHaveLength(1)
   await remove('linked')
+})
+
+test('a move succeeds beside a VM whose disk is damaged', async () => {
+  await damagedClone('mover', 'neighbour')
+  const elsewhere = scratchFolder('elsewhere')
+  expect((await call(host, 'POST', '/svc/config/locations', { name: 'nas', path: elsewhere }))[0]).toBe(200)
+  const answer = await call(host, 'PATCH', '/svc/vms/mover', { storage: 'nas' })
+  expect(answer).toEqual([200, { message: 'Virtual machine updated: mover' }])
+  expect((await get(host, 'mover')).locationName).toBe('nas')
+  expect(bases()).toHaveLength(1)
+  await remove('neighbour', 'mover')
+  expect((await call(host, 'DELETE', '/svc/config/locations/nas'))[0]).toBe(200)
 })
 
 test('the folder of bases outlives a power cut before a disk lies on one', async () => {

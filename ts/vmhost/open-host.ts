@@ -12,6 +12,7 @@ import { fileFailure } from './file-failure.ts'
 import type { Host } from './host.ts'
 import type { Accelerator } from './hypervisors/qemu/arguments.ts'
 import { qemu } from './hypervisors/qemu/start.ts'
+import { collectBases } from './lifecycle/collect.ts'
 import { Listing } from './listing.ts'
 import { LogFile } from './log-file.ts'
 import { Machines } from './machines.ts'
@@ -142,7 +143,7 @@ const takeUp = async (host: Omit<Host, 'newLink'>): Promise<void> => {
   }
   await removeEphemeral(host, brief)
   await host.store.sweep(storages).catch(tell('-'))
-  for (const storage of storages) await host.bases.collect(storage).catch(tell('-'))
+  for (const storage of storages) await collectBases(host, storage)
 }
 
 /** Nobody who made a VM that is not to last is there any more to start it: what does not run goes. */

@@ -1,6 +1,6 @@
 /** Deletes a VM. */
-import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../host.ts'
+import { collectBases } from './collect.ts'
 import { alone, findVm } from './find.ts'
 
 export const deleteVm: Handlers['deleteVm'] = async ({ name, storage }, host) => {
@@ -10,11 +10,7 @@ export const deleteVm: Handlers['deleteVm'] = async ({ name, storage }, host) =>
     await host.store.remove(await host.store.find(vm.name, vm.storage.path))
     host.events.emit({ type: 'vm', name, location: vm.storage.name, status: null })
   })
-  // What nobody needs any more is found again at the next start.
-  await host.bases.collect(vm.storage).catch((error) => {
-    const { code, message } = Failure.from(error)
-    host.log.write('error', code, { message })
-  })
+  await collectBases(host, vm.storage)
   host.log.write('info', 'deleted', { vm: name })
   return { message: `Virtual machine deleted: ${name}` }
 }

@@ -12,6 +12,7 @@ import { vmPath } from '../vm-directory.ts'
 import { writeVmSettings } from '../vm-settings.ts'
 import { placeOf, type StoredVm, vmNotFound } from '../vm-store.ts'
 import { copyVm } from './clone.ts'
+import { collectBases } from './collect.ts'
 import { diskBytesOf, displayOf, memoryBytesOf } from './create.ts'
 import { afresh, alone, findVm } from './find.ts'
 
@@ -99,7 +100,7 @@ const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: W
   host.events.emit({ type: 'vm', name: vm.name, location: storage.name, status: 'stopped' })
   await finishMove(host.store, { ...place, settings: moved })
   host.events.emit({ type: 'vm', name: vm.name, location: vm.storage.name, status: null })
-  await host.bases.collect(vm.storage)
+  await collectBases(host, vm.storage)
 }
 
 const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes): Promise<void> => {
