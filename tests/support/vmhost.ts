@@ -38,13 +38,17 @@ export interface VmHost extends AsyncDisposable {
 
 /**
  * Starts the service on a free port, or as `args` say, and waits for its address. With a `home` it takes up what another
- * has left there, and does not remove it.
+ * has left there, and does not remove it; `environment` says where it keeps its files in it.
  */
-export const startVmHost = async (args: readonly string[] = ['--port', '0'], givenHome?: string): Promise<VmHost> => {
+export const startVmHost = async (
+  args: readonly string[] = ['--port', '0'],
+  givenHome?: string,
+  environment?: Readonly<Record<string, string>>,
+): Promise<VmHost> => {
   const home = givenHome ?? (await mkdtemp(join(tmpdir(), 'backlot-vmhost-')))
   giveAcceleration(home)
   const child = Bun.spawn(backlotCommand('serve', ...args), {
-    env: { ...process.env, BACKLOT_HOME: home },
+    env: { ...process.env, ...(environment ?? { BACKLOT_HOME: home }) },
     stdout: 'pipe',
     stderr: 'pipe',
   })

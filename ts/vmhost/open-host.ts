@@ -95,19 +95,27 @@ export const openHost = async (
 /** Takes the lock on a file; undefined where a living process holds it. */
 const lock = (path: string): FileLock | undefined => core().FileLock.take(path) ?? undefined
 
-const takeHome = (places: Places): FileLock => {
+/** Takes the lock that lies with the VMs: services of other login sessions, or that come by another path, see the same. */
+const takeHome = ({ data }: Places): FileLock => {
+  const path = join(data, 'vmhost.lock')
   let taken: FileLock | undefined
   try {
-    mkdirSync(places.runtime, { recursive: true, mode: 0o700 })
-    taken = lock(join(places.runtime, 'vmhost.lock'))
+    mkdirSync(data, { recursive: true, mode: 0o700 })
+    taken = lock(path)
   } catch (error) {
-    throw fileFailure(error, places.runtime)
+    const told = fileFailure(error, data)
+    if (told instanceof Failure) throw told
+    throw new Failure(
+      'storage_unusable',
+      `"${path}" cannot be locked: ${(error as Error).message}. Make it a file of your own, or remove it where no service runs.`,
+      { path },
+    )
   }
   if (taken !== undefined) return taken
   throw new Failure(
     'already_running',
-    `Another service looks after the VMs of "${places.data}" already; use that one, or end it.`,
-    { path: places.data },
+    `Another service looks after the VMs of "${data}" already; use that one, or end it.`,
+    { path: data },
   )
 }
 

@@ -1,6 +1,16 @@
 /** VMs that are there twice: moves that broke off, folders that somebody copied, services that meet. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../../support/until.ts'
@@ -115,6 +125,28 @@ test('a second service does not call a VM stopped that runs under the first', as
   expect((await get(host, 'shared')).status).toBe('running')
   expect((await call(host, 'POST', '/svc/vms/shared/stop'))[0]).toBe(200)
 }, 60_000)
+
+test('services of two login sessions, or that reach the VMs by two paths, do not both look after them', async () => {
+  const person = join(home, 'person')
+  const alias = join(home, 'alias')
+  const session = join(home, 'session')
+  for (const folder of [person, alias, session]) mkdirSync(folder)
+  const unset = { BACKLOT_HOME: '', XDG_DATA_HOME: '', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '', XDG_STATE_HOME: '' }
+  const start = (environment: Record<string, string>) =>
+    startVmHost(['--port', '0'], home, { ...unset, HOME: person, ...environment })
+  await using first = await start({ XDG_RUNTIME_DIR: session })
+  await create(first, 'brief', { ...tiny, storage: 'ephemeral' })
+  symlinkSync(join(person, '.local/share/backlot'), join(alias, 'data'))
+  for (const environment of [{ XDG_RUNTIME_DIR: '' }, { BACKLOT_HOME: alias }]) {
+    await using second = await start(environment)
+    expect(await names(second, '?storage=ephemeral')).toEqual(['brief'])
+    expect((await call(second, 'DELETE', '/svc/vms/brief?storage=ephemeral'))[1].code).toBe('already_running')
+  }
+  expect(await names(first, '?storage=ephemeral')).toEqual(['brief'])
+  await first.kill()
+  await using third = await start({ XDG_RUNTIME_DIR: '' })
+  expect(await names(third, '?storage=ephemeral')).toEqual([])
+})
 
 test('a VM whose folder is gone while it runs is shown, can be stopped, and leaves nothing', async () => {
   await create(host, 'homeless', tiny)
