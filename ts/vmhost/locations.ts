@@ -1,5 +1,6 @@
 /** Storage locations: named folders that hold VMs. */
-import { realpath } from 'node:fs/promises'
+import { realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { Location } from '@backlot/contract/vmhost/location'
 import type { Settings } from './settings.ts'
@@ -21,10 +22,10 @@ export const findLocation = (settings: Settings, name: string): Location => {
 }
 
 /** Throws `location_exists` where another of the locations than `name` keeps its VMs in the folder `path`, by whatever path. */
-export const refuseTakenFolder = async (locations: readonly Location[], name: string, path: string): Promise<void> => {
-  const wanted = await realPath(path)
+export const refuseTakenFolder = (locations: readonly Location[], name: string, path: string): void => {
+  const wanted = realPath(path)
   for (const other of locations) {
-    if (other.name === name || (await realPath(other.path)) !== wanted) continue
+    if (other.name === name || realPath(other.path) !== wanted) continue
     throw new Failure(
       'location_exists',
       `The folder "${path}" is that of the storage location "${other.name}" already; name another folder.`,
@@ -33,5 +34,12 @@ export const refuseTakenFolder = async (locations: readonly Location[], name: st
   }
 }
 
-/** The path without symbolic links; a folder that is not there has none. */
-const realPath = (path: string): Promise<string> => realpath(path).catch(() => path)
+/** The path without symbolic links; of what is not there yet, that which it will have. */
+export const realPath = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    const above = dirname(path)
+    return above === path ? path : join(realPath(above), basename(path))
+  }
+}

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Location } from '@backlot/contract/vmhost/location'
 import { directoryPath } from './directory.ts'
-import { findLocation, locationsOf } from './locations.ts'
+import { findLocation, locationsOf, realPath } from './locations.ts'
 import type { Settings } from './settings.ts'
 
 /** A location by its name, or a folder that is none by its path. */
@@ -11,18 +11,27 @@ export type Storage = Location
 /** The location whose VMs are listed only when it is named. */
 export const ephemeral = 'ephemeral'
 
-/** The storage that `value` names; throws `location_not_found` and `invalid_directory`. */
+/**
+ * The storage that `value` names; throws `location_not_found` and `invalid_directory`. By whatever path a folder is named,
+ * it is one storage: a VM has one place, which tells it from others.
+ */
 export const storageOf = (settings: Settings, data: string, value: string): Storage => {
-  if (value === ephemeral) return { name: ephemeral, path: join(data, ephemeral) }
+  if (value === ephemeral) return ephemeralStorage(data)
   if (!value.includes('/')) return findLocation(settings, value)
   const path = directoryPath(value)
-  return locationsOf(settings).find((location) => location.path === path) ?? { name: path, path }
+  const known = allStorages(settings, data)
+  const named = known.find((storage) => storage.path === path)
+  if (named !== undefined) return named
+  const real = realPath(path)
+  return known.find((storage) => realPath(storage.path) === real) ?? { name: real, path: real }
 }
+
+const ephemeralStorage = (data: string): Storage => ({ name: ephemeral, path: join(data, ephemeral) })
 
 /** Every location, and the ephemeral one: what a new one must differ from. */
 export const allStorages = (settings: Settings, data: string): Storage[] => [
   ...locationsOf(settings),
-  storageOf(settings, data, ephemeral),
+  ephemeralStorage(data),
 ]
 
 /** Where a VM is made when nobody says where. */

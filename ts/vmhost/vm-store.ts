@@ -64,6 +64,13 @@ export class VmStore {
     throw vmNotFound(name)
   }
 
+  /** The VM as it is now; throws `vm_not_found` and `vm_damaged`. */
+  async reread({ name, path, storage }: VmPlace): Promise<StoredVm> {
+    const settings = await readVmSettings(path)
+    if (settings === undefined) throw vmNotFound(name)
+    return { name, path, storage, settings }
+  }
+
   /** The VM in that folder, wherever it is; undefined where there is none. */
   async at(path: string): Promise<StoredVm | undefined> {
     const [name, folder] = [basename(path), dirname(path)]

@@ -148,6 +148,47 @@ test('services of two login sessions, or that reach the VMs by two paths, do not
   expect(await names(third, '?storage=ephemeral')).toEqual([])
 })
 
+test('a VM has one place, by whatever path it is reached', async () => {
+  const [real, alias] = [join(home, 'real'), join(home, 'alias')]
+  mkdirSync(real)
+  symlinkSync(real, alias)
+  const at = (path: string) => `?storage=${encodeURIComponent(path)}`
+  const records = async (...paths: string[]) =>
+    Promise.all(paths.map(async (path) => (await call(host, 'GET', `/svc/vms${at(path)}`))[1] as unknown))
+  await create(host, 'one', { ...tiny, storage: join(alias, 'below') })
+  await run(host, 'one', { storage: join(alias, 'below') }, at(join(alias, 'below')))
+  const record = { name: 'one', locationName: join(real, 'below'), status: 'running', pid: expect.any(Number) }
+  expect(await records(join(real, 'below'), join(alias, 'below'))).toEqual([
+    [expect.objectContaining(record)],
+    [expect.objectContaining(record)],
+  ])
+  expect((await call(host, 'POST', '/svc/config/locations', { name: 'nas', path: join(real, 'below') }))[0]).toBe(200)
+  expect(await records(join(alias, 'below'))).toEqual([[expect.objectContaining({ locationName: 'nas' })]])
+  expect((await call(host, 'POST', '/svc/vms/one/stop', { storage: join(alias, 'below') }))[0]).toBe(200)
+}, 60_000)
+
+test('events and records name one place for a VM that is not to last', async () => {
+  await create(host, 'brief', { ...tiny, storage: 'ephemeral' })
+  const stream = await fetch(`${host.url}/svc/events`)
+  await run(host, 'brief', { storage: 'ephemeral' }, '?storage=ephemeral')
+  process.kill((await get(host, 'brief', '?storage=ephemeral')).pid as number, 'SIGKILL')
+  const told: unknown[] = []
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const bytes of stream.body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    if (/"name":"brief"[^\n]*"status":"stopped"/.test(text)) break
+  }
+  for (const [, data = ''] of text.matchAll(/^data: (.*)$/gm)) {
+    const { type, location, operation } = JSON.parse(data)
+    told.push(type === 'vm' ? location : operation.location)
+  }
+  expect([...new Set(told)]).toEqual(['ephemeral'])
+  expect(await get(host, 'brief', `?storage=${encodeURIComponent(join(home, 'data/ephemeral'))}`)).toMatchObject({
+    locationName: 'ephemeral',
+  })
+}, 60_000)
+
 test('a VM whose folder is gone while it runs is shown, can be stopped, and leaves nothing', async () => {
   await create(host, 'homeless', tiny)
   const { pid } = await run(host, 'homeless')

@@ -28,7 +28,7 @@ export const setConfig: Handlers['setConfig'] = async ({ homeDirectory, cacheDir
       if (path !== undefined) await prepareDirectory(path)
     }
     if (decided.homeDirectory !== undefined) {
-      await refuseTakenFolder(allStorages(settings, host.store.data), 'home', decided.homeDirectory)
+      refuseTakenFolder(allStorages(settings, host.store.data), 'home', decided.homeDirectory)
     }
     return decided
   })

@@ -16,7 +16,7 @@ export const addLocation: Handlers['addLocation'] = async ({ name, path: named }
       throw new Failure('location_exists', `Storage location already exists: "${name}". Choose another name.`, { name })
     }
     await prepareDirectory(path)
-    await refuseTakenFolder(taken, name, path)
+    refuseTakenFolder(taken, name, path)
     return { locations: [...settings.locations, { name, path }] }
   })
   return { message: `Location added: ${name}`, name, path }

@@ -7,7 +7,7 @@ export const deleteVm: Handlers['deleteVm'] = async ({ name, storage }, host) =>
   const vm = await findVm(host, name, storage)
   await alone(host, vm, async () => {
     host.machines.refuseRunning(vm, 'Stop it first to delete it.')
-    await host.store.remove(await host.store.find(vm.name, vm.storage.path))
+    await host.store.remove(await host.store.reread(vm))
     host.events.emit({ type: 'vm', name, location: vm.storage.name, status: null })
   })
   await collectBases(host, vm.storage)

@@ -49,9 +49,9 @@ export const meetRunning = async (host: Host, vm: StoredVm): Promise<void> => {
 }
 
 /** The VM as it is now, for whoever has its turn: others may have changed it, or begun to move it and died. */
-export const afresh = async (host: Host, { name, storage }: VmPlace): Promise<StoredVm> => {
-  const vm = await host.store.find(name, storage.path)
-  return (await settleMove(host.store, vm)) ? host.store.find(name, storage.path) : vm
+export const afresh = async ({ store }: Host, place: VmPlace): Promise<StoredVm> => {
+  const vm = await store.reread(place)
+  return (await settleMove(store, vm)) ? store.reread(place) : vm
 }
 
 /** Milliseconds for which a request waits until others are done with a VM. */
