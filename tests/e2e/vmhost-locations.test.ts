@@ -302,12 +302,11 @@ describe('a location', () => {
     const home = join(host.home, 'data/vms')
     await mkdir(join(home, 'torn'))
     writeFileSync(join(home, 'torn/vm.json'), '{"os":')
-    expect((await call(host, 'GET', '/svc/vms/torn'))[1]).toMatchObject({
+    expect((await call(host, 'POST', '/svc/vms/torn/run', {}))[1]).toMatchObject({
       code: 'vm_damaged',
       message: expect.stringContaining(join(home, 'torn/vm.json')),
     })
     expect(await names(host)).toContain('usual')
-    expect(await names(host)).not.toContain('torn')
     const [, { error }] = await call(host, 'GET', '/svc/logs?type=error&lines=1')
     expect(JSON.parse((error as string[])[0] ?? '')).toMatchObject({ event: 'vm_damaged' })
     // A folder that links to itself cannot be read by anybody, root among them.

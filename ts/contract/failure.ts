@@ -186,7 +186,7 @@ export const failures = kind({
   job_not_found: { when: 'A hypervisor has no job of that name.', exit: 1 },
   vm_not_found: { when: 'No VM has that name where it was looked for.', exit: 1, status: 404 },
   vm_exists: { when: 'A VM, or something else, has that name there already.', exit: 1 },
-  vm_damaged: { when: 'The settings file of a VM cannot be read or holds something else.', exit: 1 },
+  vm_damaged: { when: 'A file of a VM cannot be read or holds something else.', exit: 1 },
   vm_running: {
     when: 'The VM runs, and what is asked needs it stopped; or it is to be run again.',
     exit: 1,

@@ -1,5 +1,6 @@
 /** The record of a VM: what its file says, what its process does and what is under way, in the fields that clients know. */
 import { open, readFile, stat } from 'node:fs/promises'
+import type { Failure } from '@backlot/contract/failure'
 import type { Operation } from '@backlot/contract/vmhost/operation'
 import type { Ending, Vm } from '@backlot/contract/vmhost/vm'
 import type { Creation } from './creations.ts'
@@ -30,6 +31,30 @@ export const vmRecord = async (vm: StoredVm, host: Host): Promise<Vm> => {
     lastEnding,
   }
 }
+
+/** The record of one that cannot be read, or not wholly. */
+export const damagedRecord = async (vm: VmPlace & { settings?: VmSettings }, damage: Failure): Promise<Vm> => ({
+  ...usual(vm, vm.settings ?? (await unknownSettings(vm.path)), undefined),
+  diskSize: await diskSizeOf(vm.path),
+  status: 'damaged',
+  lastError: damage.message,
+})
+
+/** What stands in the place of settings that nobody can read. */
+const unknownSettings = async (folder: string): Promise<VmSettings> => ({
+  os: 'linux',
+  guestOs: 'unknown',
+  cpu: 0,
+  memoryBytes: 0,
+  display: { width: 0, height: 0 },
+  macAddress: '',
+  uuid: '',
+  generationId: '',
+  instanceId: '',
+  network: 'none',
+  ports: [],
+  createdAt: ((await stat(folder).catch(() => undefined))?.birthtime ?? new Date(0)).toISOString(),
+})
 
 /** The record of one that is being made. */
 export const creationRecord = ({ place, settings, diskBytes, operationId }: Creation, host: Host): Vm => {

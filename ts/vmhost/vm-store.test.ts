@@ -106,7 +106,7 @@ test('what a service that died has left is swept away, but not what another is a
   expect(await vms.hasRemains(storages)).toBe(false)
 })
 
-test('a damaged VM is told and left out of lists', async () => {
+test('a damaged VM is told, and is not among those that can be read', async () => {
   const vms = store()
   await make('one')(vms)
   mkdirSync(join(home, 'vms/torn'))

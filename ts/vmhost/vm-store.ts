@@ -32,6 +32,11 @@ export interface StoredVm extends VmPlace {
   readonly settings: VmSettings
 }
 
+/** A VM on disk whose settings cannot be read. */
+export interface DamagedVm extends VmPlace {
+  readonly damage: Failure
+}
+
 /** The VMs of a host. */
 export class VmStore {
   constructor(
@@ -56,12 +61,28 @@ export class VmStore {
 
   /** The VM of that name; throws `vm_not_found` and `vm_damaged`. */
   async find(name: string, storage: string | undefined): Promise<StoredVm> {
+    const found = await this.look(name, storage)
+    if (found === undefined) throw vmNotFound(name)
+    if (isDamaged(found)) throw found.damage
+    return found
+  }
+
+  /** The VM of that name, whether it can be read or not; undefined where there is none. */
+  async look(name: string, storage: string | undefined): Promise<StoredVm | DamagedVm | undefined> {
     for (const each of await this.storages(storage)) {
-      const place = placeOf(each, name)
-      const settings = await readVmSettings(place.path)
-      if (settings !== undefined) return { ...place, settings }
+      const found = await this.#look(placeOf(each, name))
+      if (found !== undefined) return found
     }
-    throw vmNotFound(name)
+    return undefined
+  }
+
+  async #look(place: VmPlace): Promise<StoredVm | DamagedVm | undefined> {
+    try {
+      const settings = await readVmSettings(place.path)
+      return settings && { ...place, settings }
+    } catch (error) {
+      return { ...place, damage: Failure.from(error) }
+    }
   }
 
   /** The VM as it is now; throws `vm_not_found` and `vm_damaged`. */
@@ -78,27 +99,25 @@ export class VmStore {
     return settings && { name, path, storage: { name: folder, path: folder }, settings }
   }
 
-  /** Every VM of the storages; a damaged one is reported and left out, as is a folder that is called as no VM may be. */
+  /** The VMs of the storages that can be read. */
   async list(storages: readonly Storage[]): Promise<StoredVm[]> {
+    return (await this.listAll(storages)).filter((vm): vm is StoredVm => !isDamaged(vm))
+  }
+
+  /** Every VM of the storages; a damaged one is reported. A folder that is called as no VM may be is none. */
+  async listAll(storages: readonly Storage[]): Promise<(StoredVm | DamagedVm)[]> {
     const found = await Promise.all(storages.map((storage) => this.#listOne(storage)))
     return found.flat()
   }
 
-  async #listOne(storage: Storage): Promise<StoredVm[]> {
+  async #listOne(storage: Storage): Promise<(StoredVm | DamagedVm)[]> {
     const names = (await entriesOf(storage.path)).filter((name) => Value.Check(vmName, name)).sort()
-    const vms = await Promise.all(
-      names.map(async (name) => {
-        const place = placeOf(storage, name)
-        try {
-          const settings = await readVmSettings(place.path)
-          return settings === undefined ? [] : [{ ...place, settings }]
-        } catch (error) {
-          this.report(Failure.from(error))
-          return []
-        }
-      }),
-    )
-    return vms.flat()
+    const vms = await Promise.all(names.map((name) => this.#look(placeOf(storage, name))))
+    return vms.flatMap((vm) => {
+      if (vm === undefined) return []
+      if (isDamaged(vm)) this.report(vm.damage)
+      return [vm]
+    })
   }
 
   /**
@@ -192,6 +211,9 @@ export class VmStore {
 export const vmNotFound = (name: string, detail?: string): Failure =>
   new Failure('vm_not_found', `Virtual machine not found: ${name}`, { name, ...(detail !== undefined && { detail }) })
 
+/** Whether the VM is one whose settings cannot be read. */
+export const isDamaged = (vm: StoredVm | DamagedVm): vm is DamagedVm => 'damage' in vm
+
 const uuidLength = 36
 
 /** Where a VM of that name is in a storage, or would be. */
@@ -214,7 +236,7 @@ export const entriesOf = async (folder: string): Promise<string[]> => {
 
 /** Removes the files of a VM, and the folder if nothing else is in it; says whether it is gone. */
 const removeKnownFiles = async (folder: string): Promise<boolean> => {
-  for (const file of Object.values(vmFiles)) await rm(join(folder, file), { force: true })
+  for (const file of Object.values(vmFiles)) await rm(join(folder, file), { recursive: true, force: true })
   for (const file of seedFiles) await rm(join(folder, seedFolder, file), { force: true })
   await rmdir(join(folder, seedFolder)).catch(() => undefined)
   await removeUnfinished(folder)

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Vm } from '@backlot/contract/vmhost/vm'
 import { until } from '../../support/until.ts'
 import { startVmHost, type VmHost } from '../../support/vmhost.ts'
 import { call, checkDisk, create, ended, get, isAlive, names, run, small } from '../../support/vms.ts'
@@ -203,20 +204,61 @@ test('a VM whose folder is gone while it runs is shown, can be stopped, and leav
   expect(readdirSync(join(home, 'runtime/vm'))).toEqual([])
 }, 60_000)
 
-test('a damaged VM keeps no list from being made, and is logged once', async () => {
+test('a damaged VM is listed with its reason beside the others, and can be deleted', async () => {
   await create(host, 'sound', tiny)
-  mkdirSync(here('torn'))
+  for (const name of ['torn', 'odd', 'locked']) mkdirSync(here(name))
   writeFileSync(join(here('torn'), 'vm.json'), '{')
+  mkdirSync(join(here('odd'), 'vm.json'))
+  cpSync(join(here('sound'), 'vm.json'), join(here('locked'), 'vm.json'))
+  mkdirSync(join(here('locked'), 'lock'))
   mkdirSync(here('called as no VM may be'))
   cpSync(join(here('sound'), 'vm.json'), join(here('called as no VM may be'), 'vm.json'))
   for (const query of ['', '?storage=home', `?storage=${encodeURIComponent(here('.'))}`]) {
-    expect(await names(host, query)).toEqual(['sound'])
+    const [status, vms] = await call(host, 'GET', `/svc/vms${query}`)
+    const told = (vms as unknown as Vm[]).map(({ name, status }) => `${name} ${status}`)
+    expect([status, told.sort()]).toEqual([200, ['locked damaged', 'odd damaged', 'sound stopped', 'torn damaged']])
     await create(host, `more-${query.length}`, { ...tiny, storage: 'ephemeral' })
   }
-  expect((await call(host, 'GET', '/svc/vms/torn'))[1].code).toBe('vm_damaged')
+  for (const [name, file] of [
+    ['torn', 'vm.json'],
+    ['odd', 'vm.json'],
+    ['locked', 'lock'],
+  ] as const) {
+    const { status, lastError } = await get(host, name)
+    expect([status, lastError]).toEqual(['damaged', expect.stringContaining(join(here(name), file))])
+    expect((await call(host, 'POST', `/svc/vms/${name}/run`, {}))[1].code).toBe('vm_damaged')
+  }
   const [, { error }] = await call(host, 'GET', '/svc/logs?type=error')
-  expect((error as string[]).map((line) => JSON.parse(line).event)).toEqual(['vm_damaged'])
+  expect((error as string[]).map((line) => JSON.parse(line).event)).toEqual(Array(3).fill('vm_damaged'))
+  // Whether something runs there cannot be told.
+  expect((await call(host, 'DELETE', '/svc/vms/locked'))[1].code).toBe('vm_damaged')
+  rmSync(join(here('locked'), 'lock'), { recursive: true })
+  for (const name of ['torn', 'odd', 'locked']) {
+    expect([name, (await call(host, 'DELETE', `/svc/vms/${name}`))[0]]).toEqual([name, 200])
+    await create(host, name, tiny)
+  }
 })
+
+test('a VM that is damaged while it runs can be stopped; not deleted, as long as it runs', async () => {
+  await create(host, 'hurt', tiny)
+  const { pid } = await run(host, 'hurt')
+  const text = readFileSync(join(here('hurt'), 'vm.json'))
+  writeFileSync(join(here('hurt'), 'vm.json'), '{')
+  expect(await get(host, 'hurt')).toMatchObject({ status: 'running', pid })
+  await restart(() => {})
+  expect((await get(host, 'hurt')).status).toBe('damaged')
+  expect((await call(host, 'DELETE', '/svc/vms/hurt'))[1]).toMatchObject({
+    code: 'vm_running',
+    message: expect.stringContaining('hypervisor.pid'),
+  })
+  writeFileSync(join(here('hurt'), 'vm.json'), text)
+  expect(await get(host, 'hurt')).toMatchObject({ status: 'running', pid })
+  writeFileSync(join(here('hurt'), 'vm.json'), '{')
+  expect((await call(host, 'POST', '/svc/vms/hurt/stop'))[0]).toBe(200)
+  expect(isAlive(pid)).toBe(false)
+  expect((await call(host, 'DELETE', '/svc/vms/hurt'))[0]).toBe(200)
+  expect(existsSync(here('hurt'))).toBe(false)
+}, 60_000)
 
 test('where nothing can be made the reason is told, and nothing is left', async () => {
   writeFileSync(elsewhere, '')

@@ -19,7 +19,7 @@ export const vmReference = Type.String({ ...vmName, colonIs: '_' })
 export type ColonIs = { readonly colonIs?: string }
 
 /** What a VM does. */
-export const vmStatuses = ['provisioning', 'pulling', 'starting', 'running', 'suspended', 'stopped'] as const
+export const vmStatuses = ['provisioning', 'pulling', 'starting', 'running', 'suspended', 'stopped', 'damaged'] as const
 
 /** A folder of the host that a VM sees. */
 export const SharedDirectory = Type.Object({
@@ -60,7 +60,9 @@ export const Vm = Type.Object({
     total: Type.Integer({ description: 'Bytes that the guest sees.' }),
   }),
   display: Type.String({ description: '`WIDTHxHEIGHT`.' }),
-  status: choice(vmStatuses),
+  status: choice(vmStatuses, {
+    description: '`damaged`: its files cannot be read, `lastError` says why, and other fields may say nothing.',
+  }),
   vncUrl: orNull(Type.String({ description: '`vnc://:PASSWORD@HOST:PORT` while it runs with a display.' })),
   ipAddress: orNull(Type.String({ description: 'Where the guest is reached from this machine, while it runs.' })),
   sshAvailable: orNull(Type.Boolean({ description: 'Whether an SSH server answers in the guest.' })),
@@ -80,7 +82,7 @@ export const Vm = Type.Object({
   accelerator: orNull(Type.String({ description: 'What runs its instructions while it runs: `kvm`, `tcg`.' })),
   pid: orNull(Type.Integer({ description: 'Process of its hypervisor.' })),
   operationId: orNull(Type.String({ description: 'The operation under way or the last one.' })),
-  lastError: orNull(Type.String({ description: 'Why the last operation failed.' })),
+  lastError: orNull(Type.String({ description: 'Why the last operation failed, or what is damaged.' })),
   lastEnding: orNull(Ending),
   createdAt: Type.String({ description: 'In ISO 8601.' }),
 })

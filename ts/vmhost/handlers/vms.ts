@@ -3,8 +3,9 @@ import { Failure } from '@backlot/contract/failure'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import type { Handlers, Host } from '../host.ts'
 import { creationOf, findVm, meetRunning } from '../lifecycle/find.ts'
-import { creationRecord, vmRecord } from '../record.ts'
+import { creationRecord, damagedRecord, vmRecord } from '../record.ts'
 import type { Storage } from '../storage.ts'
+import { type DamagedVm, isDamaged, type StoredVm } from '../vm-store.ts'
 
 export const listVms: Handlers['listVms'] = async ({ storage }, host) => {
   const storages = await host.store.storages(storage)
@@ -15,11 +16,13 @@ export const listVms: Handlers['listVms'] = async ({ storage }, host) => {
 const listed = async (host: Host, storages: readonly Storage[]): Promise<Vm[]> => {
   // Looked at first: one that is finished meanwhile is found on disk, and so is in the list all the time.
   const creations = [...host.creations.values()]
-  const stored = await host.store.list(storages)
-  const isStored = (path: string) => stored.some((vm) => vm.path === path)
-  const vms = [...stored, ...host.machines.in(storages).filter(({ path }) => !isStored(path))]
-  await Promise.all(vms.map((vm) => meetRunning(host, vm).catch((error) => reportDamage(host, error))))
-  const whole = await Promise.all(vms.map((vm) => vmRecord(vm, host)))
+  const found = await host.store.listAll(storages)
+  const running = host.machines.in(storages)
+  const isRunning = (path: string) => running.some((vm) => vm.path === path)
+  // What runs is what it was when it was started, whatever became of its folder.
+  const stored = found.filter((vm) => !(isDamaged(vm) && isRunning(vm.path)))
+  const vms = [...stored, ...running.filter(({ path }) => !stored.some((vm) => vm.path === path))]
+  const whole = await Promise.all(vms.map((vm) => recordOf(vm, host)))
   const folders = storages.map(({ path }) => path)
   const made = creations
     .filter(({ place }) => folders.includes(place.storage.path))
@@ -28,17 +31,29 @@ const listed = async (host: Host, storages: readonly Storage[]): Promise<Vm[]> =
   return [...whole, ...made]
 }
 
-/** What is wrong with one VM keeps nobody from seeing the others. */
-const reportDamage = (host: Host, error: unknown): void => {
-  const failure = Failure.from(error)
-  if (failure.code !== 'vm_damaged') throw failure
-  host.store.report(failure)
+/** The record of a VM in any state: what is wrong with one keeps nobody from seeing the others. */
+const recordOf = async (vm: StoredVm | DamagedVm, host: Host): Promise<Vm> => {
+  if (isDamaged(vm)) return damagedRecord(vm, vm.damage)
+  try {
+    const trouble = await meetRunning(host, vm).then(
+      () => undefined,
+      (error) => Failure.from(error),
+    )
+    if (trouble === undefined) return await vmRecord(vm, host)
+    host.store.report(trouble)
+    if (trouble.code === 'vm_damaged') return await damagedRecord(vm, trouble)
+    return { ...(await vmRecord(vm, host)), lastError: trouble.message }
+  } catch (error) {
+    return damagedRecord(vm, Failure.from(error))
+  }
 }
 
 export const getVm: Handlers['getVm'] = async ({ name, storage }, host) => {
   const made = await creationOf(host, name, storage)
   if (made !== undefined) return creationRecord(made, host)
-  return vmRecord(await findVm(host, name, storage), host)
+  const found = await host.store.look(name, storage)
+  const isUnread = found === undefined || (isDamaged(found) && host.machines.get(found.path) !== undefined)
+  return recordOf(isUnread ? await findVm(host, name, storage) : found, host)
 }
 
 export const setupVm: Handlers['setupVm'] = async ({ name, storage }, host) => {

@@ -12,10 +12,12 @@ export const findVm = async (host: Host, name: string, storage: string | undefin
   try {
     vm = await host.store.find(name, storage)
   } catch (error) {
-    if (Failure.from(error).code !== 'vm_not_found') throw error
-    // Its hypervisor outlives a folder that somebody removed, and must be there to be stopped.
+    const { code } = Failure.from(error)
+    if (code !== 'vm_not_found' && code !== 'vm_damaged') throw error
+    // Its hypervisor outlives a folder that somebody removed or damaged, and must be there to be stopped.
     const left = host.machines.in(await host.store.storages(storage)).find((each) => each.name === name)
     if (left !== undefined) return left
+    if (code === 'vm_damaged') throw error
     const made = await creationOf(host, name, storage)
     if (made === undefined) throw error
     throw new Failure('vm_busy', `The VM "${name}" is being made; wait for it, or cancel its operation.`, {

@@ -24,6 +24,7 @@ export const VmView = (props: {
   const [asked, ask] = useState<'run' | 'set' | 'clone' | 'delete'>()
   const at = { name: vm.name, storage: vm.locationName }
   const isStopped = vm.status === 'stopped'
+  const isDamaged = vm.status === 'damaged'
   const isBusy = working.what !== undefined || operations.some(({ state }) => state === 'running')
   const close = () => ask(undefined)
   return (
@@ -58,7 +59,7 @@ export const VmView = (props: {
           <button type="button" disabled={!isStopped || isBusy} onClick={() => ask('clone')}>
             Clone…
           </button>
-          <button type="button" disabled={!isStopped || isBusy} onClick={() => ask('delete')}>
+          <button type="button" disabled={!(isStopped || isDamaged) || isBusy} onClick={() => ask('delete')}>
             Delete…
           </button>
         </div>
@@ -69,7 +70,7 @@ export const VmView = (props: {
         </p>
       )}
       <ScreenPart vm={vm} />
-      <Facts vm={vm} />
+      {!isDamaged && <Facts vm={vm} />}
       <OperationList operations={operations} />
       {asked === 'run' && <RunDialog vm={vm} close={close} />}
       {asked === 'set' && <SetDialog vm={vm} storage={storage} close={close} />}

@@ -111,7 +111,7 @@ const startOnce = async (
   options: QemuOptions,
 ): Promise<QemuMachine> => {
   const { name, path, settings } = vm
-  const lock = options.lock(vmPath(path, 'lock'))
+  const lock = lockAt(vmPath(path, 'lock'), options)
   if (lock === undefined) {
     throw new Failure('vm_running', `The VM "${name}" is run by another process already; stop it there first.`, {
       name,
@@ -283,8 +283,20 @@ const findProgram = (): string => {
   )
 }
 
-const isFree = (path: string, { lock }: QemuOptions): boolean => {
-  const taken = lock(path)
+const lockAt = (path: string, { lock }: QemuOptions): Lock | undefined => {
+  try {
+    return lock(path)
+  } catch (error) {
+    throw new Failure(
+      'vm_damaged',
+      `The lock "${path}" cannot be taken: ${(error as Error).message}. Remove it where no hypervisor of the VM runs.`,
+      { path },
+    )
+  }
+}
+
+const isFree = (path: string, options: QemuOptions): boolean => {
+  const taken = lockAt(path, options)
   taken?.release()
   return taken !== undefined
 }
