@@ -283,12 +283,18 @@ describe('a VM that boots', () => {
     'is deleted with its files and those that only it used, and nothing else',
     proving(['vmhost.vms.delete'], async () => {
       await writeFile(join(folder('one'), 'notes.txt'), 'mine')
-      expect((await call(host, 'DELETE', '/svc/vms/one'))[0]).toBe(200)
+      const kept = folder('one.left')
+      expect(await call(host, 'DELETE', '/svc/vms/one')).toEqual([
+        200,
+        { message: `Virtual machine deleted: one; files in its folder that are not of a VM are in "${kept}" now` },
+      ])
       expect(await names(host)).toEqual(['two'])
-      expect(readdirSync(folder('one'))).toEqual(['notes.txt'])
+      expect(readdirSync(kept)).toEqual(['notes.txt'])
+      await create(host, 'one')
+      expect((await call(host, 'DELETE', '/svc/vms/one'))[0]).toBe(200)
       expect(checkDisk(folder('two'))).toBe(0)
       expect((await call(host, 'DELETE', '/svc/vms/two'))[0]).toBe(200)
-      expect(readdirSync(join(host.home, 'data/vms'))).toEqual(['one'])
+      expect(readdirSync(join(host.home, 'data/vms'))).toEqual(['one.left'])
     }),
   )
 })

@@ -70,12 +70,17 @@ test('one that cannot be filled leaves nothing, and of two of the same name one 
   expect(inHome()).toEqual(['one'])
 })
 
-test('files that are not of a VM stay in its folder', async () => {
+test('files that are not of a VM stay beside it, and its name is free', async () => {
   const vms = store()
   const { path } = await make('one')(vms)
   writeFileSync(join(path, 'notes'), 'mine')
-  await vms.remove(await vms.find('one', undefined))
-  expect(readdirSync(path)).toEqual(['notes'])
+  expect(await vms.remove(await vms.find('one', undefined))).toBe(`${path}.left`)
+  expect(readdirSync(`${path}.left`)).toEqual(['notes'])
+  await make('one')(vms)
+  mkdirSync(join(path, 'mine'))
+  expect(await vms.remove(await vms.find('one', undefined))).toBe(`${path}.left-2`)
+  await make('one')(vms)
+  expect(await vms.remove(await vms.find('one', undefined))).toBeUndefined()
   await expect(vms.find('one', undefined)).rejects.toMatchObject({ code: 'vm_not_found' })
 })
 
@@ -99,8 +104,8 @@ test('what a service that died has left is swept away, but not what another is a
   const storages = await vms.storages(undefined)
   expect(await vms.hasRemains(storages)).toBe(true)
   await vms.sweep(storages)
-  expect(inHome()).toEqual([busy, 'one', 'two'].sort())
-  expect(readdirSync(join(home, 'vms/two'))).toEqual(['notes'])
+  expect(inHome()).toEqual([busy, 'one', 'two.left'].sort())
+  expect(readdirSync(join(home, 'vms/two.left'))).toEqual(['notes'])
   expect(readdirSync(path).sort()).toEqual(['.mine.tmp', 'vm.json'])
   rmSync(join(home, 'vms', busy), { recursive: true })
   expect(await vms.hasRemains(storages)).toBe(false)

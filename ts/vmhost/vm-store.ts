@@ -167,12 +167,15 @@ export class VmStore {
     )
   }
 
-  /** Removes a VM: at once it is none any more; files that are not ours stay where they are. */
-  async remove(place: VmPlace): Promise<void> {
+  /**
+   * Removes a VM: at once it is none any more, and its name is free. Gives the folder that what is not ours was left in;
+   * undefined where nothing was.
+   */
+  async remove(place: VmPlace): Promise<string | undefined> {
     const hidden = join(place.storage.path, `${gonePrefix}${crypto.randomUUID()}.${place.name}`)
     await rename(place.path, hidden)
     await syncFolder(place.storage.path)
-    await finishRemoval(place.storage.path, hidden, place.name)
+    return finishRemoval(place.storage.path, hidden, place.name)
   }
 
   /** Whether a service that died may have left something half made, bases without a VM among it. */
@@ -250,7 +253,24 @@ const removeUnfinished = async (folder: string): Promise<void> => {
   for (const entry of (await entriesOf(folder)).filter(isUnfinished)) await rm(join(folder, entry), { force: true })
 }
 
-const finishRemoval = async (location: string, hidden: string, name: string): Promise<void> => {
-  if (!(await removeKnownFiles(hidden))) await rename(hidden, join(location, name))
+const finishRemoval = async (location: string, hidden: string, name: string): Promise<string | undefined> => {
+  const kept = (await removeKnownFiles(hidden)) ? undefined : await moveAside(hidden, join(location, name))
   await syncFolder(location)
+  return kept
+}
+
+/** Moves a folder that is no VM any more to a name that people see and no new VM of its old name wants. */
+const moveAside = async (folder: string, path: string): Promise<string> => {
+  for (let count = 1; ; count++) {
+    const aside = `${path}.left${count === 1 ? '' : `-${count}`}`
+    try {
+      await mkdir(aside)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue
+      throw error
+    }
+    // In the place of an empty one, so that nobody else's is replaced.
+    await rename(folder, aside)
+    return aside
+  }
 }

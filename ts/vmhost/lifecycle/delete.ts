@@ -8,7 +8,7 @@ export const deleteVm: Handlers['deleteVm'] = async ({ name, storage }, host) =>
   const found = await host.store.look(name, storage)
   const isUnreadable = found !== undefined && isDamaged(found)
   const vm = isUnreadable ? found : await findVm(host, name, storage)
-  await alone(host, vm, async () => {
+  const left = await alone(host, vm, async () => {
     host.machines.refuseRunning(
       vm,
       isUnreadable && host.machines.get(vm.path) === undefined
@@ -16,10 +16,12 @@ export const deleteVm: Handlers['deleteVm'] = async ({ name, storage }, host) =>
         : 'Stop it first to delete it.',
     )
     if (!isUnreadable) await host.store.reread(vm)
-    await host.store.remove(vm)
+    const left = await host.store.remove(vm)
     host.events.emit({ type: 'vm', name, location: vm.storage.name, status: null })
+    return left
   })
   await collectBases(host, vm.storage)
-  host.log.write('info', 'deleted', { vm: name })
-  return { message: `Virtual machine deleted: ${name}` }
+  host.log.write('info', 'deleted', { vm: name, ...(left !== undefined && { left }) })
+  const kept = left === undefined ? '' : `; files in its folder that are not of a VM are in "${left}" now`
+  return { message: `Virtual machine deleted: ${name}${kept}` }
 }
