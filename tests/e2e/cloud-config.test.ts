@@ -96,7 +96,7 @@ test(
     const log = { command: 'cat /var/log/first-boot.log' }
     expect(await call(host, 'POST', '/svc/vms/cloud/exec', log)).toEqual([
       200,
-      { stdout: printed, stderr: '', exitCode: 0 },
+      { stdout: printed, stderr: '', stdoutTruncated: false, stderrTruncated: false, exitCode: 0 },
     ])
     // A service that gives guests no time does not wait for one that would shut down.
     expect(await call(host, 'POST', '/svc/vms/cloud/stop')).toEqual([

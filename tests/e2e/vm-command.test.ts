@@ -160,6 +160,18 @@ describe('vm', () => {
     }
   })
 
+  test('an output of which the guest agent dropped the rest is not passed off as a whole one', async () => {
+    // An agent in a guest without KVM takes minutes to give so much.
+    const result = { stdout: 'begun', stderr: '', stdoutTruncated: true, stderrTruncated: false, exitCode: 3 }
+    using fakeService = Bun.serve({ port: 0, fetch: () => Response.json(result) })
+    const at = ['--url', `http://127.0.0.1:${fakeService.port}`]
+    expect(await runBacklot(['vm', 'exec', 'any', 'true', ...at], env)).toEqual({
+      stdout: 'begun',
+      stderr: expect.stringContaining('dropped the rest of the output;'),
+      status: 3,
+    })
+  })
+
   test('an interrupted creation leaves nothing', async () => {
     const slow = Bun.serve({
       port: 0,

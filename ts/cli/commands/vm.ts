@@ -3,8 +3,9 @@ import { Failure } from '@backlot/contract/failure'
 import { vmAnchor } from '@backlot/contract/vmhost/console'
 import { placeNamed } from '../host/declared.ts'
 import { type Extra, groupCommand } from '../host/group.ts'
+import { printGuestOutput } from '../host/guest-output.ts'
 import { logLines } from '../host/log-lines.ts'
-import { print, printJson, printPart, sayPart } from '../output.ts'
+import { print, printJson } from '../output.ts'
 
 const only = (positionals: readonly string[], form: string): string => {
   const [name] = positionals
@@ -69,14 +70,12 @@ const exec: Extra = {
     const [name, ...words] = positionals
     if (name === undefined || words.length === 0) throw new Failure('usage', `Call it as \`backlot vm ${execForm}\`.`)
     const seconds = values['timeout-seconds']
-    const { stdout, stderr, exitCode } = await service.client.execInVm({
+    const result = await service.client.execInVm({
       ...placed(name, values),
       command: words.join(' '),
       ...(seconds !== undefined && { timeoutSeconds: Number(seconds) }),
     })
-    await printPart(stdout)
-    await sayPart(stderr)
-    return exitCode
+    return printGuestOutput(result)
   },
 }
 

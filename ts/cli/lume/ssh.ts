@@ -1,7 +1,7 @@
 /** A command or a shell in a guest: through its agent where one answers, else through ssh. */
 import { Failure } from '@backlot/contract/failure'
+import { printGuestOutput } from '../host/guest-output.ts'
 import type { Service } from '../host/service.ts'
-import { printPart, sayPart } from '../output.ts'
 
 /** What is to be run, and as whom where it goes through ssh. */
 export interface GuestCall {
@@ -23,10 +23,7 @@ export const runInGuest = async (
   // A shell needs a terminal, which the agent has none of; a user is somebody to log in as.
   if (command !== '' && user === undefined) {
     try {
-      const { stdout, stderr, exitCode } = await client.execInVm({ ...vm, command, timeoutSeconds })
-      await printPart(stdout)
-      await sayPart(stderr)
-      return exitCode
+      return await printGuestOutput(await client.execInVm({ ...vm, command, timeoutSeconds }))
     } catch (error) {
       if (Failure.from(error).code !== 'agent_unavailable') throw error
     }

@@ -29,6 +29,10 @@ export const guestOperations = {
       result: Type.Object({
         stdout: Type.String(),
         stderr: Type.String(),
+        stdoutTruncated: Type.Boolean({
+          description: 'Whether the guest agent dropped the rest of `stdout`: it keeps 16 MiB.',
+        }),
+        stderrTruncated: Type.Boolean({ description: 'The same of `stderr`.' }),
         exitCode: Type.Integer({ description: 'Its exit status; 128 and the number of the signal that ended it.' }),
       }),
     },

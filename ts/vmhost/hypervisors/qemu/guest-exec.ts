@@ -6,6 +6,9 @@ import { askAgent, type Patience } from './agent.ts'
 export interface GuestResult {
   readonly stdout: string
   readonly stderr: string
+  /** Whether the agent dropped the rest. */
+  readonly stdoutTruncated: boolean
+  readonly stderrTruncated: boolean
   readonly exitCode: number
 }
 
@@ -30,6 +33,8 @@ interface Status {
   readonly signal?: number
   readonly 'out-data'?: string
   readonly 'err-data'?: string
+  readonly 'out-truncated'?: boolean
+  readonly 'err-truncated'?: boolean
 }
 
 /**
@@ -88,6 +93,8 @@ const endTree = (pid: number): string =>
 const resultOf = (status: Status): GuestResult => ({
   stdout: text(status['out-data']),
   stderr: text(status['err-data']),
+  stdoutTruncated: status['out-truncated'] ?? false,
+  stderrTruncated: status['err-truncated'] ?? false,
   exitCode: status.exitcode ?? 128 + (status.signal ?? 0),
 })
 
