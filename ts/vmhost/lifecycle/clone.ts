@@ -2,6 +2,7 @@
 import { constants, copyFile, link } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mostDisksBelow } from '@backlot/contract/limits'
+import { core } from '../core.ts'
 import { ownDisk } from '../disks/own-disk.ts'
 import { copyDisk } from '../disks/qemu-img.ts'
 import { syncFile } from '../durable.ts'
@@ -39,7 +40,10 @@ export const cloneVm: Handlers['cloneVm'] = async ({ name, newName, sourceLocati
 
 const now = (): string => new Date().toISOString()
 
-/** Makes a VM of another's files, under its own settings: in the same storage over a shared base, elsewhere by a whole copy. */
+/**
+ * Makes a VM of another's files, under its own settings: in the same storage over a shared base, elsewhere by a whole
+ * copy, which has `diskBytes` where that is more.
+ */
 export const copyVm = async (
   host: Host,
   vm: StoredVm,
@@ -47,13 +51,14 @@ export const copyVm = async (
   newName: string,
   settings: VmSettings,
   work: Work,
+  diskBytes = 0,
 ): Promise<VmPlace> => {
   try {
     return await host.store.make(target, newName, async (folder) => {
       const isBeside = target.path === vm.storage.path && !(await isDeep(vm))
       // What waits for the drive waits together.
       await together([
-        isBeside ? layDisk(host, vm, folder) : bringDisk(vm, folder, work),
+        isBeside ? layDisk(host, vm, folder) : bringDisk(vm, folder, work, diskBytes),
         bringAlong(vm.path, folder, 'kernel'),
         bringAlong(vm.path, folder, 'initrd'),
         bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: newName }),
@@ -78,11 +83,12 @@ const layDisk = (host: Host, vm: StoredVm, folder: string): Promise<void> =>
   })
 
 /** The disk, and all that it lies on, as one. */
-const bringDisk = async (vm: StoredVm, folder: string, work: Work): Promise<void> => {
+const bringDisk = async (vm: StoredVm, folder: string, work: Work, diskBytes: number): Promise<void> => {
   const [from, disk] = [vmPath(vm.path, 'disk'), vmPath(folder, 'disk')]
   work.step('copying the disk')
   const bytes = (await ownDisk(from)).disk.virtual_size
   await copyDisk({ path: from, format: 'qcow2', bytes }, { path: disk, format: 'qcow2' }, work)
+  if (diskBytes > bytes) await core().resizeDisk(disk, diskBytes)
   await syncFile(disk)
 }
 

@@ -79,7 +79,7 @@ const refuseShrinking = async (vm: StoredVm, bytes: number | undefined): Promise
 const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: Work): Promise<void> => {
   host.machines.refuseRunning(vm, 'Wait until it has started.')
   const { cpu, memoryBytes, display, diskBytes, storage } = changes
-  // Before anything is changed: a disk does not shrink again.
+  // Before anything is changed. The disk grows where it goes to: it does not shrink again.
   if (storage !== undefined) await host.store.refuseTaken(placeOf(storage, vm.name))
   const settings = {
     ...vm.settings,
@@ -87,13 +87,15 @@ const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: W
     ...(memoryBytes !== undefined && { memoryBytes }),
     ...(display !== undefined && { display }),
   }
-  if (diskBytes !== undefined && diskBytes > (await diskSize(vm)))
-    await core().resizeDisk(vmPath(vm.path, 'disk'), diskBytes)
-  if (storage === undefined) return writeVmSettings(vm.path, settings)
+  if (storage === undefined) {
+    if (diskBytes !== undefined && diskBytes > (await diskSize(vm)))
+      await core().resizeDisk(vmPath(vm.path, 'disk'), diskBytes)
+    return writeVmSettings(vm.path, settings)
+  }
   // Whoever comes after a service that died here finds each side by the other.
   await writeVmSettings(vm.path, { ...vm.settings, movingTo: placeOf(storage, vm.name).path })
   const moved = { ...settings, movedFrom: vm.path }
-  const place = await copyVm(host, vm, storage, vm.name, moved, work).catch(async (error) => {
+  const place = await copyVm(host, vm, storage, vm.name, moved, work, diskBytes).catch(async (error) => {
     await writeVmSettings(vm.path, vm.settings).catch(() => undefined)
     throw error
   })
@@ -115,14 +117,23 @@ const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes): 
       { name: vm.name },
     )
   }
-  if (diskBytes !== undefined && diskBytes > (await diskSize(vm))) await machine.growDisk(diskBytes)
-  if (memoryBytes === undefined) return
+  // A disk does not shrink again: it grows when nothing else can be refused any more.
+  const grow = async () => {
+    if (diskBytes !== undefined && diskBytes > (await diskSize(vm))) await machine.growDisk(diskBytes)
+  }
+  if (memoryBytes === undefined) return grow()
   if (!(await machine.setMemory(memoryBytes))) {
     throw new Failure(
       'vm_running',
       `The guest in "${vm.name}" does not give so much memory back; leave it more, or stop it first to change its memory.`,
       { name: vm.name },
     )
+  }
+  try {
+    await grow()
+  } catch (error) {
+    await machine.setMemory(vm.settings.memoryBytes).catch(() => undefined)
+    throw error
   }
   await writeVmSettings(vm.path, { ...vm.settings, memoryBytes })
 }
