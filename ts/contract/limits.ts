@@ -169,6 +169,12 @@ export const sessions = {
  */
 export const mostDisksBelow = 64
 
+/**
+ * Characters of a secret: shorter ones are masked in their own call only; of longer ones every part of that length is
+ * masked, and of the longest only what comes first.
+ */
+export const secrets = { shortest: 4, part: 8, longest: 100_000 } as const
+
 /** Recordings of what agents do. */
 export const recording = {
   /** Seconds without a call of any tool after which all end, unless the environment says otherwise. */

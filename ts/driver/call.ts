@@ -11,6 +11,8 @@ import { failed, succeeded, type ToolResult } from './result.ts'
 import { runTool } from './run-tool.ts'
 import { sessionOf } from './session-name.ts'
 import type { Session } from './sessions.ts'
+import type { Outcome, Tool } from './tool.ts'
+import { secretsIn } from './typing.ts'
 
 export type { ToolResult }
 
@@ -23,6 +25,7 @@ export const callTool = async (
 ): Promise<ToolResult> => {
   try {
     const tool = findTool(name)
+    if (tool !== undefined) driver.secrets.add(...secretsIn(tool, args, findTool))
     const extensions = await offersExtensions(driver.config)
     if (tool === undefined || !isOffered(tool, extensions)) throw unknownTool(name, extensions)
     // What cannot be meant is refused before the person's brake is looked at.
@@ -35,13 +38,26 @@ export const callTool = async (
       const run = (signal: AbortSignal) => runTool(callOf(driver, { ...caller, signal }, owner), tool, checked)
       return isHeld ? driver.underBrake(ending, run) : run(ending)
     })
-    return succeeded(outcome)
+    return succeeded(withoutSecrets(driver, tool, outcome))
   } catch (error) {
     const failure = Failure.from(error)
     driver.heed(failure)
-    return failed(failure)
+    const { secrets } = driver
+    const data = secrets.without(failure.data) as Failure['data']
+    return failed(new Failure(failure.code, secrets.masked(failure.message), data))
   } finally {
     collectNowAndThen()
+  }
+}
+
+/** A call's answer is masked as well: who reads it need not be who told the secret. */
+const withoutSecrets = ({ secrets }: Driver, { attributes }: Tool, outcome: Outcome): Outcome => {
+  if (secrets.isEmpty) return outcome
+  const showsTrees = attributes.grants.includes('accessibility')
+  return {
+    ...outcome,
+    text: showsTrees ? secrets.maskedTree(outcome.text) : secrets.masked(outcome.text),
+    structured: secrets.without(outcome.structured) as Outcome['structured'],
   }
 }
 

@@ -21,6 +21,8 @@ export interface Call extends CallContext {
   readonly driver: Driver
   /** Whose agent, configuration and recording the call uses: the named session, else the connection's own. */
   readonly owner: Session
+  /** Texts that the call types: secrets, where it turns out that they go into a password field. */
+  readonly types?: readonly string[]
   /** The configuration as it is for this call: what its session changed goes before what is stored. */
   config(): Promise<Config>
   /**

@@ -9,6 +9,7 @@ import { pauseFileOf } from './display.ts'
 import { SeenWindows } from './elements.ts'
 import { Browsers } from './page/browsers.ts'
 import { previewPlace } from './preview.ts'
+import { Secrets } from './secrets.ts'
 import { Sessions } from './sessions.ts'
 import { shared } from './shared.ts'
 import { StopKeyWatch } from './stop-key.ts'
@@ -32,6 +33,8 @@ export interface DriverOptions {
 export interface Driver extends AsyncDisposable {
   readonly config: ConfigFile
   readonly seen: SeenWindows
+  /** What nothing that is written, logged or answered may hold. */
+  readonly secrets: Secrets
   readonly zoomed: ZoomedWindows
   desktop(): Promise<Desktop>
   capturer(): Promise<Capturer>
@@ -109,6 +112,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
   return {
     config,
     seen,
+    secrets: new Secrets(),
     brake,
     holdsClipboard: async () => (await desktop.peek())?.clipboardIsHeld() ?? false,
     watchStopKey: () => stopKey.follow(),

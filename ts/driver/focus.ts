@@ -7,6 +7,7 @@ import type { SeenElement } from './elements.ts'
 import { afterGesture, watch } from './evidence.ts'
 import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
 import { defaultLimits, readTree } from './trees.ts'
+import { hasPassword } from './typing.ts'
 import { type Evidence, isConfirming } from './witnesses.ts'
 
 /** An element that keys go to now. */
@@ -114,6 +115,9 @@ export const focusedElement = async (call: Call, window: Window): Promise<SeenEl
     const snapshot = await readTree(call, window, defaultLimits)
     const focused = snapshot.focused() ?? undefined
     const element = focused === undefined ? undefined : snapshot.element(focused)
+    // Where the focus is not told, it may be in any password field.
+    if (!element && call.types?.length && hasPassword(snapshot.markdown(null, false)))
+      call.driver.secrets.add(...call.types)
     return focused === undefined || !element ? undefined : { index: focused, snapshot, element }
   } catch (error) {
     // An application without a tree still takes keys.

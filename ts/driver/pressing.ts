@@ -3,9 +3,10 @@ import type { Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import type { SeenElement } from './elements.ts'
 import { acted, afterGesture, watch } from './evidence.ts'
-import { focusForKeys } from './focus.ts'
+import { focusedElement, focusForKeys } from './focus.ts'
 import { elementOf, windowOrFrontmost } from './target.ts'
 import type { Outcome } from './tool.ts'
+import { isPassword, isPaste } from './typing.ts'
 import type { Evidence } from './witnesses.ts'
 
 /** A key, what is held around it, and how often it is pressed. */
@@ -29,6 +30,7 @@ export const press = async (call: Call, where: Where, { key, modifiers, count = 
   const found = await elementOf(call, where)
   const window = found?.window ?? (await windowOrFrontmost(call, where.pid, where.window_id))
   const { window_id } = window
+  if (isPaste(key, modifiers)) await keepPasted(call, window, found?.target)
   const focus = found && (await focusForKeys(call, found))
   const request = { window_id, key, modifiers: [...modifiers], count, ...(focus?.at && { at: focus.at }) }
   const evidence = await watch(
@@ -37,6 +39,16 @@ export const press = async (call: Call, where: Where, { key, modifiers, count = 
     async () => [...afterGesture(await call.gesture((agent) => agent.pressKey(request)))],
   )
   return { window, target: found?.target, evidence: [...(focus?.evidence ?? []), ...evidence] }
+}
+
+/** What is pasted into a password field is a secret as what is typed there. */
+const keepPasted = async (call: Call, window: Window, named: SeenElement | undefined): Promise<void> => {
+  const desktop = await call.driver.desktop()
+  // What cannot be read is pasted all the same.
+  const clip = await desktop.clipboardRead().catch(() => undefined)
+  if (!clip?.text) return
+  const target = named ?? (await focusedElement({ ...call, types: [clip.text] }, window))
+  if (target && isPassword(target.element)) call.driver.secrets.add(clip.text)
 }
 
 /** The whole result of pressing a key once. */

@@ -7,12 +7,14 @@ import { observed } from './observe.ts'
 import { recordingsOf } from './recording/recordings.ts'
 import { withIndex } from './tokens.ts'
 import type { Outcome, Tool } from './tool.ts'
+import { typedTexts } from './typing.ts'
 
 /**
  * Runs a tool on checked arguments: finds the element of a token, and adds what was asked for beside the tool's answer.
  * Aborting the call ends it at once; a tool that holds calls says itself which of them were done.
  */
-export const runTool = async (call: Call, tool: Tool, checked: Static<TObject>): Promise<Outcome> => {
+export const runTool = async (caller: Call, tool: Tool, checked: Static<TObject>): Promise<Outcome> => {
+  const call = { ...caller, types: typedTexts(tool, checked) }
   const run = async (): Promise<Outcome> => {
     const args = tool.findsElement ? checked : await withIndex(call, checked)
     return observed(call, args, withResolved(call, await tool.run(call, args)))

@@ -2,6 +2,7 @@
 import type { Window } from '@backlot/native'
 import type { Call } from './context.ts'
 import type { SeenElement } from './elements.ts'
+import { isPassword } from './typing.ts'
 
 /** The scene of an action, as far as it is known. */
 export interface Trace {
@@ -13,11 +14,12 @@ export interface Trace {
 
 const traces = new WeakMap<Call, Trace>()
 
-/** Notes what is known now; what is not given stays as it was. */
+/** Notes what is known now; what is not given stays as it was. What goes into a password field is a secret at once. */
 export const noteScene = (
   call: Call,
   { window, target, point }: { readonly [Key in keyof Trace]?: Trace[Key] | undefined },
 ): void => {
+  if (target && isPassword(target.element)) call.driver.secrets.add(...(call.types ?? []))
   traces.set(call, {
     ...traces.get(call),
     ...(window && { window }),

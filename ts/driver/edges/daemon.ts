@@ -93,7 +93,10 @@ class Daemon implements Service {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => this.#end.resolve(signal))
     // A defect in one call must not end the calls of others.
     for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-      process.on(event, (error: unknown) => log(`defect: ${error instanceof Error ? error.stack : error}`))
+      process.on(event, async (error: unknown) => {
+        const { secrets } = await this.#driver
+        log(secrets.masked(`defect: ${error instanceof Error ? error.stack : error}`))
+      })
     }
     log(`listens on ${socket} (version ${this.options.identity.version}, pid ${process.pid})`)
     onListening()

@@ -33,8 +33,6 @@ export const recordingsOf = (driver: Driver): Recordings => {
 class Recordings {
   readonly #active = new Map<string, Recording>()
   readonly #last = new Map<string, RecordingState>()
-  /** Texts that no file may hold. */
-  readonly #secrets = new Set<string>()
   /** One change after another. */
   #changing: Promise<unknown> = Promise.resolve()
   #idle: ReturnType<typeof setTimeout> | undefined
@@ -147,7 +145,7 @@ class Recordings {
     const pid = pidOf(done)
     const clicked = clickPointOf(done) && done.trace.window
     const looking = pid === undefined ? Promise.resolve(nothing('the call had no process')) : lookAt(call, pid, clicked)
-    const turn = looking.then((look) => turnOf(done, look, this.#secrets))
+    const turn = looking.then((look) => turnOf(done, look, call.driver.secrets))
     for (const recording of holding) recording.take(turn, done.started_at)
     await Promise.race([looking, Bun.sleep(limits.longestHoldMs)])
   }

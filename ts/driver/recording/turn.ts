@@ -1,13 +1,14 @@
 /** One turn of a recording: what was called, what it acted on, what came of it, and how that looked. */
 import { Failure } from '@backlot/contract/failure'
-import type { Window } from '@backlot/native'
+import type { AxSnapshot, Window } from '@backlot/native'
+import { mask, Secrets, withoutShort } from '../secrets.ts'
 import { centreOf } from '../target.ts'
 import type { Outcome, Tool } from '../tool.ts'
 import type { Trace } from '../traces.ts'
+import { hasPassword, isPassword, isTyping, typedTexts, withoutTyped } from '../typing.ts'
 import { asJson, type Content, names } from './folder.ts'
 import { type Locator, locatorOf } from './locator.ts'
 import type { Look, SeenTree } from './look.ts'
-import { isTyping, mask, masked, typedTexts, without, withoutTyped } from './secrets.ts'
 
 /** A recorded call that is over. */
 export interface Done {
@@ -58,17 +59,18 @@ export interface Turn {
   readonly isSecret: boolean
 }
 
-/** Puts a turn together; adds to `secrets` what was typed into password fields, or is called a secret. */
-export const turnOf = async (done: Done, look: Look, secrets: Set<string>): Promise<Turn> => {
+/** Puts a turn together; adds to `secrets` what went into a password field that only its trees show. */
+export const turnOf = async (done: Done, look: Look, secrets: Secrets): Promise<Turn> => {
   const { tool, args, outcome, trace } = done
   const trees = await look.trees
   // What follows may take long on a large tree: not before the answer has left.
   await new Promise(setImmediate)
   const isSecret = typesSecret(done, trees)
-  if (isSecret) for (const text of typedTexts(tool, args)) if (!isTyping(text)) secrets.add(text)
-  const known = without(secrets, args)
+  const own = isSecret ? typedTexts(tool, args) : []
+  secrets.add(...own)
+  const known = secrets.without(args) as Done['args']
   // A secret that is typed once more, whatever it is typed into.
-  const isAgain = JSON.stringify(known) !== JSON.stringify(without(new Set(), args))
+  const isAgain = JSON.stringify(known) !== JSON.stringify(new Secrets().without(args))
   const hidden = isSecret
     ? withoutTyped(tool, args)
     : { args: known, names: isAgain ? [...(tool.attributes.types ?? [])] : [] }
@@ -85,10 +87,10 @@ export const turnOf = async (done: Done, look: Look, secrets: Set<string>): Prom
     duration_ms: Math.round(done.duration_ms),
     session: done.session,
     scale: done.scale,
-    window: trace.window ? without(secrets, windowFacts(trace.window)) : null,
-    locator: without(secrets, locatorIn(trace) ?? null),
+    window: trace.window ? secrets.without(windowFacts(trace.window)) : null,
+    locator: secrets.without(locatorIn(trace) ?? null),
   }
-  return { action, state: stateOf(done, look, trees, secrets), look, click, isSecret: isKept }
+  return { action, state: stateOf(done, look, trees, secrets, own), look, click, isSecret: isKept }
 }
 
 /** Whether the call typed what no file may hold. */
@@ -107,14 +109,10 @@ const typesSecret = ({ tool, args, outcome, trace }: Done, trees: readonly SeenT
   })
   if (focused.some(isPassword)) return true
   // In the background the focus may not be told: then it may be any password field that is there.
-  const mayBe =
-    focused.length === 0 && seen.some(({ snapshot }) => snapshot?.markdown(null, false).includes('] password text'))
+  const mayBe = focused.length === 0 && seen.some(({ snapshot }) => hasPassword(snapshot?.markdown(null, false) ?? ''))
   // What failed before it was known where it would go may have been meant for a password field.
   return mayBe || outcome instanceof Failure
 }
-
-const isPassword = ({ role, states }: { readonly role: string; readonly states: readonly string[] }): boolean =>
-  role === 'password text' || states.includes('password')
 
 /** False for keys that type nothing, as return and ctrl+s. */
 const typesText = ({ key, keys, modifiers = [] }: Readonly<Record<string, unknown>>): boolean => {
@@ -126,19 +124,19 @@ const typesText = ({ key, keys, modifiers = [] }: Readonly<Record<string, unknow
   return isTyping(last) && pressed.slice(0, -1).every((held) => held.toLowerCase() === 'shift')
 }
 
-const resultOf = (outcome: Outcome | Failure, isSecret: boolean, secrets: ReadonlySet<string>) => {
+const resultOf = (outcome: Outcome | Failure, isSecret: boolean, secrets: Secrets) => {
   if (outcome instanceof Failure) {
     const { code, message } = outcome
-    const error = { code, message: isSecret ? mask : without(secrets, message) }
+    const error = { code, message: isSecret ? mask : secrets.masked(message) }
     return { ok: false, result_summary: error.message, effect: null, result: null, error }
   }
   const { effect, route, pid, window_id, element_index } = outcome.structured
   const facts = isSecret ? { effect, route, pid, window_id, element_index } : outcome.structured
   return {
     ok: true,
-    result_summary: isSecret ? `✅ ${mask}` : without(secrets, outcome.text.split('\n', 1)[0] ?? ''),
+    result_summary: isSecret ? `✅ ${mask}` : secrets.masked(outcome.text.split('\n', 1)[0] ?? ''),
     effect: effect ?? null,
-    result: without(secrets, facts),
+    result: secrets.without(facts),
   }
 }
 
@@ -156,30 +154,40 @@ export const windowFacts = ({ window_id, pid, app_name, title, kind, bounds, is_
 const locatorIn = ({ target }: Trace): Locator | undefined =>
   target && locatorOf(target.snapshot.markdown(null, false), target.index)
 
-/** app_state.json. Trees are long: where nothing has to be masked, their JSON is taken as the core made it. */
+/** app_state.json; `own` are the secrets of the call itself, short ones among them. */
 const stateOf = (
   done: Done,
   { taken_at, windows, missing }: Look,
   trees: readonly SeenTree[],
-  secrets: ReadonlySet<string>,
+  secrets: Secrets,
+  own: readonly string[],
 ): string => {
+  const reasonOf = (reason: string | undefined) => JSON.stringify(reason === undefined ? null : secrets.masked(reason))
   const textOf = ({ window, snapshot, reason }: SeenTree): string => {
-    const facts = JSON.stringify(without(secrets, windowFacts(window))).slice(1, -1)
-    if (snapshot === undefined) return `${facts},"reason":${JSON.stringify(reason)}`
-    const raw = snapshot.elements(null)
-    const elements = secrets.size === 0 ? raw : JSON.stringify(without(secrets, JSON.parse(raw)))
-    const markdown = JSON.stringify(masked(secrets, snapshot.markdown(null, false)))
+    const facts = JSON.stringify(secrets.without(windowFacts(window))).slice(1, -1)
+    if (snapshot === undefined) return `${facts},"reason":${reasonOf(reason)}`
+    const elements = elementsOf(snapshot, secrets, own)
+    const markdown = JSON.stringify(withoutShort(own, secrets.maskedTree(snapshot.markdown(null, false))))
     const counts = `"element_count":${snapshot.element_count},"partial":${JSON.stringify(snapshot.partial)}`
     return `${facts},${counts},"tree_markdown":${markdown},"elements":${elements}`
   }
   const [front, ...others] = trees.map(textOf)
-  const none = `"pid":${pidOf(done) ?? null},"tree_markdown":null,"elements":[],"reason":${JSON.stringify(missing ?? null)}`
+  const none = `"pid":${pidOf(done) ?? null},"tree_markdown":null,"elements":[],"reason":${reasonOf(missing)}`
   const facts = [
     `"taken_at":"${taken_at.toISOString()}"`,
     `"windows_left_out":${windows.length - trees.length}`,
     `"windows":[${others.map((text) => `{${text}}`).join(',')}]`,
   ]
   return `{${facts.join(',')},${front ?? none}}\n`
+}
+
+/** Trees are long: where nothing has to be masked, their JSON is taken as the core made it. */
+const elementsOf = (snapshot: AxSnapshot, secrets: Secrets, own: readonly string[]): string => {
+  const raw = snapshot.elements(null)
+  if (secrets.isEmpty && own.length === 0) return raw
+  const elements = secrets.without(JSON.parse(raw)) as readonly Readonly<Record<string, unknown>>[]
+  const short = (text: unknown) => (typeof text === 'string' ? withoutShort(own, text) : text)
+  return JSON.stringify(elements.map((each) => ({ ...each, label: short(each.label), value: short(each.value) })))
 }
 
 /** The files of a turn. */

@@ -52,12 +52,15 @@ export const clipboardWrite = tool({
     "Copies text, a picture or files, so that the person or an application can paste them. Replaces what was copied, the person's too: to put text into a field use type_text.",
   arguments: Type.Object({
     text: Type.Optional(Type.String({ maxLength: limits.longestWrittenText })),
+    secret: Type.Optional(
+      Type.Boolean({ description: 'Keep the text out of recordings and later answers.', extension: true }),
+    ),
     image_file: Type.Optional(Type.String({ minLength: 1, description: 'Absolute path of a PNG.' })),
     files: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 1_000, description: 'Absolute paths.' }),
     ),
   }),
-  attributes: { ...acts(), openWorld: false, idempotent: true, extension: true },
+  attributes: { ...acts(), openWorld: false, idempotent: true, extension: true, types: ['text'] },
   async run(call, args) {
     const { text } = args
     const files = (args.files ?? []).map((path) => absolutePath('files', path))

@@ -23,7 +23,10 @@ export const typeText = tool({
     element_index: Type.Optional(elementIndex),
     window_id: Type.Optional(windowId),
     secret: Type.Optional(
-      Type.Boolean({ description: 'Keep the text out of recordings, as that of password fields is.', extension: true }),
+      Type.Boolean({
+        description: 'Keep the text out of recordings and later answers, as that of password fields is.',
+        extension: true,
+      }),
     ),
     delay_ms: Type.Optional(
       Type.Integer({
