@@ -1,6 +1,8 @@
 /** The files of a recording, each written whole or not at all. */
-import { appendFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { appendFile, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { tryLock } from '../lock.ts'
 
 /** Names in the folder of a recording. */
 export const names = {
@@ -37,6 +39,46 @@ const syncFolder = async (path: string): Promise<void> => {
   await folder.sync()
 }
 
+/** A folder that one recording writes to, whatever process it runs in and however its path is spelled. */
+export interface OwnFolder {
+  /** Its path without symbolic links. */
+  readonly path: string
+  /** Throws where another folder has taken its place, which may be somebody else's. */
+  check(): Promise<void>
+  /** Lets others have it. */
+  release(): Promise<void>
+}
+
+/** Makes the folder and takes it for one recording; the lock lies in it. Throws `recording_not_started` where another has it. */
+export const takeFolder = async (folder: string): Promise<OwnFolder> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = await realpath(folder)
+  const lock = await tryLock(join(path, '.recording'))
+  if (lock === undefined) throw inUse(folder, null)
+  const { dev, ino } = await stat(path)
+  const check = async () => {
+    const now = await lstat(path)
+    if (now.dev !== dev || now.ino !== ino) throw new Error('another folder has taken its place')
+  }
+  return {
+    path,
+    check,
+    // The lock's file goes by its path: in another folder it would be another's.
+    release: () =>
+      check()
+        .then(() => lock.release())
+        .catch(() => undefined),
+  }
+}
+
+/** The failure of a second recording in a folder. */
+export const inUse = (output_dir: string, owner: string | null): Failure =>
+  new Failure(
+    'recording_not_started',
+    `Another recording writes to "${output_dir}"${owner === null ? '' : `, that of "${owner}"`}. Name another folder.`,
+    { output_dir, owner },
+  )
+
 /**
  * Makes the folder, and puts what an earlier recording left there into a folder of its own, `earlier-…`, so that turns
  * of two recordings never stand side by side. Gives that folder, or null where nothing was left.
@@ -59,8 +101,9 @@ export const writeTurn = async (
   files: Readonly<Record<string, Content>>,
 ): Promise<void> => {
   const [temporary, final] = [join(folder, `.${turnName(turn)}.tmp`), join(folder, turnName(turn))]
+  // Not within what follows: what is there already is not ours to take away.
+  await mkdir(temporary, { mode: 0o700 })
   try {
-    await mkdir(temporary, { mode: 0o700 })
     for (const [name, content] of Object.entries(files)) await writeWhole(join(temporary, name), content)
     await syncFolder(temporary)
     await rename(temporary, final)

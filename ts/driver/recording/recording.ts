@@ -8,7 +8,17 @@ import type { CursorEvent } from '../cursors.ts'
 import type { Driver } from '../driver.ts'
 import type { Session } from '../sessions.ts'
 import { type Film, startFilm } from './film.ts'
-import { appendBeside, asJson, names, prepareFolder, turnName, writeBeside, writeTurn } from './folder.ts'
+import {
+  appendBeside,
+  asJson,
+  names,
+  type OwnFolder,
+  prepareFolder,
+  takeFolder,
+  turnName,
+  writeBeside,
+  writeTurn,
+} from './folder.ts'
 import { filesOf, type Turn } from './turn.ts'
 
 /** What a recording is asked for. */
@@ -50,22 +60,24 @@ export class Recording {
     /** Whose calls it holds; the anonymous one's holds all. */
     readonly session: Session,
     private readonly wish: Wish,
+    private readonly own: OwnFolder,
   ) {}
 
   /** Makes the folder and begins. Throws `recording_not_started`; a film that cannot be made is only said. */
   static async start(driver: Driver, session: Session, owner: string | null, wish: Wish): Promise<Recording> {
-    const recording = new Recording(driver, session, wish)
-    recording.owner = owner
     const { output_dir } = wish
+    const own = await takeFolder(output_dir).catch((error: unknown) => {
+      const failure = Failure.from(error)
+      throw failure.code === 'recording_not_started' ? failure : notWritable(output_dir, failure)
+    })
+    const recording = new Recording(driver, session, wish, own)
+    recording.owner = owner
     try {
       recording.#earlier = await prepareFolder(output_dir, recording.#startedAt)
       await recording.#writeSession(null)
     } catch (error) {
-      throw new Failure(
-        'recording_not_started',
-        `The recording cannot write to "${output_dir}": ${Failure.from(error).message}. Name a folder that you may write.`,
-        { output_dir },
-      )
+      await own.release()
+      throw notWritable(output_dir, Failure.from(error))
     }
     if (wish.record_video) await recording.#startFilm(join(output_dir, names.film))
     return recording
@@ -73,6 +85,11 @@ export class Recording {
 
   /** The session that owns it, or null. */
   owner: string | null = null
+
+  /** Where it writes, without symbolic links. */
+  get folder(): string {
+    return this.own.path
+  }
 
   get isOver(): boolean {
     return this.#stopped !== undefined
@@ -149,6 +166,7 @@ export class Recording {
     if (film !== undefined && existsSync(path)) this.#filmPath = path
     this.#queue('The end of the recording', () => this.#writeSession(because))
     await this.#writing
+    await this.own.release()
     return this.state
   }
 
@@ -162,9 +180,12 @@ export class Recording {
   }
 
   #queue(what: string, work: () => Promise<void>): void {
-    this.#writing = this.#writing.then(work).catch((error: unknown) => {
-      this.#error = `${what} was not written to "${this.wish.output_dir}": ${Failure.from(error).message}. Make room there, or call start_recording with another folder.`
-    })
+    this.#writing = this.#writing
+      .then(() => this.own.check())
+      .then(work)
+      .catch((error: unknown) => {
+        this.#error = `${what} was not written to "${this.wish.output_dir}": ${Failure.from(error).message}. Make room there, or call start_recording with another folder.`
+      })
   }
 
   #factsOf(turn: number, at: Date) {
@@ -216,3 +237,10 @@ export class Recording {
     await writeBeside(output_dir, names.session, asJson(facts))
   }
 }
+
+const notWritable = (output_dir: string, { message }: Failure): Failure =>
+  new Failure(
+    'recording_not_started',
+    `The recording cannot write to "${output_dir}": ${message}. Name a folder that you may write.`,
+    { output_dir },
+  )

@@ -1,4 +1,5 @@
 /** The recordings of a driver: one for each session, and an anonymous one that holds every call. */
+import { realpath } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { environment, recording as limits } from '@backlot/contract/limits'
 import type { Call } from '../context.ts'
@@ -7,6 +8,7 @@ import type { Driver } from '../driver.ts'
 import { anonymous, type Session } from '../sessions.ts'
 import type { Outcome, Tool } from '../tool.ts'
 import { traceOf } from '../traces.ts'
+import { inUse } from './folder.ts'
 import { lookAt, nothing } from './look.ts'
 import { Recording, type RecordingState, type Wish } from './recording.ts'
 import { clickPointOf, type Done, pidOf, turnOf } from './turn.ts'
@@ -48,14 +50,9 @@ class Recordings {
   start(driver: Driver, session: Session, wish: Wish): Promise<RecordingState> {
     return this.#change(async () => {
       await this.#stop(session.key, 'its owner started another')
-      const other = this.active.find(({ state }) => state.output_dir === wish.output_dir)
-      if (other !== undefined) {
-        throw new Failure(
-          'recording_not_started',
-          `Another recording writes to "${wish.output_dir}"${other.owner === null ? '' : `, that of "${other.owner}"`}. Name another folder.`,
-          { output_dir: wish.output_dir, owner: other.owner },
-        )
-      }
+      const folder = await realpath(wish.output_dir).catch(() => wish.output_dir)
+      const other = this.active.find((each) => each.folder === folder)
+      if (other !== undefined) throw inUse(wish.output_dir, other.owner)
       const recording = await Recording.start(driver, session, ownerOf(session), wish)
       this.#active.set(session.key, recording)
       // It may have ended while the folder was made.
