@@ -313,6 +313,31 @@ test(
   60_000,
 )
 
+test('calls that take longer than the idle time are use of a recording, and stand in it whole', async () => {
+  const [first, again, stepped] = [on().path('first'), on().path('again'), on().path('stepped')]
+  const press = { tool: 'click', arguments: { ...target, element_index: await indexOf('Press me') } }
+  await client.ask('start_recording', { output_dir: first })
+  await client.ask('run_steps', { steps: [press, press] })
+  await client.ask('stop_recording')
+  await using quick = await connect(on().with({ DRIVER_RECORDING_IDLE_SECS: '0.2' }), '--direct')
+  await quick.ask('get_window_state', { ...target })
+  await quick.ask('start_recording', { output_dir: again })
+  const { succeeded } = await quick.ask<Facts>('replay_trajectory', {
+    dir: first,
+    delay_ms: 1_000,
+    resolve_elements: true,
+  })
+  await turnIn(again, 2)
+  expect([succeeded, turnsIn(again).length]).toEqual([2, 2])
+  await until('the recording to end', () => sessionIn(again).stopped_at !== null)
+  await quick.ask('start_recording', { output_dir: stepped })
+  const long = { tool: 'wait_for', arguments: { ...target, condition: 'still', still_ms: 600, timeout_ms: 20_000 } }
+  await quick.ask('run_steps', { steps: [press, long, press] })
+  await turnIn(stepped, 2)
+  expect(turnsIn(stepped)).toHaveLength(2)
+  await until('the recording to end', () => sessionIn(stepped).stopped_at !== null)
+}, 60_000)
+
 test('what is typed into a password field, and what is called a secret, stands in no file', async () => {
   const login = await startGtk3(on(), 'login', { title: 'Log in', geometry: '300x120+700+500' })
   const fields = { pid: login.pid, window_id: login.windowId }

@@ -30,14 +30,15 @@ export const callTool = async (
     if (tool === undefined || !isOffered(tool, extensions)) throw unknownTool(name, extensions)
     // What cannot be meant is refused before the person's brake is looked at.
     const checked = checkArguments(tool, args, hiddenArguments(tool, extensions))
-    recordingsOf(driver).touch()
     const { session: fromEdge, ...edge } = context
     const caller = { ...edge, ...sessionOf(tool, args, fromEdge) }
     const isHeld = tool.attributes.pausable && tool.looks?.(checked) !== true
-    const outcome = await driver.sessions.during(caller, context.signal, (owner, ending) => {
-      const run = (signal: AbortSignal) => runTool(callOf(driver, { ...caller, signal }, owner), tool, checked)
-      return isHeld ? driver.underBrake(ending, run) : run(ending)
-    })
+    const outcome = await recordingsOf(driver).using(() =>
+      driver.sessions.during(caller, context.signal, (owner, ending) => {
+        const run = (signal: AbortSignal) => runTool(callOf(driver, { ...caller, signal }, owner), tool, checked)
+        return isHeld ? driver.underBrake(ending, run) : run(ending)
+      }),
+    )
     return succeeded(withoutSecrets(driver, tool, outcome))
   } catch (error) {
     const failure = Failure.from(error)

@@ -38,6 +38,8 @@ class Recordings {
   /** One change after another. */
   #changing: Promise<unknown> = Promise.resolve()
   #idle: ReturnType<typeof setTimeout> | undefined
+  /** Calls under way. */
+  #running = 0
 
   constructor(private readonly env: Readonly<Record<string, string | undefined>> = process.env) {}
 
@@ -57,7 +59,7 @@ class Recordings {
       this.#active.set(session.key, recording)
       // It may have ended while the folder was made.
       if (session.signal.aborted) await this.#stop(session.key, 'its session was over')
-      this.touch()
+      this.#watchIdle()
       return recording.state
     })
   }
@@ -92,10 +94,21 @@ class Recordings {
     return { ...unrecorded, last_error: last?.last_error ?? null, last_video_path: last?.last_video_path ?? null }
   }
 
-  /** A tool was called: what is recorded is in use. */
-  touch(): void {
+  /** Runs what a caller asked for: for as long as that takes, what is recorded is in use. */
+  async using<T>(work: () => Promise<T>): Promise<T> {
+    this.#running += 1
     clearTimeout(this.#idle)
-    if (this.#active.size === 0) return
+    try {
+      return await work()
+    } finally {
+      this.#running -= 1
+      this.#watchIdle()
+    }
+  }
+
+  #watchIdle(): void {
+    clearTimeout(this.#idle)
+    if (this.#active.size === 0 || this.#running > 0) return
     this.#idle = setTimeout(() => {
       this.#close('no tool was called for a long time').catch(() => undefined)
     }, idleMs(this.env))
