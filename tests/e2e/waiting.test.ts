@@ -76,6 +76,30 @@ test('a window that opens, and one that closes, end a wait', async () => {
   expect(await closing).toMatchObject({ met: true, windows: [] })
 }, 60_000)
 
+test('what goes with its window is gone, in whatever way it is waited for', async () => {
+  const closing = async (wanted: (window: Target) => Promise<Record<string, unknown>>) => {
+    const late = await startGtk3(on(), 'person', { title: 'Goes', geometry: '200x100+700+500' })
+    const window = { pid: late.pid, window_id: late.windowId }
+    const args = { ...window, ...(await wanted(window)) }
+    const waiting = wait(args)
+    await waitIsUnderWay()
+    process.kill(late.pid)
+    expect([args, await waiting]).toMatchObject([args, { met: true, window_id: late.windowId }])
+    // Who asks later learns the same.
+    expect([args, await wait(args)]).toMatchObject([args, { met: true }])
+  }
+  await closing(async () => ({ condition: 'text_gone', text: 'Person' }))
+  await closing(async () => ({ condition: 'element_gone', label: 'Person' }))
+  await closing(async (window) => ({
+    condition: 'element_gone',
+    element_index: (await element(client, window, 'Person')).element_index,
+  }))
+  await closing(async (window) => ({
+    condition: 'element_gone',
+    element_token: (await element(client, window, 'Person')).element_token,
+  }))
+}, 60_000)
+
 test('an element that comes, and one that goes, end a wait', async () => {
   await using changing = await startChanging(on(), client, 'gtk3')
   const { pid, window_id } = changing

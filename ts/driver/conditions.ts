@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import { waiting as limits } from '@backlot/contract/limits'
 import type { AxSnapshot, Window } from '@backlot/native'
 import type { Call } from './context.ts'
-import { elementOf, nameOf, windowOf, windowOrFrontmost } from './target.ts'
+import { elementOf, nameOf, windowById, windowOf, windowOrFrontmost } from './target.ts'
 import { withIndex } from './tokens.ts'
 import { refreshedMap } from './trees.ts'
 
@@ -50,10 +50,10 @@ export const conditions = {
   element: (call: Call, wanted: Wanted) => element(call, wanted, true),
   element_gone: (call: Call, wanted: Wanted) =>
     wanted.element_index === undefined && wanted.element_token === undefined
-      ? element(call, wanted, false)
-      : thisElementGone(call, wanted),
+      ? orWindowGone(call, wanted, (...given) => element(...given, false))
+      : orWindowGone(call, wanted, thisElementGone),
   text: (call: Call, wanted: Wanted) => text(call, wanted, true),
-  text_gone: (call: Call, wanted: Wanted) => text(call, wanted, false),
+  text_gone: (call: Call, wanted: Wanted) => orWindowGone(call, wanted, (...given) => text(...given, false)),
   window: (call: Call, wanted: Wanted) => titled(call, wanted, true),
   window_gone: (call: Call, wanted: Wanted) => titled(call, wanted, false),
   still: (call: Call, wanted: Wanted) => still(call, wanted),
@@ -64,6 +64,40 @@ const needs = (argument: string, type: string): Failure =>
 
 const holds = (whole: string, part: string | undefined): boolean =>
   part === undefined || whole.toLowerCase().includes(part.toLowerCase())
+
+/** The end of something in a window, which the end of the window is too, also where that came before the first look. */
+const orWindowGone = async (
+  call: Call,
+  wanted: Wanted,
+  condition: (call: Call, wanted: Wanted) => Promise<Eyes>,
+): Promise<Eyes> => {
+  const { pid } = wanted
+  let { window_id } = wanted
+  /** What that says where it failed because the window is no longer there. */
+  const orGone = async (error: unknown): Promise<Sight> => {
+    if (window_id === undefined || !(await isGone(call, window_id))) throw error
+    return { met: true, saw: `window ${window_id} is closed`, facts: { pid, window_id } }
+  }
+  // The frontmost window may be another one later.
+  if (pid !== undefined)
+    window_id = (await windowOrFrontmost(call, pid, window_id).catch(() => undefined))?.window_id ?? window_id
+  try {
+    const eyes = await condition(call, { ...wanted, ...(window_id !== undefined && { window_id }) })
+    return { ...eyes, look: () => eyes.look().catch(orGone) }
+  } catch (error) {
+    const gone = await orGone(error)
+    return { what: 'the end of a window', next: async () => undefined, look: async () => gone }
+  }
+}
+
+const isGone = async (call: Call, window_id: number): Promise<boolean> => {
+  try {
+    await windowById(call, window_id)
+    return false
+  } catch (error) {
+    return Failure.from(error).code === 'window_not_found'
+  }
+}
 
 /** The tree of a window, read again whenever its application has announced something and gone quiet. */
 const treeOf = async (call: Call, { pid, window_id }: Wanted) => {
