@@ -1,5 +1,6 @@
 /** The agents of a desktop: each session has a pointer and a keyboard of its own, made at its first gesture. */
 import type { Agent } from '@backlot/native'
+import { allDone } from './all-done.ts'
 import { reasonOf } from './ending.ts'
 import { type Shared, shared } from './shared.ts'
 
@@ -47,7 +48,13 @@ export class Agents {
 
   /** Removes all agents; each is made again when it is needed. */
   async close(): Promise<void> {
-    await Promise.all([...this.#seats.values()].map(({ agent }) => agent.close()))
+    await allDone(
+      [...this.#seats.values()].map(
+        ({ agent }) =>
+          () =>
+            agent.close(),
+      ),
+    )
   }
 
   #seatOf(session: string, signal: AbortSignal): Seat {

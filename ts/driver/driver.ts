@@ -2,6 +2,7 @@
 import type { Failure } from '@backlot/contract/failure'
 import type { Accessibility, Capturer, Desktop } from '@backlot/native'
 import { Agents } from './agents.ts'
+import { allDoneInOrder } from './all-done.ts'
 import { Brake } from './brake.ts'
 import { ConfigFile, configFileAt } from './config.ts'
 import { Cursors } from './cursors.ts'
@@ -138,8 +139,8 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     async [Symbol.asyncDispose]() {
       seen.clear()
       brake[Symbol.dispose]()
-      await sessions.close()
-      for (const connection of [browsers, ...onDisplay, accessibility]) await connection.close()
+      const connections = [browsers, ...onDisplay, accessibility]
+      await allDoneInOrder([() => sessions.close(), ...connections.map((each) => () => each.close())])
     },
   }
 }

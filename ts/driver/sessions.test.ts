@@ -1,7 +1,10 @@
 import { afterEach, expect, jest, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { environment } from '@backlot/contract/limits'
 import { proving } from '../../tests/support/proves.ts'
+import { scratchFolder } from '../../tests/support/scratch.ts'
 import { callTool } from './call.ts'
 import { openDriver } from './driver.ts'
 import { sessionOf } from './session-name.ts'
@@ -69,6 +72,40 @@ test('a call under way fails when its session ends', async () => {
     return promise
   })
   expect(await codeOf(running)).toBe('session_ended')
+})
+
+test('one that cannot give back what a session had keeps nobody else from it', async () => {
+  const sessions = new Sessions({})
+  sessions.follow({
+    ended: async () => {
+      throw new Failure('display_lost', 'The display is lost.')
+    },
+  })
+  const done: string[] = []
+  sessions.follow({
+    async ended({ key }) {
+      await new Promise(setImmediate)
+      done.push(key)
+    },
+  })
+  for (const end of [() => sessions.end('a'), () => sessions.gone('client-1'), () => sessions.close()]) {
+    sessions.start('a', 'client-1')
+    sessions.start('b', 'client-1')
+    expect(await codeOf(end())).toBe('display_lost')
+  }
+  expect(done).toHaveLength(5)
+})
+
+test('a driver that cannot give everything back has finished its recordings', async () => {
+  const output_dir = join(scratchFolder('ending'), 'recorded')
+  const driver = await openDriver({ display: ':no-display', configFile: '/nonexistent/config.json' })
+  driver.sessions.follow({ ended: () => Promise.reject(new Failure('display_lost', 'The display is lost.')) })
+  const context = { client: 'test', session: 'recorded', signal: never }
+  await callTool(driver, 'start_session', { session: 'recorded' }, { client: 'test', signal: never })
+  await callTool(driver, 'start_recording', { output_dir }, context)
+  expect(await codeOf((async () => driver[Symbol.asyncDispose]())())).toBe('display_lost')
+  const { stopped_because } = JSON.parse(readFileSync(join(output_dir, 'session.json'), 'utf8'))
+  expect(stopped_because).toBe('the driver ended')
 })
 
 test('the end of a connection ends its own session and those that it started', async () => {

@@ -1,6 +1,7 @@
 /** Sessions: whose pointer, configuration and recording a call uses. */
 import { Failure } from '@backlot/contract/failure'
 import { environment, sessions as limits } from '@backlot/contract/limits'
+import { allDone } from './all-done.ts'
 import type { Config } from './config.ts'
 
 /** The caller of calls that nobody says more about, as single ones from a shell: they share one agent. */
@@ -117,12 +118,12 @@ export class Sessions {
   /** Ends what ends with a connection: its own session, and those that it started. */
   async gone(client: string): Promise<void> {
     const over = [...this.#held.values()].filter(({ key, holder }) => key === client || holder === client)
-    await Promise.all(over.map((session) => this.#end(session, closed)))
+    await allDone(over.map((session) => () => this.#end(session, closed)))
   }
 
   /** Ends all. */
   async close(): Promise<void> {
-    await Promise.all([...this.#held.values()].map((session) => this.#end(session, 'the driver ended')))
+    await allDone([...this.#held.values()].map((session) => () => this.#end(session, 'the driver ended')))
   }
 
   #of({ client, holder, session: name }: Caller): Held {
@@ -152,7 +153,7 @@ export class Sessions {
     // What nobody declared and only a connection named is forgotten with the connection.
     if (name !== null && (isDeclared || how !== closed)) this.#remember(name, how)
     end.abort(sessionEnded(name ?? key, how, 'What was sent before stays done'))
-    await Promise.all(this.#followers.map((follower) => follower.ended(session, how)))
+    await allDone(this.#followers.map((follower) => () => follower.ended(session, how)))
   }
 
   #remember(name: string, how: string): void {

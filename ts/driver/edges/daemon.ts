@@ -110,7 +110,12 @@ class Daemon implements Service {
     listener.stop()
     if (isSame(socket, ino)) rmSync(socket, { force: true })
     await this.#dismiss()
-    await (await this.#driver)[Symbol.asyncDispose]()
+    try {
+      await (await this.#driver)[Symbol.asyncDispose]()
+    } catch (error) {
+      // A display that is lost takes nothing back; all else has been ended all the same.
+      log(`not given back: ${Failure.from(error).message}`)
+    }
   }
 
   async call(name: string, args: unknown, context: CallContext) {
