@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Application, startGtk3, startXterm, typedInto } from '../support/applications.ts'
+import { backlotCommand } from '../support/backlot.ts'
 import { privateDesktop } from '../support/desktop.ts'
-import { driverCommand, openSocket, socketOf } from '../support/driver.ts'
+import { driverCommand, openSocket, openStdio, socketOf } from '../support/driver.ts'
 import { listedWindow } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { until } from '../support/until.ts'
@@ -87,6 +88,58 @@ test('a request that waits for its turn can be cancelled too', async () => {
   }
   expect(await proxied.ask('get_config', { session: 'waiting' })).toMatchObject({ element_tags: 'long' })
 }, 40_000)
+
+test('a cancellation is read while as many calls run as may at once', async () => {
+  process.kill(app.pid, 'SIGSTOP')
+  try {
+    await using client = await openSocket(socketOf(on()))
+    const look = { method: 'call', name: 'get_window_state', args: endlessLook() }
+    for (let id = 1; id <= 65; id++) client.send({ id, ...look })
+    await until('all to run', async () => (await callsUnderWay()) === 64)
+    client.send({ method: 'cancel', cancel: 65 })
+    expect(await client.next()).toMatchObject({ id: 65, ok: false, code: 'cancelled' })
+    client.send({ method: 'cancel', cancel: 7 })
+    expect(await client.next()).toMatchObject({ id: 7, ok: false, code: 'cancelled' })
+  } finally {
+    process.kill(app.pid, 'SIGCONT')
+  }
+}, 40_000)
+
+test('who hangs up has nothing done that was still to begin', async () => {
+  process.kill(app.pid, 'SIGSTOP')
+  const client = await openSocket(socketOf(on()))
+  try {
+    client.send({ method: 'call', name: 'get_window_state', args: endlessLook() })
+    client.send({ method: 'call', name: 'set_config', args: { element_tags: 'short', session: 'late' } })
+    client.send({ method: 'call', name: 'set_agent_cursor_enabled', args: { enabled: true } })
+    await until('the look to be under way', async () => (await callsUnderWay()) === 1)
+    client.terminate()
+    await until('the call to be over', async () => (await callsUnderWay()) === 0)
+  } finally {
+    process.kill(app.pid, 'SIGCONT')
+  }
+  const { sessions } = JSON.parse((await on().run(driverCommand('status'))).stdout)
+  expect(sessions).not.toContain('late')
+}, 40_000)
+
+test('typing stops between two characters when the host of the MCP server hangs up', async () => {
+  const terminal = await startXterm(on())
+  const { windows } = await proxied.ask<{ windows: { pid: number; window_id: number }[] }>('list_windows')
+  const { pid, window_id } = windows.find((each) => each.window_id === terminal.windowId) ?? {}
+  for (const flags of [[], ['--direct']]) {
+    const before = typedInto(terminal).length
+    await using host = openStdio(on(), backlotCommand('mcp', ...flags))
+    const params = { name: 'type_text', arguments: { pid, window_id, text: 'a'.repeat(600), delay_ms: 50 } }
+    host.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    await until('some characters', () => typedInto(terminal).length > before + 3)
+    host.end()
+    expect(await host.next()).toMatchObject({ id: 1, result: { structuredContent: { code: 'cancelled' } } })
+    await host.closed
+    await proxied.ask('type_text', { pid, window_id, text: 'z' })
+    await until('the next text', () => typedInto(terminal).includes('z', before))
+    expect([flags, typedInto(terminal).indexOf('z', before) - before < 600]).toEqual([flags, true])
+  }
+}, 60_000)
 
 test('typing that is cancelled stops between two characters', async () => {
   const terminal = await startXterm(on())

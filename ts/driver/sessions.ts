@@ -3,6 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { environment, sessions as limits } from '@backlot/contract/limits'
 import { allDone } from './all-done.ts'
 import type { Config } from './config.ts'
+import { reasonOf } from './ending.ts'
 
 /** The caller of calls that nobody says more about, as single ones from a shell: they share one agent. */
 export const anonymous = 'anonymous'
@@ -78,6 +79,8 @@ export class Sessions {
     signal: AbortSignal,
     work: (session: Session, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
+    // A connection that is gone takes its own session along, which a late call must not begin again.
+    if (signal.aborted) throw reasonOf(signal)
     const session = this.#of(caller)
     const running = new AbortController()
     const ways = [signal, session.signal].map((each) => ({ each, abort: () => running.abort(each.reason) }))

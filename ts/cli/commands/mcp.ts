@@ -17,7 +17,8 @@ export const command: Command = {
   --direct         Run the tools in this process, without a daemon; so do
                    --no-daemon-relaunch and ${environment.noRelaunch}=1.
 
-Ends when standard input ends and every request is answered.`,
+Ends when standard input ends: calls that act are stopped then, and every
+request is answered.`,
   async run(args) {
     const { values } = readFlags('mcp', {
       args: [...args],

@@ -34,7 +34,10 @@ export const serveMcp = async (caller: Caller, transport: StdioTransport): Promi
     if (!asked.success)
       throw new McpError(ErrorCode.InvalidParams, `Invalid tools/call request: ${asked.error.message}`)
     const { name, arguments: args } = asked.data.params
-    return (await caller.call(name, args ?? {}, signal)) as unknown as ServerResult
+    // Who hangs up, stops what acts; what looks, or arranges, is answered.
+    const { isActing } = await registry()
+    const until = isActing(name) ? AbortSignal.any([signal, transport.ended]) : signal
+    return (await caller.call(name, args ?? {}, until)) as unknown as ServerResult
   }
   // Nearly every client lists the tools next.
   server.oninitialized = () => void registry()

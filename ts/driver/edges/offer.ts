@@ -33,6 +33,9 @@ export const describeNamed = (access: Access, name: string, extensions: boolean)
   return describeTool(tool, unlisted(access, tool, extensions))
 }
 
+/** True of a tool that acts on the desktop, as the person could. */
+export const isActing = (name: string): boolean => findTool(name)?.attributes.pausable === true
+
 const unlisted = (access: Access, tool: Tool, extensions: boolean): readonly string[] => [
   ...withheld(access, tool),
   ...hiddenArguments(tool, extensions),

@@ -1,5 +1,6 @@
 /** Tools run by the daemon, which is started at the first call and again when it died. */
 import { Failure } from '@backlot/contract/failure'
+import { notBegun } from '../ending.ts'
 import { failed, type ToolResult } from '../result.ts'
 import { type Access, both, isFull } from './access.ts'
 import type { Caller } from './caller.ts'
@@ -26,7 +27,8 @@ export const daemonCaller = (reach: Reach, access: Access): Caller => {
       const refused = await keptBack(access, name, args)
       if (refused !== undefined) return refused
       try {
-        return await (await connection(() => reachDaemon(reach, reachRunning))).call(name, args, signal)
+        const daemon = await connection(() => reachDaemon(reach, reachRunning))
+        return signal.aborted ? failed(notBegun()) : await daemon.call(name, args, signal)
       } catch (error) {
         return failed(Failure.from(error))
       }

@@ -3,6 +3,7 @@ import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
 import { callsAtOnce, longestLineBytes } from '@backlot/contract/limits'
 import type { Socket } from 'bun'
 import type { CallContext } from '../context.ts'
+import { notBegun } from '../ending.ts'
 import type { ToolResult } from '../result.ts'
 import { sessionName } from '../session-name.ts'
 import { anonymous } from '../sessions.ts'
@@ -35,6 +36,12 @@ export interface Service {
 /** Bytes of unread answers over which no further line of a connection is read. */
 const fullOutboxBytes = 8 * 1024 * 1024
 
+/** Bytes of lines that wait for their turn over which no further line of a connection is read. */
+const mostHeldBytes = 8 * 1024 * 1024
+
+/** What a line costs beside its text. */
+const lineBytes = 64
+
 type Id = string | number
 
 /** One connection. */
@@ -44,6 +51,7 @@ export class SocketEdge {
   readonly #byId = new Map<Id, AbortController>()
   readonly #running = new Set<AbortController>()
   readonly #held: Line[] = []
+  #heldBytes = 0
   #inOrder: Promise<unknown> = Promise.resolve()
   #hasEnded = false
   #isDismissed = false
@@ -109,8 +117,14 @@ export class SocketEdge {
   #take(line: Line): void {
     if (this.#isClosed || this.#isDismissed) return
     if ('text' in line && line.text.trim() === '') return
-    if (this.#isBusy() && !('text' in line && isCancel(line.text))) this.#held.push(line)
+    if (this.#isBusy() && !('text' in line && isCancel(line.text))) this.#hold(line)
     else this.#answer(line)
+  }
+
+  /** Keeps a line until there is room; lines behind it are read all the same, since one may cancel it. */
+  #hold(line: Line): void {
+    this.#held.push(line)
+    this.#heldBytes += sizeOf(line)
   }
 
   #isBusy(): boolean {
@@ -121,9 +135,11 @@ export class SocketEdge {
   #regulate(): void {
     while (this.#held.length > 0 && this.#running.size < callsAtOnce && this.#outbox.waitingBytes <= fullOutboxBytes) {
       const line = this.#held.shift()
-      if (line !== undefined) this.#answer(line)
+      if (line === undefined) break
+      this.#heldBytes -= sizeOf(line)
+      this.#answer(line)
     }
-    const mustPause = this.#held.length > 0 || this.#outbox.waitingBytes > fullOutboxBytes
+    const mustPause = this.#heldBytes > mostHeldBytes || this.#outbox.waitingBytes > fullOutboxBytes
     if (mustPause === this.#isPaused || this.#isClosed) return
     this.#isPaused = mustPause
     if (mustPause) this.socket.pause()
@@ -172,8 +188,8 @@ export class SocketEdge {
     }
     const turn = this.#held.findIndex((line) => idOf(line) === id)
     if (turn === -1) return
-    this.#held.splice(turn, 1)
-    this.#send(id, failed(new Failure('cancelled', 'The caller cancelled the call before it began.')))
+    for (const line of this.#held.splice(turn, 1)) this.#heldBytes -= sizeOf(line)
+    this.#send(id, failed(notBegun()))
   }
 
   /** Answers before the next line is read: a client that expects another daemon must not have its calls run. */
@@ -190,6 +206,7 @@ export class SocketEdge {
 
   async #do(request: Request, signal: AbortSignal): Promise<Reply> {
     try {
+      if (signal.aborted) throw notBegun()
       switch (request.method) {
         case 'call':
           return replyOf(await this.service.call(nameOf(request), request.args ?? {}, this.#context(request, signal)))
@@ -245,6 +262,8 @@ export class SocketEdge {
     this.socket.end()
   }
 }
+
+const sizeOf = (line: Line): number => ('text' in line ? line.text.length : 0) + lineBytes
 
 const isCancel = (text: string): boolean => /"method"\s*:\s*"cancel"/.test(text)
 

@@ -18,7 +18,7 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void
   readonly #unanswered = new Set<string | number>()
   readonly #done = Promise.withResolvers<void>()
-  #hasEnded = false
+  readonly #ended = new AbortController()
   readonly #reader = new LineReader(longestLineBytes, (line) => {
     for (const read of readLine(line)) {
       if (read === undefined) continue
@@ -35,6 +35,11 @@ export class StdioTransport implements Transport {
   /** Fulfilled when the client sends nothing more and has its answers, or can no longer be written to. */
   get done(): Promise<void> {
     return this.#done.promise
+  }
+
+  /** Aborts when the client sends nothing more: it has hung up, or was killed. */
+  get ended(): AbortSignal {
+    return this.#ended.signal
   }
 
   async start(): Promise<void> {
@@ -58,7 +63,7 @@ export class StdioTransport implements Transport {
       this.onerror?.(error as Error)
     }
     this.#reader.end()
-    this.#hasEnded = true
+    this.#ended.abort()
     this.#endWhenAnswered()
   }
 
@@ -81,7 +86,7 @@ export class StdioTransport implements Transport {
   }
 
   #endWhenAnswered(): void {
-    if (this.#hasEnded && this.#unanswered.size === 0) this.#done.resolve()
+    if (this.ended.aborted && this.#unanswered.size === 0) this.#done.resolve()
   }
 
   async #write(message: object): Promise<void> {
