@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { startGtk3 } from '../support/applications.ts'
 import { privateDesktop, type TestDesktop } from '../support/desktop.ts'
 import { driverCommand, openSocket } from '../support/driver.ts'
 import { connect } from '../support/mcp-client.ts'
@@ -200,6 +201,93 @@ test('an idle daemon that a client started and that does not match is replaced, 
   expect(await daemon.process.exited).toBe(0)
   await desktop().run(driverCommand('stop', '--socket', daemon.socket))
 }, 30_000)
+
+test('a daemon that holds what somebody needs is not replaced', async () => {
+  const other = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/another' }
+  const call = (socket: string, name: string, args: object, env = {}) =>
+    desktop().backlot([name, JSON.stringify(args), '--socket', socket], { env })
+  for (const [name, args, end, ended] of [
+    ['start_recording', { output_dir: desktop().path('kept') }, 'stop_recording', {}],
+    ['start_session', { session: 'kept' }, 'end_session', { session: 'kept' }],
+  ] as const) {
+    await using daemon = await serve(desktop(), { flags: ['--idle-timeout-s', '300'], env: other })
+    expect((await call(daemon.socket, name, args, other)).status).toBe(0)
+    expect([name, JSON.parse((await call(daemon.socket, 'get_config', {})).stdout)]).toMatchObject([
+      name,
+      { code: 'daemon_mismatch' },
+    ])
+    expect(daemon.process.exitCode).toBeNull()
+    expect((await call(daemon.socket, end, ended, other)).status).toBe(0)
+    expect((await call(daemon.socket, 'get_config', {})).status).toBe(0)
+    expect(await daemon.process.exited).toBe(0)
+    await desktop().run(driverCommand('stop', '--socket', daemon.socket))
+  }
+}, 60_000)
+
+test('a call while a daemon ends goes to the next one', async () => {
+  const socket = desktop().path('ending.sock')
+  const app = await startGtk3(desktop(), 'person')
+  await using mcp = await connect(desktop(), '--socket', socket)
+  await mcp.ask('start_recording', { output_dir: desktop().path('ending') })
+  const { pid } = await statusOf(desktop(), socket)
+  process.kill(app.pid, 'SIGSTOP')
+  try {
+    // Its turn has no tree before the application goes on, and the recording ends with its turns.
+    await mcp.call('press_key', { pid: app.pid, window_id: app.windowId, key: 'a' })
+    const stopped = desktop().run(driverCommand('stop', '--socket', socket))
+    await until('the daemon to take no more calls', () => !existsSync(socket))
+    const calls = Promise.all([
+      desktop().backlot(['get_config', '{}', '--socket', socket]),
+      desktop().backlot(['get_config', '{}', '--socket', socket]),
+    ])
+    const through = mcp.call('get_config')
+    expect(existsSync(`/proc/${pid}/exe`)).toBe(true)
+    process.kill(app.pid, 'SIGCONT')
+    expect((await calls).map(({ status, stdout }) => [status, stdout.includes('"code"')])).toEqual([
+      [0, false],
+      [0, false],
+    ])
+    expect((await through).isError).toBe(false)
+    expect((await stopped).status).toBe(0)
+  } finally {
+    process.kill(app.pid, 'SIGCONT')
+  }
+  expect((await statusOf(desktop(), socket)).pid).not.toBe(pid)
+  await desktop().run(driverCommand('stop', '--socket', socket))
+}, 60_000)
+
+test('a daemon that hangs hangs nobody', async () => {
+  await using daemon = await serve(desktop())
+  const flags = ['--socket', daemon.socket]
+  await using known = await connect(desktop(), ...flags)
+  await known.ask('get_config')
+  daemon.process.kill('SIGSTOP')
+  try {
+    await using fresh = await connect(desktop(), ...flags)
+    const [list, through, late, shell, stop, status] = await Promise.all([
+      fresh.client.listTools(),
+      fresh.call('get_config'),
+      known.call('get_config'),
+      desktop().backlot(['get_config', '{}', ...flags]),
+      desktop().run(driverCommand('stop', ...flags)),
+      desktop().run(driverCommand('status', ...flags)),
+    ])
+    expect(list.tools).not.toBeEmpty()
+    expect([through, late].map(({ structured }) => structured.code)).toEqual([
+      'daemon_unavailable',
+      'daemon_unavailable',
+    ])
+    // It was handed over, and who wakes may still read it.
+    expect(JSON.parse(shell.stdout)).toMatchObject({ code: 'daemon_lost', message: expect.stringContaining('unknown') })
+    expect([stop, status].map(({ status: exit, stderr }) => [exit, stderr.includes('has not answered')])).toEqual([
+      [1, true],
+      [1, true],
+    ])
+  } finally {
+    daemon.process.kill('SIGCONT')
+  }
+  await known.ask('get_config')
+}, 60_000)
 
 test('the log of a daemon that a client started stays within its bound', async () => {
   const socket = desktop().path('logged.sock')

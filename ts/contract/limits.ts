@@ -149,6 +149,10 @@ export const daemon = {
   idleSeconds: 300,
   /** Milliseconds that one may take from its start to its first answer. */
   startTimeoutMs: 10_000,
+  /** Milliseconds until one that takes connections and answers none of them is given up. */
+  greetingTimeoutMs: 5_000,
+  /** Milliseconds that one may take to its end. */
+  endTimeoutMs: 30_000,
   /** Bytes of its log file, after which the older half goes. */
   logBytes: 1_000_000,
 } as const

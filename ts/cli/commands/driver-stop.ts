@@ -1,6 +1,7 @@
 /** `backlot-driver stop`: ends the daemon. */
 import { readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
+import { daemon } from '@backlot/contract/limits'
 import { type Connection, connect } from '@backlot/driver/edges/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
 import type { Command } from '../command.ts'
@@ -27,13 +28,25 @@ Returns when its process is gone; one that does not run is stopped already.`,
       await say(`No daemon listens on ${socket}.`)
       return 0
     }
-    await connection.ask({ method: 'shutdown' })
     const { pid } = connection.greeting
-    while (isAlive(pid)) await Bun.sleep(10)
+    const deadline = performance.now() + daemon.endTimeoutMs
+    // One that ends before it answers has done what it was asked for.
+    connection.ask({ method: 'shutdown' }).catch(() => undefined)
+    while (isAlive(pid)) {
+      if (performance.now() > deadline) throw stays(pid, socket)
+      await Bun.sleep(10)
+    }
     await say(`The daemon with pid ${pid} has ended.`)
     return 0
   },
 }
+
+const stays = (pid: number, socket: string): Failure =>
+  new Failure(
+    'daemon_unavailable',
+    `The daemon with pid ${pid} was told to end and still runs after ${daemon.endTimeoutMs / 1_000} s. End it with \`kill -KILL ${pid}\`.`,
+    { socket, pid },
+  )
 
 /** Whether the process runs; one that only waits to be reaped by its parent does not. */
 const isAlive = (pid: number): boolean => {

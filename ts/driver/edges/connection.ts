@@ -1,6 +1,6 @@
 /** A client's connection to the daemon. Loads nothing but what it needs: the shell form pays for every module. */
 import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
-import { longestLineBytes } from '@backlot/contract/limits'
+import { daemon, longestLineBytes } from '@backlot/contract/limits'
 import type { Socket } from 'bun'
 import type { ToolResult } from '../result.ts'
 import { LineReader } from './lines.ts'
@@ -17,6 +17,8 @@ export interface Connection {
   readonly greeting: Greeting
   /** Whether requests can still be sent. */
   readonly isOpen: boolean
+  /** Asks whether the daemon still answers. Throws `not_running` and `daemon_unavailable`, and is closed then. */
+  check(): Promise<void>
   /** Sends a request; gives the result, or throws the failure of the reply, or `daemon_lost`. */
   ask(request: Asked): Promise<unknown>
   /** Calls a tool; a failed call is a result with `isError`. Aborting ends the call in the daemon. */
@@ -24,7 +26,10 @@ export interface Connection {
   close(): void
 }
 
-/** Connects and greets. Throws `not_running` where nobody listens, `daemon_mismatch` where another one does. */
+/**
+ * Connects and greets. Throws `not_running` where nobody listens or what listens ends, `daemon_mismatch` where another
+ * one does, and `daemon_unavailable` where one takes the connection and does not answer.
+ */
 export const connect = async (path: string, expect?: Identity): Promise<Connection> => {
   const open = new Open()
   const greeting = await greet(open, path, { ...(expect && { expect }) })
@@ -33,6 +38,7 @@ export const connect = async (path: string, expect?: Identity): Promise<Connecti
     get isOpen() {
       return open.isOpen
     },
+    check: async () => void (await greetingOf(open, path, {})),
     ask: (request) => open.ask(request),
     call: (name, args, signal) => open.call(name, args, signal),
     close: () => open.close(),
@@ -42,7 +48,8 @@ export const connect = async (path: string, expect?: Identity): Promise<Connecti
 /**
  * One call on a connection of its own, whose agent is shared with all such calls. It is sent along with the greeting, so
  * that it takes one way there and back; a daemon that does not match hangs up before it reads the call.
- * Throws as `connect` does, in which case the call has not begun, or `daemon_lost`.
+ * Throws as `connect` does, in which case the call has not begun, or `daemon_lost`, also where nothing is answered: who
+ * wakes later may still read the call.
  */
 export const callOnce = async (path: string, expect: Identity, name: string, args: unknown): Promise<ToolResult> => {
   const open = new Open()
@@ -53,17 +60,17 @@ export const callOnce = async (path: string, expect: Identity, name: string, arg
   try {
     await greeted
     return await result
+  } catch (error) {
+    throw Failure.from(error).code === 'daemon_unavailable' ? lost(Failure.from(error).message) : error
   } finally {
     open.close()
   }
 }
 
-const greet = async (
-  open: Open,
-  path: string,
-  terms: { readonly expect?: Identity; readonly anonymous?: boolean },
-): Promise<Greeting> => {
-  const greeting = open.ask({ method: 'hello', ...terms })
+type Terms = { readonly expect?: Identity; readonly anonymous?: boolean }
+
+const greet = async (open: Open, path: string, terms: Terms): Promise<Greeting> => {
+  const greeting = greetingOf(open, path, terms)
   greeting.catch(() => undefined)
   try {
     await Bun.connect({
@@ -81,11 +88,24 @@ const greet = async (
     open.closed()
     throw nobody(path, error)
   }
+  return greeting
+}
+
+/** The answer to `hello`, which comes at once or not at all; where it does not, the connection is closed. */
+const greetingOf = async (open: Open, path: string, terms: Terms): Promise<Greeting> => {
+  const answer = open.ask({ method: 'hello', ...terms })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(silent(path)), daemon.greetingTimeoutMs)
+  })
   try {
-    return (await greeting) as Greeting
+    return (await Promise.race([answer, silence])) as Greeting
   } catch (error) {
+    answer.catch(() => undefined)
     open.close()
     throw Failure.from(error).code === 'daemon_lost' ? nobody(path, error) : error
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -132,6 +152,8 @@ class Open {
   async call(name: string, args: unknown, signal?: AbortSignal): Promise<ToolResult> {
     const reply = await this.#send({ method: 'call', name, args }, signal)
     if (reply.ok) return reply.result as ToolResult
+    // Not of a tool: the daemon ends, and has not begun the call.
+    if (reply.code === 'not_running' && reply.result === undefined) throw new Failure('not_running', reply.error)
     return (
       reply.result ?? {
         content: [{ type: 'text', text: reply.error }],
@@ -172,10 +194,14 @@ class Open {
   }
 }
 
-const lost = (): Failure =>
+const lost = (how = 'The daemon ended before it answered.'): Failure =>
+  new Failure('daemon_lost', `${how} The outcome of the call is unknown: look at the window before you call again.`)
+
+const silent = (path: string): Failure =>
   new Failure(
-    'daemon_lost',
-    'The daemon ended before it answered, so the outcome of the call is unknown. Look at the window, then call again.',
+    'daemon_unavailable',
+    `The daemon on "${path}" takes connections and has not answered for ${daemon.greetingTimeoutMs / 1_000} s. End its process, or run with \`--direct\`.`,
+    { socket: path },
   )
 
 const nobody = (path: string, cause: unknown): Failure =>

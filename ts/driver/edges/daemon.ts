@@ -8,9 +8,8 @@ import { type Driver, openDriver } from '../driver.ts'
 import { offersExtensions } from '../extensions.ts'
 import { recordingsOf } from '../recording/recordings.ts'
 import type { Access } from './access.ts'
-import { connect } from './connection.ts'
 import { checkSocket } from './folder.ts'
-import { alreadyRunning, lockSocket } from './lock.ts'
+import { lockSocket } from './lock.ts'
 import { log } from './log.ts'
 import { callPermitted, describeNamed, listTools } from './offer.ts'
 import { type Service, SocketEdge } from './socket.ts'
@@ -40,7 +39,8 @@ export const serveDaemon = async (options: DaemonOptions, onListening: () => voi
   makeSocketFolder(options.socket, options.isDefaultSocket)
   const lock = await lockSocket(options.socket)
   try {
-    await removeStale(options.socket)
+    checkSocket(options.socket)
+    rmSync(options.socket, { force: true })
     await new Daemon(options).run(onListening)
   } finally {
     lock.release()
@@ -54,20 +54,6 @@ const makeSocketFolder = (path: string, isDefault: boolean): void => {
   checkSocket(path)
   // The default folder is ours alone; a folder that the person named keeps its mode.
   if (isDefault) chmodSync(folder, 0o700)
-}
-
-/** Removes a socket on which nobody answers; throws `already_running` where somebody does. */
-const removeStale = async (path: string): Promise<void> => {
-  checkSocket(path)
-  const answers = await connect(path).then(
-    (connection) => {
-      connection.close()
-      return true
-    },
-    (error: unknown) => Failure.from(error).code !== 'not_running',
-  )
-  if (answers) throw alreadyRunning(path)
-  rmSync(path, { force: true })
 }
 
 type Peer = Socket<SocketEdge>
@@ -139,11 +125,10 @@ class Daemon implements Service {
     const { identity, access, socket, idleTimeoutSeconds } = this.options
     const differs = expect === undefined ? [] : differences(identity, expect)
     if (differs.length > 0) {
-      const isIdle = this.#peers.size <= 1 && this.#pending() === 0
       throw new Failure(
         'daemon_mismatch',
         `The daemon on "${socket}" does not match: ${differs.join('; ')}. End it with \`backlot-driver stop\`, name another with \`--socket\`, or run with \`--direct\`.`,
-        { daemon: identity, caller: expect, replaceable: isIdle && idleTimeoutSeconds > 0 },
+        { daemon: identity, caller: expect, replaceable: idleTimeoutSeconds > 0 && !this.#isUsed(1) },
       )
     }
     return { ...identity, pid: process.pid, access }
@@ -197,8 +182,10 @@ class Daemon implements Service {
     )
   }
 
-  shutdown(): void {
-    this.#end.resolve('a client asked for it')
+  async shutdown(onlyIdle: boolean) {
+    const ending = !onlyIdle || (await this.#isIdle(1))
+    if (ending) this.#end.resolve('a client asked for it')
+    return { ending }
   }
 
   #listen() {
@@ -237,10 +224,17 @@ class Daemon implements Service {
     this.#watchIdle()
   }
 
-  #pending(): number {
-    let pending = 0
-    for (const peer of this.#peers) pending += peer.data.pending
-    return pending
+  /** Whether others are connected than the `asking` ones, or calls run. */
+  #isUsed(asking: number): boolean {
+    return this.#peers.size > asking || this.#callsUnderWay > 0
+  }
+
+  /** Whether nobody would miss it: what it holds for sessions, recordings and the clipboard ends with it. */
+  async #isIdle(asking: number): Promise<boolean> {
+    if (this.#isUsed(asking)) return false
+    const driver = await this.#driver
+    if (driver.sessions.active.length > 0 || recordingsOf(driver).active.length > 0) return false
+    return !(await driver.holdsClipboard()) && !this.#isUsed(asking)
   }
 
   #watchIdle(): void {
@@ -248,12 +242,8 @@ class Daemon implements Service {
     const { idleTimeoutSeconds } = this.options
     if (idleTimeoutSeconds === 0 || this.#peers.size > 0) return
     this.#idle = setTimeout(async () => {
-      const driver = await this.#driver
-      // Who ends takes the clipboard's content along.
-      const isNeeded =
-        driver.sessions.active.length > 0 || recordingsOf(driver).active.length > 0 || (await driver.holdsClipboard())
-      if (isNeeded) this.#watchIdle()
-      else this.#end.resolve(`no connection for ${idleTimeoutSeconds} s`)
+      if (await this.#isIdle(0)) this.#end.resolve(`no connection for ${idleTimeoutSeconds} s`)
+      else this.#watchIdle()
     }, idleTimeoutSeconds * 1000)
   }
 

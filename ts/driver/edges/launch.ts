@@ -46,19 +46,26 @@ export const reachDaemon = async <Reached>(reach: Reach, way: (reach: Reach) => 
     return await way(reach)
   } catch (error) {
     const { code, data } = Failure.from(error)
-    if (code === 'daemon_mismatch' && data.replaceable === true) await retire(reach.socket)
-    else if (code !== 'not_running') throw error
+    const isReplaceable = code === 'daemon_mismatch' && data.replaceable === true
+    if (code !== 'not_running' && !(isReplaceable && (await retire(reach.socket)))) throw error
   }
   return start(reach, way)
 }
 
-const retire = async (socket: string): Promise<void> => {
+/** Ends a daemon that nobody needs; false where somebody does. */
+const retire = async (socket: string): Promise<boolean> => {
+  let connection: Connection | undefined
   try {
-    const connection = await connect(socket)
-    await connection.ask({ method: 'shutdown' }).catch(() => undefined)
-    connection.close()
+    connection = await connect(socket)
+    const { ending } = (await connection.ask({ method: 'shutdown', only_idle: true })) as { readonly ending?: boolean }
+    // One of an earlier version says nothing, and ends.
+    return ending !== false
   } catch (error) {
-    if (Failure.from(error).code !== 'not_running') throw error
+    const { code } = Failure.from(error)
+    if (code === 'not_running' || code === 'daemon_lost') return true
+    throw error
+  } finally {
+    connection?.close()
   }
 }
 
@@ -66,17 +73,21 @@ const start = async <Reached>(reach: Reach, way: (reach: Reach) => Promise<Reach
   const { openLog } = await import('./log.ts')
   const log = openLog(reach.expect.display)
   const { command, argv0 } = reach.program
-  const child = Bun.spawn({
-    cmd: [...command, 'serve', '--socket', reach.socket, '--idle-timeout-s', String(daemon.idleSeconds)],
-    argv0,
-    cwd: '/',
-    detached: true,
-    stdin: 'ignore',
-    stdout: log.descriptor,
-    stderr: log.descriptor,
-  })
-  child.unref()
-  log.close()
+  const spawn = () => {
+    const spawned = Bun.spawn({
+      cmd: [...command, 'serve', '--socket', reach.socket, '--idle-timeout-s', String(daemon.idleSeconds)],
+      argv0,
+      cwd: '/',
+      detached: true,
+      stdin: 'ignore',
+      stdout: log.descriptor,
+      stderr: log.descriptor,
+    })
+    spawned.unref()
+    return spawned
+  }
+  using _ = { [Symbol.dispose]: () => log.close() }
+  let child = spawn()
   const deadline = performance.now() + daemon.startTimeoutMs
   let last: unknown
   while (performance.now() < deadline) {
@@ -86,8 +97,11 @@ const start = async <Reached>(reach: Reach, way: (reach: Reach) => Promise<Reach
       if (Failure.from(error).code !== 'not_running') throw error
       last = error
     }
-    // Another client's daemon may have won, in which case ours ends and the other is about to listen.
-    if (child.exitCode !== null && child.exitCode !== 0 && !log.saysAlreadyRunning()) break
+    // Another client's daemon may have won, in which case ours has ended; where that one has ended too, it is our turn.
+    if (child.exitCode !== null) {
+      if (child.exitCode !== 0 && !log.saysAlreadyRunning()) break
+      child = spawn()
+    }
     await Bun.sleep(lookEveryMs)
   }
   const ended = child.exitCode === null ? '' : ` It ended with status ${child.exitCode}.`

@@ -1,11 +1,47 @@
 /** One daemon a socket. */
 import { Failure } from '@backlot/contract/failure'
+import { daemon } from '@backlot/contract/limits'
 import type { FileLock } from '@backlot/native'
 import { tryLock } from '../lock.ts'
+import { connect } from './connection.ts'
+import { checkSocket } from './folder.ts'
 
-/** Takes the lock of the socket at `path`. Throws `already_running` where another process holds it, and `socket_refused`. */
+/** Milliseconds between two looks whether a daemon that holds the lock answers, or has let go of it. */
+const lookEveryMs = 20
+
+/**
+ * Takes the lock of the socket at `path`, waiting for a daemon that ends: until it has gone, nobody answers. Throws
+ * `already_running` where another daemon answers, or does not go, and `socket_refused`.
+ */
 export const lockSocket = async (path: string): Promise<FileLock> => {
-  const lock = await tryLock(path).catch((error: unknown) => {
+  const deadline = performance.now() + daemon.endTimeoutMs
+  for (;;) {
+    const lock = await take(path)
+    if (lock === undefined) {
+      if ((await isAnswered(path)) || performance.now() > deadline) throw alreadyRunning(path)
+      await Bun.sleep(lookEveryMs)
+      continue
+    }
+    // One that held the lock by another path of the same socket.
+    if (!(await isAnswered(path))) return lock
+    lock.release()
+    throw alreadyRunning(path)
+  }
+}
+
+const isAnswered = async (path: string): Promise<boolean> => {
+  checkSocket(path)
+  try {
+    const connection = await connect(path)
+    connection.close()
+    return true
+  } catch (error) {
+    return Failure.from(error).code !== 'not_running'
+  }
+}
+
+const take = async (path: string): Promise<FileLock | undefined> => {
+  return tryLock(path).catch((error: unknown) => {
     const failure = Failure.from(error)
     if (failure.code !== 'internal') throw failure
     throw new Failure(
@@ -14,12 +50,10 @@ export const lockSocket = async (path: string): Promise<FileLock> => {
       { path: `${path}.lock` },
     )
   })
-  if (lock === undefined) throw alreadyRunning(path)
-  return lock
 }
 
 /** The failure of a second daemon. */
-export const alreadyRunning = (path: string): Failure =>
+const alreadyRunning = (path: string): Failure =>
   new Failure(
     'already_running',
     `A daemon is already running on "${path}". Use it, or end it with \`backlot-driver stop\`.`,

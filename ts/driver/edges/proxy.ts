@@ -1,11 +1,15 @@
 /** Tools run by the daemon, which is started at the first call and again when it died. */
 import { Failure } from '@backlot/contract/failure'
+import { daemon as limits } from '@backlot/contract/limits'
 import { notBegun } from '../ending.ts'
 import { failed, type ToolResult } from '../result.ts'
 import { type Access, both, isFull } from './access.ts'
 import type { Caller } from './caller.ts'
 import type { Connection } from './connection.ts'
 import { type Reach, reachDaemon, reachRunning } from './launch.ts'
+
+/** Milliseconds in which a daemon says what it permits. */
+const listWaitMs = 1_000
 
 /** Calls through one connection to the daemon; its own access comes on top of the daemon's. */
 export const daemonCaller = (reach: Reach, access: Access): Caller => {
@@ -27,16 +31,16 @@ export const daemonCaller = (reach: Reach, access: Access): Caller => {
       const refused = await keptBack(access, name, args)
       if (refused !== undefined) return refused
       try {
-        const daemon = await connection(() => reachDaemon(reach, reachRunning))
-        return signal.aborted ? failed(notBegun()) : await daemon.call(name, args, signal)
+        return await callThrough(() => connection(() => reachDaemon(reach, reachRunning)), name, args, signal)
       } catch (error) {
         return failed(Failure.from(error))
       }
     },
     async access() {
       try {
-        const { greeting } = await connection(() => reachRunning(reach))
-        return both(access, greeting.access)
+        // A list is not kept waiting by a daemon that hangs.
+        const found = await Promise.race([connection(() => reachRunning(reach)), Bun.sleep(listWaitMs)])
+        return found === undefined ? access : both(access, found.greeting.access)
       } catch {
         return access
       }
@@ -45,6 +49,26 @@ export const daemonCaller = (reach: Reach, access: Access): Caller => {
       const current = await connecting?.catch(() => undefined)
       current?.close()
     },
+  }
+}
+
+/** Calls again only what a daemon that ends has not begun. */
+const callThrough = async (
+  open: () => Promise<Connection>,
+  name: string,
+  args: unknown,
+  signal: AbortSignal,
+): Promise<ToolResult> => {
+  const deadline = performance.now() + limits.startTimeoutMs
+  for (;;) {
+    const daemon = await open()
+    try {
+      await daemon.check()
+      return signal.aborted ? failed(notBegun()) : await daemon.call(name, args, signal)
+    } catch (error) {
+      if (Failure.from(error).code !== 'not_running' || performance.now() > deadline) throw error
+      daemon.close()
+    }
   }
 }
 

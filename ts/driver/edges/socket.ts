@@ -29,8 +29,8 @@ export interface Service {
   endSession(name: string): Promise<unknown>
   /** The connection of that name is gone, and its calls are aborted. */
   gone(client: string): void
-  /** Ends the daemon once this connection has its answer. */
-  shutdown(): void
+  /** Ends the daemon once this connection has its answer; one that others use only where `onlyIdle` is not asked for. */
+  shutdown(onlyIdle: boolean): Promise<unknown>
 }
 
 /** Bytes of unread answers over which no further line of a connection is read. */
@@ -99,7 +99,8 @@ export class SocketEdge {
   /** The daemon ends: whatever runs ends with `cancelled`, and the answers are the last. */
   dismiss(): void {
     this.#isDismissed = true
-    this.#held.length = 0
+    for (const line of this.#held.splice(0)) this.#send(idOf(line), failed(ending()))
+    this.#heldBytes = 0
     for (const running of this.#running) running.abort()
     this.#hasEnded = true
     this.#hangUpWhenDone()
@@ -115,8 +116,12 @@ export class SocketEdge {
   }
 
   #take(line: Line): void {
-    if (this.#isClosed || this.#isDismissed) return
+    if (this.#isClosed) return
     if ('text' in line && line.text.trim() === '') return
+    if (this.#isDismissed) {
+      this.#send(idOf(line), failed(ending()))
+      return
+    }
     if (this.#isBusy() && !('text' in line && isCancel(line.text))) this.#hold(line)
     else this.#answer(line)
   }
@@ -225,8 +230,7 @@ export class SocketEdge {
         case 'resume':
           return { ok: true, result: await this.service.resume() }
         case 'shutdown':
-          this.service.shutdown()
-          return { ok: true, result: {} }
+          return { ok: true, result: await this.service.shutdown(request.only_idle === true) }
         default:
           throw new Failure(
             'unknown_method',
@@ -264,6 +268,10 @@ export class SocketEdge {
 }
 
 const sizeOf = (line: Line): number => ('text' in line ? line.text.length : 0) + lineBytes
+
+/** What a client may ask another daemon: nothing was done. */
+const ending = (): Failure =>
+  new Failure('not_running', 'The daemon ends, and has not begun this. Call again; another one is started.')
 
 const isCancel = (text: string): boolean => /"method"\s*:\s*"cancel"/.test(text)
 

@@ -34,6 +34,8 @@ export interface Request {
   readonly cancel?: string | number
   /** What the client expects, for `hello`: on a mismatch the daemon answers `daemon_mismatch` and hangs up. */
   readonly expect?: Identity
+  /** For `shutdown`: only where nobody needs the daemon; the answer's `ending` says whether it ends. */
+  readonly only_idle?: boolean
   /** For `hello`: the connection is one of many short ones, which share one agent instead of having their own. */
   readonly anonymous?: boolean
 }

@@ -65,9 +65,10 @@ export const takeFolder = async (folder: string): Promise<OwnFolder> => {
     check,
     // The lock's file goes by its path: in another folder it would be another's.
     release: () =>
-      check()
-        .then(() => lock.release())
-        .catch(() => undefined),
+      check().then(
+        () => lock.release(),
+        () => lock.leave(),
+      ),
   }
 }
 
