@@ -7,6 +7,10 @@ import { accelerationAt } from '@backlot/vmhost'
 const folder = join(import.meta.dir, '../../target')
 const known = join(folder, 'accelerator.json')
 
+/** What it was found to be. */
+export const acceleratorHere = async (): Promise<'kvm' | 'tcg'> =>
+  (await accelerationAt({ ...placesOf({ BACKLOT_HOME: folder }), cache: folder })).accelerator
+
 /** Finds it out where no answer is kept that still holds. */
 export const findAcceleration = async (): Promise<void> => {
   await accelerationAt({ ...placesOf({ BACKLOT_HOME: folder }), cache: folder })

@@ -1,6 +1,6 @@
 /** What tests with VMs share and a run makes once, before tests whose changes to files are thrown away. */
 import { findAcceleration } from './acceleration.ts'
-import { linuxMinimal } from './image.ts'
+import { buildAnewWhereBuilderChanged } from './image.ts'
 import { pythonClients } from './python-packages.ts'
 import { pythonWith } from './python-with.ts'
 
@@ -8,5 +8,5 @@ import { pythonWith } from './python-with.ts'
 export const prepare = async (): Promise<void> => {
   // Without a registry the tests that need it say so.
   const clients = Object.values(pythonClients).map((client) => pythonWith(client).catch(() => undefined))
-  await Promise.all([linuxMinimal(), findAcceleration(), ...clients])
+  await Promise.all([buildAnewWhereBuilderChanged(), findAcceleration(), ...clients])
 }
