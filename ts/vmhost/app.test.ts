@@ -258,6 +258,18 @@ describe('the guard', () => {
     expect((await exchange(head('GET /svc/config', own, own))).status).toBe(400)
   })
 
+  test('refuses what a browser sends for another site, with an origin or without', async () => {
+    for (const request of ['GET /', 'GET /svc/vms', 'GET /svc/events', 'POST /svc/config']) {
+      for (const own of [[], [`Origin: http://127.0.0.1:${port}`]]) {
+        const answer = await exchange(head(request, 'Sec-Fetch-Site: cross-site', 'Content-Length: 0', ...own))
+        expect([request, answer.status >= 400, answer.body?.code]).toEqual([request, true, 'foreign_origin'])
+      }
+    }
+    for (const site of ['none', 'same-origin', 'same-site']) {
+      expect((await exchange(head('GET /svc/config', `Sec-Fetch-Site: ${site}`))).status).toBe(200)
+    }
+  })
+
   test('refuses a WebSocket handshake of another origin', async () => {
     const answer = await exchange(
       head(

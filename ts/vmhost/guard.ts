@@ -37,6 +37,13 @@ export const admit = (request: Request, entry: Entry): string | undefined => {
       { host },
     )
   }
+  // A browser sends no origin with what a page of another site only shows or leads to, but says so (Fetch Metadata, 2.1).
+  if (headers.get('sec-fetch-site') === 'cross-site') {
+    throw new Failure(
+      'foreign_origin',
+      'A page of another site may not use this service. Type the address of the console, or take its link from `backlot serve`.',
+    )
+  }
   const origin = headers.get('origin')
   if (origin !== null && origin !== `http://${host}`) {
     throw new Failure(
