@@ -80,7 +80,7 @@ describe('arguments', () => {
     [{ pid: 1, keys: ['a\0'] }, 'Argument "keys" holds a NUL character. Send it without.'],
     [{ pid: 1, keys: 'a' }, 'Argument "keys" must be an array, each a string, not "a".'],
     [{ pid: 1, keys: [1] }, 'Argument "keys" must be an array, each a string, not [1].'],
-    [{ pid: 1, mode: 'SOM' }, 'Argument "mode" must be one of som, ax, not "SOM".'],
+    [{ pid: 1, mode: 'SOM' }, 'Unknown mode: argument "mode" must be one of som, ax, not "SOM".'],
     [{ pid: 1, mode: ['som'] }, 'Argument "mode" must be one of som, ax, not ["som"].'],
   ])('%p is refused with what was asked for', (args, message) => {
     expect(refusal(args)).toEqual({ code: 'invalid_argument', message })

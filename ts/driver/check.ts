@@ -69,9 +69,11 @@ const unknown = (tool: string, name: string, accepted: readonly string[]): Failu
 }
 
 const invalid = (name: string, schema: TSchema, value: unknown): Failure =>
-  new Failure('invalid_argument', `Argument "${name}" must be ${expectation(schema)}, not ${show(value)}.`, {
-    argument: name,
-  })
+  new Failure(
+    'invalid_argument',
+    `${Array.isArray(schema.enum) && typeof value === 'string' ? `Unknown ${name}: argument` : 'Argument'} "${name}" must be ${expectation(schema)}, not ${show(value)}.`,
+    { argument: name },
+  )
 
 /** Texts that no file name, no process argument and no key event can carry. */
 const refuseUntypeable = (name: string, value: unknown): void => {

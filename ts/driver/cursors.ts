@@ -29,6 +29,9 @@ export interface CursorView {
   readonly settings: CursorSettings
 }
 
+/** What a cursor is set to. */
+export type CursorConfig = Pick<CursorView, 'cursor_id' | 'enabled' | 'settings'>
+
 /** What a cursor did where the person saw it. */
 export interface CursorEvent {
   readonly at: Date
@@ -183,6 +186,15 @@ export class Cursors {
       state = (await shown.state(held.key)) ?? null
     })
     return viewOf(held, state, this.isShown)
+  }
+
+  /** What each cursor is set to, in the order of their beginning. */
+  get configs(): readonly CursorConfig[] {
+    return [...this.#held.values()].map(({ cursorId, isEnabled, settings }) => ({
+      cursor_id: cursorId,
+      enabled: isEnabled,
+      settings,
+    }))
   }
 
   /** The windows of the cursors that are seen now, which pictures for agents leave out. */

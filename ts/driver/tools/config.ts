@@ -18,7 +18,10 @@ export const getConfig = tool({
   attributes: reads(),
   async run(call) {
     const config = await call.config()
-    return { text: `✅ ${asText(config)}`, structured: { ...config, config_file: call.driver.config.path } }
+    return {
+      text: `✅ ${asText(config)}`,
+      structured: { ...config, platform: process.platform, config_file: call.driver.config.path },
+    }
   },
 })
 

@@ -4,7 +4,7 @@ import { sessions as limits } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
 import type { Call } from '../context.ts'
 import { type CursorSettings, cursorDefaults, cursorIcons } from '../cursor-settings.ts'
-import { type CursorView, defaultCursor } from '../cursors.ts'
+import { type CursorConfig, type CursorView, defaultCursor } from '../cursors.ts'
 import { absolutePath } from '../paths.ts'
 import type { Session } from '../sessions.ts'
 import { type Attributes, type Outcome, reads, tool } from '../tool.ts'
@@ -46,7 +46,8 @@ export const getAgentCursorState = tool({
     const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.view(owner))
     const { position } = view
     const where = position === null ? 'was nowhere yet' : `is at (${position.x}, ${position.y})`
-    return told(view, `✅ Cursor "${view.cursor_id}" ${where}, ${seen(view)}.`)
+    const { text, structured } = told(view, `✅ Cursor "${view.cursor_id}" ${where}, ${seen(view)}.`)
+    return { text, structured: { ...structured, cursors: call.driver.cursors.configs.map(listed) } }
   },
 })
 
@@ -132,7 +133,7 @@ export const setAgentCursorMotion = tool({
   async run(call, args) {
     const { cursor_id, cursor_icon, cursor_color, cursor_label, cursor_size, cursor_opacity, ...pace } = args
     const icon = cursor_icon === undefined ? {} : await iconOf(call, cursor_icon)
-    return changed(call, cursor_id, {
+    return changed(call, cursor_id, 'motion', {
       ...pace,
       ...icon,
       ...(cursor_color !== undefined && { color: await colorIn(call, 'cursor_color', cursor_color) }),
@@ -169,7 +170,7 @@ export const setAgentCursorStyle = tool({
         : image_path === ''
           ? ({ icon: 'arrow', image_path: undefined } as const)
           : { image_path: await imageIn(call, 'image_path', image_path) }
-    return changed(call, cursor_id, {
+    return changed(call, cursor_id, 'style', {
       ...image,
       ...(gradient_colors && { gradient_colors: await Promise.all(gradient_colors.map(color)) }),
       ...(bloom_color !== undefined && {
@@ -182,11 +183,12 @@ export const setAgentCursorStyle = tool({
 const changed = async (
   call: Call,
   cursor_id: string | undefined,
+  kind: string,
   changes: Partial<CursorSettings>,
 ): Promise<Outcome> => {
   const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.set(owner, changes))
   const names = Object.keys(changes)
-  const what = names.length === 0 ? 'stays as it is' : `has a new ${names.join(', ')}`
+  const what = names.length === 0 ? `keeps its ${kind}` : `has a new ${kind}: ${names.join(', ')}`
   const unread = view.settings.label !== '' && view.overlay !== 'off' && !view.labelled
   return told(view, `✅ Cursor "${view.cursor_id}" ${what}.${unread ? ' No font has the letters of its label.' : ''}`)
 }
@@ -227,6 +229,12 @@ const seen = ({ visible, enabled, overlay }: CursorView): string => {
 }
 
 /** The record of the specification, and beside it everything else that is known. */
+/** A cursor among all, with what it is set to. */
+const listed = ({ cursor_id, enabled, settings }: CursorConfig) => {
+  const { icon, image_path, ...rest } = settings
+  return { config: { cursor_id, enabled, icon: image_path ?? icon, ...rest } }
+}
+
 const told = (view: CursorView, text: string): Outcome => {
   const { cursor_id, position, enabled, visible, overlay, settings } = view
   const { icon, image_path, color, label, size, opacity, gradient_colors, bloom_color, ...motion } = settings

@@ -39,6 +39,7 @@ export const zoom = tool({
         width,
         height,
         mime_type: 'image/jpeg',
+        format: 'jpeg',
         region: shown,
         scale: rounded(picture.scale / scale),
         stale,
