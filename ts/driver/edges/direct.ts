@@ -1,24 +1,29 @@
 /** Tools run in this very process. */
+import { Failure } from '@backlot/contract/failure'
+import { failed } from '../result.ts'
+import { shared } from '../shared.ts'
 import type { Access } from './access.ts'
 import type { Caller } from './caller.ts'
 
 /** Opens a driver at the first call; letting go of the caller closes it. `client` says whose the calls are. */
 export const directCaller = (access: Access, client = 'direct'): Caller => {
-  let opened: Promise<Awaited<ReturnType<typeof open>>> | undefined
-  const open = async () => {
+  const opened = shared(async () => {
     const [{ openDriver }, offer] = await Promise.all([import('../driver.ts'), import('./offer.ts')])
-    return { driver: await openDriver(), offer }
-  }
+    const driver = await openDriver()
+    return { driver, offer, close: () => driver[Symbol.asyncDispose]() }
+  })
   return {
     async call(name, args, signal) {
-      opened ??= open()
-      const { driver, offer } = await opened
-      return offer.callPermitted(access, driver, name, args, { client, signal })
+      try {
+        const { driver, offer } = await opened.get()
+        return await offer.callPermitted(access, driver, name, args, { client, signal })
+      } catch (error) {
+        return failed(Failure.from(error))
+      }
     },
     access: async () => access,
     async [Symbol.asyncDispose]() {
-      const { driver } = (await opened) ?? {}
-      await driver?.[Symbol.asyncDispose]()
+      await opened.close()
     },
   }
 }

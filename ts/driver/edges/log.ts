@@ -24,7 +24,7 @@ export const openLog = (display: string) => {
   const path = logPath(display)
   mkdirSync(placesOf(process.env).state, { recursive: true, mode: 0o700 })
   if (existsSync(path) && statSync(path).size > daemon.logBytes) {
-    writeFileSync(path, readFileSync(path).subarray(-daemon.logBytes / 2))
+    writeFileSync(path, newerHalf(path))
   }
   const descriptor = openSync(path, 'a', 0o600)
   chmodSync(path, 0o600)
@@ -38,11 +38,22 @@ export const openLog = (display: string) => {
   }
 }
 
+/** What stays of a log that is over its bound: whole lines, the newest. */
+const newerHalf = (path: string): Buffer => {
+  const half = readFileSync(path).subarray(-daemon.logBytes / 2)
+  return half.subarray(half.indexOf('\n') + 1)
+}
+
 /** Writes one line with its time on standard error, which is the log of a daemon that a client started. */
 export const log = (text: string): void => {
   try {
     const stats = fstatSync(2)
-    if (stats.isFile() && stats.size > daemon.logBytes) ftruncateSync(2, 0)
+    if (stats.isFile() && stats.size > daemon.logBytes) {
+      // It is open for writing alone; what is written goes to its end, wherever that is.
+      const kept = newerHalf('/proc/self/fd/2')
+      ftruncateSync(2, 0)
+      writeSync(2, kept)
+    }
     writeSync(2, `${new Date().toISOString()} ${text}\n`)
   } catch {
     // A log that cannot be written must not end the daemon.
