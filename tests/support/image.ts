@@ -10,7 +10,11 @@ export const testImages = join(import.meta.dir, '../../target/images')
 export const buildAnewWhereBuilderChanged = async (): Promise<void> => {
   const root = join(import.meta.dir, '../..')
   const sum = new Bun.CryptoHasher('sha256')
-  for (const file of [...new Bun.Glob('{ts/imagebuild,images}/**/*').scanSync({ cwd: root })].toSorted()) {
+  const filesIn = (folder: string) =>
+    [...new Bun.Glob('**/*').scanSync({ cwd: join(root, folder) })].map((file) => join(folder, file))
+  const files = ['ts/imagebuild', 'images'].flatMap(filesIn).toSorted()
+  if (files.length < 2) throw new Error('the builder of images is not where it is looked for')
+  for (const file of files) {
     sum.update(`${file} `).update(await Bun.file(join(root, file)).arrayBuffer())
   }
   const [stamp, builder] = [Bun.file(join(testImages, 'builder')), sum.digest('hex')]
