@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runBacklot } from '../support/backlot.ts'
+import { backlotCommand, runBacklot } from '../support/backlot.ts'
 import { proving } from '../support/proves.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -15,6 +15,8 @@ beforeAll(async () => {
 })
 
 afterAll(() => host[Symbol.asyncDispose]())
+
+const readIfThere = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '')
 
 /** Somebody's own service may run on this machine. */
 const isTaken = await fetch('http://127.0.0.1:7777').then(
@@ -122,6 +124,38 @@ describe('serve', () => {
     await using other = await startVmHost(['--listen', `unix:${path}`])
     expect(other.url).toBe(`unix:${path}`)
     expect((await other.host('config')).status).toBe(0)
+  })
+
+  test('does not take a Unix socket from a service that has just begun to listen there', async () => {
+    const path = join(host.home, 'left.sock')
+    const log = join(host.home, 'connect.log')
+    await (await startVmHost(['--listen', `unix:${path}`])).kill()
+    // Stands still when it has seen that nobody listens, before it does anything about it.
+    const stop = ['-e', 'trace=connect', '-e', 'inject=connect:signal=SIGSTOP:when=1']
+    const home = join(host.home, 'slow')
+    const slow = Bun.spawn(
+      ['strace', '-f', '-qqq', '-o', log, ...stop, ...backlotCommand('serve', '--listen', `unix:${path}`)],
+      {
+        env: { ...process.env, BACKLOT_HOME: home },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      },
+    )
+    const line = await until('it to have looked', () =>
+      /^(\d+) +connect\(.*left\.sock.*ECONNREFUSED/m.exec(readIfThere(log)),
+    )
+    const pid = Number(line[1])
+    await until('it to stand still', () => /^State:\t[tT]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')))
+    const quick = await startVmHost(['--listen', `unix:${path}`]).catch((error: Error) => error)
+    process.kill(pid, 'SIGCONT')
+    const printed = (await slow.stdout.getReader().read()).value
+    if (!(quick instanceof Error)) await quick.end()
+    // One of them listens, and the other says that it does not.
+    expect([quick instanceof Error, printed !== undefined]).toEqual([true, true])
+    expect(String(quick)).toContain('another service is starting there')
+    expect((await fetch('http://localhost/svc/config', { unix: path })).status).toBe(200)
+    process.kill(pid, 'SIGTERM')
+    await slow.exited
   })
 
   test('leaves a connection over a Unix socket open while nothing is said', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -203,8 +204,8 @@ describe('a Unix socket', () => {
     await expect(stat(path)).rejects.toThrow()
   })
 
-  test('that a killed service left is replaced, and a file in its place is not', async () => {
-    const path = join(home, 'stale.sock')
+  /** Leaves a socket at the path on which nobody listens any more. */
+  const leaveStale = async (path: string) => {
     const child = Bun.spawn(
       [
         process.execPath,
@@ -218,6 +219,11 @@ describe('a Unix socket', () => {
     child.kill('SIGKILL')
     await child.exited
     expect((await stat(path)).isSocket()).toBe(true)
+  }
+
+  test('that a killed service left is replaced, and a file in its place is not', async () => {
+    const path = join(home, 'stale.sock')
+    await leaveStale(path)
     await using service = await start({ address: `unix:${path}` })
     expect(service.url).toBe(`unix:${path}`)
 
@@ -225,5 +231,21 @@ describe('a Unix socket', () => {
     await writeFile(file, 'mine')
     await expect(start({ address: `unix:${file}` })).rejects.toMatchObject({ code: 'cannot_listen' })
     expect(await Bun.file(file).text()).toBe('mine')
+  })
+
+  test('that was left is taken by one of the services that start at once', async () => {
+    const path = join(home, 'race.sock')
+    await leaveStale(path)
+    const started = await Promise.allSettled(Array.from({ length: 4 }, () => start({ address: `unix:${path}` })))
+    const up = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    try {
+      expect(up).toHaveLength(1)
+      const codes = started.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []))
+      expect(codes).toEqual(Array(3).fill('cannot_listen'))
+      expect((await fetch('http://localhost/svc/config', { unix: path })).status).toBe(200)
+    } finally {
+      for (const service of up) await service[Symbol.asyncDispose]()
+    }
+    expect(readdirSync(home).filter((name) => name.startsWith('race.sock'))).toEqual([])
   })
 })

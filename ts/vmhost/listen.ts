@@ -8,6 +8,7 @@ import type { Places } from '@backlot/contract/places'
 import { accelerationAt } from './acceleration.ts'
 import { type Answer, createApp } from './app.ts'
 import { joinScreens, type ScreenLink, screenSockets } from './console/screen.ts'
+import { core, type FileLock } from './core.ts'
 import { consolePath } from './guard.ts'
 import { isLoopback, isPublicName, loopbackNames, urlHost } from './names.ts'
 import { openHost } from './open-host.ts'
@@ -52,13 +53,14 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
   }
   const stopGraceMs = (options.stopGraceSeconds ?? stopGrace.usualSeconds) * 1_000
   const host = await openHost(places, async () => (await accelerationAt(places)).accelerator, stopGraceMs)
-  if (socket !== undefined) await removeStale(socket)
 
   // Whose requests are admitted depends on the port, which is known once the socket is bound; none is read before.
   let answer: Answer | undefined
   let answered = 0
-  const server = await orDispose(host, () =>
-    bind(address, socket === undefined ? { hostname: address, port: options.port } : { unix: socket }, {
+  const server = await orDispose(host, async () => {
+    using _turn = socket === undefined ? undefined : turnAt(socket)
+    if (socket !== undefined) await removeStale(socket)
+    return bind(address, socket === undefined ? { hostname: address, port: options.port } : { unix: socket }, {
       // Beyond it Bun answers 413 by itself; the service reads bodies up to its own limit and answers 400.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: async (request: Request) => {
@@ -69,8 +71,8 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
         log(`${request.method} ${path} ${response.status} ${Math.round(performance.now() - started)} ms`)
         return response
       },
-    }),
-  )
+    })
+  })
   const port = server.port ?? 0
   const hosts =
     socket !== undefined
@@ -110,9 +112,9 @@ export const listen = async (options: ListenOptions): Promise<Listening> => {
 }
 
 /** Does it, and disposes of what was opened for it where that fails. */
-const orDispose = async <T>(opened: AsyncDisposable, work: () => T): Promise<T> => {
+const orDispose = async <T>(opened: AsyncDisposable, work: () => Promise<T>): Promise<T> => {
   try {
-    return work()
+    return await work()
   } catch (error) {
     await opened[Symbol.asyncDispose]()
     throw error
@@ -148,6 +150,32 @@ const bind = (address: string, where: Where, serving: Serving): Bun.Server<Scree
   } finally {
     process.umask(umask)
   }
+}
+
+/**
+ * The turn of one service to look at what is at the path and to bind there: two that both see a socket on which nobody
+ * listens would each remove it, the later one that of the earlier. Throws `cannot_listen` where it is another's.
+ */
+const turnAt = (path: string): Disposable => {
+  let lock: FileLock | null
+  let why = 'another service is starting there'
+  try {
+    lock = core().FileLock.take(`${path}.lock`)
+  } catch (error) {
+    lock = null
+    why = `"${path}.lock" cannot be locked: ${(error as Error).message}`
+  }
+  if (lock === null) {
+    throw new Failure(
+      'cannot_listen',
+      `Cannot listen on "unix:${path}": ${why}; use that one, or choose another path.`,
+      {
+        address: `unix:${path}`,
+      },
+    )
+  }
+  const taken = lock
+  return { [Symbol.dispose]: () => taken.release() }
 }
 
 /** Removes a socket on which nobody listens any more; one that is alive is left for `bind` to fail on. */
