@@ -14,6 +14,25 @@ beforeAll(async () => {
 
 afterAll(() => host[Symbol.asyncDispose]())
 
+test('a location whose VMs run is neither removed nor left for another home', async () => {
+  const elsewhere = scratchFolder('elsewhere')
+  expect((await call(host, 'POST', '/svc/config/locations', { name: 'nas', path: elsewhere }))[0]).toBe(200)
+  for (const storage of ['home', 'nas']) {
+    await create(host, 'alive', { storage })
+    await run(host, 'alive', { storage }, `?storage=${storage}`)
+    const [method, path, body] =
+      storage === 'nas'
+        ? (['DELETE', '/svc/config/locations/nas', undefined] as const)
+        : (['POST', '/svc/config', { homeDirectory: join(elsewhere, 'home') }] as const)
+    const refusal = expect.objectContaining({ code: 'location_in_use', vm: 'alive' })
+    expect(await call(host, method, path, body)).toEqual([400, refusal])
+    expect((await get(host, 'alive', `?storage=${storage}`)).status).toBe('running')
+    expect((await call(host, 'POST', '/svc/vms/alive/stop', { storage, graceSeconds: 0 }))[0]).toBe(200)
+    expect((await call(host, 'DELETE', `/svc/vms/alive?storage=${storage}`))[0]).toBe(200)
+  }
+  expect((await call(host, 'DELETE', '/svc/config/locations/nas'))[0]).toBe(200)
+}, 60_000)
+
 test('a disk does not grow where the guest refuses the memory that is asked for with it', async () => {
   // Nothing in it takes part in giving memory back.
   await create(host, 'empty')

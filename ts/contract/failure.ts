@@ -212,7 +212,10 @@ export const failures = kind({
   download_failed: { when: 'A file cannot be fetched from its address.', exit: 1 },
   macos_only: { when: 'The option or operation is for guests with macOS.', exit: 1 },
   macos_unavailable: { when: 'A guest with macOS is to be made on a host that cannot run one.', exit: 1 },
-  location_in_use: { when: 'Disks of VMs elsewhere depend on files of the location.', exit: 1 },
+  location_in_use: {
+    when: 'VMs of the location run or are being made, or disks elsewhere depend on its files.',
+    exit: 1,
+  },
   storage_unreadable: { when: 'The folder of a storage location cannot be read.', exit: 1 },
   storage_unusable: { when: 'The system refuses to make, change or remove files that are needed.', exit: 1 },
   operation_not_found: { when: 'No operation has that id, or it was long ago.', exit: 1, status: 404 },

@@ -1,7 +1,8 @@
 /** Reads and changes the configuration. */
 import { directoryPath, prepareDirectory } from '../directory.ts'
 import type { Handlers } from '../host.ts'
-import { locationsOf, refuseTakenFolder } from '../locations.ts'
+import { refuseInUse } from '../lifecycle/in-use.ts'
+import { findLocation, locationsOf, realPath, refuseTakenFolder } from '../locations.ts'
 import type { Settings } from '../settings.ts'
 import { allStorages } from '../storage.ts'
 
@@ -29,6 +30,10 @@ export const setConfig: Handlers['setConfig'] = async ({ homeDirectory, cacheDir
     }
     if (decided.homeDirectory !== undefined) {
       refuseTakenFolder(allStorages(settings, host.store.data), 'home', decided.homeDirectory)
+      const home = findLocation(settings, 'home')
+      if (realPath(home.path) !== realPath(decided.homeDirectory)) {
+        await refuseInUse(host, home, 'set another homeDirectory')
+      }
     }
     return decided
   })

@@ -3,6 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { directoryPath, prepareDirectory } from '../directory.ts'
 import { dependent } from '../disks/bases.ts'
 import type { Handlers } from '../host.ts'
+import { refuseInUse } from '../lifecycle/in-use.ts'
 import { findLocation, locationsOf, refuseTakenFolder } from '../locations.ts'
 import { allStorages } from '../storage.ts'
 
@@ -39,6 +40,7 @@ export const removeLocation: Handlers['removeLocation'] = async ({ name }, host)
         { name },
       )
     }
+    await refuseInUse(host, location, `remove the location '${name}'`)
     const others = locationsOf(settings).filter((each) => each.name !== name)
     const disk = await dependent(location, others)
     if (disk !== undefined) {
