@@ -124,8 +124,7 @@ test('who hangs up has nothing done that was still to begin', async () => {
 
 test('typing stops between two characters when the host of the MCP server hangs up', async () => {
   const terminal = await startXterm(on())
-  const { windows } = await proxied.ask<{ windows: { pid: number; window_id: number }[] }>('list_windows')
-  const { pid, window_id } = windows.find((each) => each.window_id === terminal.windowId) ?? {}
+  const { pid, window_id } = await listedWindow(proxied, terminal.windowId)
   for (const flags of [[], ['--direct']]) {
     const before = typedInto(terminal).length
     await using host = openStdio(on(), backlotCommand('mcp', ...flags))

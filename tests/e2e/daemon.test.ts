@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { startGtk3 } from '../support/applications.ts'
+import { lockSocket } from '@backlot/driver/edges/lock'
 import { privateDesktop, type TestDesktop } from '../support/desktop.ts'
 import { driverCommand, openSocket } from '../support/driver.ts'
 import { connect } from '../support/mcp-client.ts'
@@ -224,35 +224,43 @@ test('a daemon that holds what somebody needs is not replaced', async () => {
   }
 }, 60_000)
 
-test('a call while a daemon ends goes to the next one', async () => {
+/** Where a daemon of the desktop logs that a client started. */
+const logOf = (): string => `${desktop().home}/.local/state/backlot/driver-${desktop().desktop.display.slice(1)}.log`
+
+/** How many were started that wait for the lock of a socket. */
+const waitingFor = (socket: string): number =>
+  existsSync(logOf()) ? readFileSync(logOf(), 'utf8').split(`waits for ${socket}.lock`).length - 1 : 0
+
+test('a call while a daemon ends is answered by the next one', async () => {
   const socket = desktop().path('ending.sock')
-  const app = await startGtk3(desktop(), 'person')
   await using mcp = await connect(desktop(), '--socket', socket)
-  await mcp.ask('start_recording', { output_dir: desktop().path('ending') })
-  const { pid } = await statusOf(desktop(), socket)
-  process.kill(app.pid, 'SIGSTOP')
-  try {
-    // Its turn has no tree before the application goes on, and the recording ends with its turns.
-    await mcp.call('press_key', { pid: app.pid, window_id: app.windowId, key: 'a' })
-    const stopped = desktop().run(driverCommand('stop', '--socket', socket))
-    await until('the daemon to take no more calls', () => !existsSync(socket))
-    const calls = Promise.all([
+  // As a daemon that ends: it listens no more, and holds its lock until everything is given back.
+  const lock = await lockSocket(socket)
+  const calls = [mcp.call('get_config'), mcp.call('get_config')]
+  const shell = desktop().backlot(['get_config', '{}', '--socket', socket])
+  await until('both clients to have started one', () => waitingFor(socket) >= 2)
+  lock.release()
+  expect((await Promise.all(calls)).map(({ isError }) => isError)).toEqual([false, false])
+  expect((await shell).status).toBe(0)
+  await desktop().run(driverCommand('stop', '--socket', socket))
+}, 60_000)
+
+test('calls while daemons are stopped are answered, or refused with a code', async () => {
+  const socket = desktop().path('stopped.sock')
+  await using mcp = await connect(desktop(), '--socket', socket)
+  const codes = new Set<unknown>()
+  for (let round = 0; round < 8; round += 1) {
+    await mcp.ask('get_config')
+    const [through, shell] = await Promise.all([
+      mcp.call('get_config'),
       desktop().backlot(['get_config', '{}', '--socket', socket]),
-      desktop().backlot(['get_config', '{}', '--socket', socket]),
+      desktop().run(driverCommand('stop', '--socket', socket)),
     ])
-    const through = mcp.call('get_config')
-    expect(existsSync(`/proc/${pid}/exe`)).toBe(true)
-    process.kill(app.pid, 'SIGCONT')
-    expect((await calls).map(({ status, stdout }) => [status, stdout.includes('"code"')])).toEqual([
-      [0, false],
-      [0, false],
-    ])
-    expect((await through).isError).toBe(false)
-    expect((await stopped).status).toBe(0)
-  } finally {
-    process.kill(app.pid, 'SIGCONT')
+    codes.add(through.structured.code)
+    codes.add(JSON.parse(shell.stdout).code)
   }
-  expect((await statusOf(desktop(), socket)).pid).not.toBe(pid)
+  // Each either was done, or had begun when the daemon ended.
+  expect([...codes].filter((code) => ![undefined, 'cancelled', 'daemon_lost'].includes(code as string))).toEqual([])
   await desktop().run(driverCommand('stop', '--socket', socket))
 }, 60_000)
 

@@ -5,6 +5,7 @@ import type { FileLock } from '@backlot/native'
 import { tryLock } from '../lock.ts'
 import { connect } from './connection.ts'
 import { checkSocket } from './folder.ts'
+import { log } from './log.ts'
 
 /** Milliseconds between two looks whether a daemon that holds the lock answers, or has let go of it. */
 const lookEveryMs = 20
@@ -15,10 +16,13 @@ const lookEveryMs = 20
  */
 export const lockSocket = async (path: string): Promise<FileLock> => {
   const deadline = performance.now() + daemon.endTimeoutMs
+  let isWaiting = false
   for (;;) {
     const lock = await take(path)
     if (lock === undefined) {
       if ((await isAnswered(path)) || performance.now() > deadline) throw alreadyRunning(path)
+      if (!isWaiting) log(`waits for ${path}.lock, which a daemon holds that ends or begins`)
+      isWaiting = true
       await Bun.sleep(lookEveryMs)
       continue
     }
