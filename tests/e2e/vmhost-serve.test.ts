@@ -129,7 +129,8 @@ describe('serve', () => {
   test('does not take a Unix socket from a service that has just begun to listen there', async () => {
     const path = join(host.home, 'left.sock')
     const log = join(host.home, 'connect.log')
-    await (await startVmHost(['--listen', `unix:${path}`])).kill()
+    await using dead = await startVmHost(['--listen', `unix:${path}`])
+    await dead.kill()
     // Stands still when it has seen that nobody listens, before it does anything about it.
     const stop = ['-e', 'trace=connect', '-e', 'inject=connect:signal=SIGSTOP:when=1']
     const home = join(host.home, 'slow')
