@@ -161,6 +161,8 @@ impl Camera {
     /// Films until it is to stop; whatever went wrong, the file is finished as far as can be.
     fn film(&mut self, mut movie: Movie, shared: &Shared) -> Result<(), VideoError> {
         let filmed = self.pictures_of(&mut movie, shared);
+        // The last ones, which were missed, among them.
+        shared.lock().0.pictures = self.pictures;
         let finished = movie.finish();
         if let Ok(bytes) = finished {
             shared.lock().0.bytes = bytes;

@@ -29,10 +29,9 @@ pub(crate) fn make(profile: &Path) -> std::io::Result<()> {
     let folders = fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
     let mut left: Vec<PathBuf> = folders.map(|folder| folder.path()).filter(|path| is_orphan(path)).collect();
     if !left.is_empty() {
-        // A program outlives the driver that started it, and its command line names its folder.
-        let lines: Vec<String> =
-            process::all().into_iter().map(|pid| process::arguments(pid).join(" ")).collect();
-        left.retain(|path| !lines.iter().any(|line| line.contains(&*path.to_string_lossy())));
+        // A program outlives the driver that started it.
+        let lines = command_lines();
+        left.retain(|path| !is_named(path, &lines));
     }
     for path in left {
         let _ = fs::remove_dir_all(path);
@@ -43,12 +42,24 @@ pub(crate) fn make(profile: &Path) -> std::io::Result<()> {
 /// Removes a folder, for some seconds if need be: a program's helpers write there until they notice its end.
 pub(crate) fn remove(profile: &Path) {
     for _ in 0..ATTEMPTS {
+        // Who still runs may make it again.
+        let is_used = is_named(profile, &command_lines());
         let _ = fs::remove_dir_all(profile);
-        if !profile.exists() {
+        if !is_used && !profile.exists() {
             return;
         }
         std::thread::sleep(PAUSE);
     }
+}
+
+/// The command lines of all processes.
+fn command_lines() -> Vec<String> {
+    process::all().into_iter().map(|pid| process::arguments(pid).join(" ")).collect()
+}
+
+/// Whether a program uses the folder, or one of its helpers does: their command lines name it.
+fn is_named(profile: &Path, lines: &[String]) -> bool {
+    lines.iter().any(|line| line.contains(&*profile.to_string_lossy()))
 }
 
 fn is_orphan(path: &Path) -> bool {

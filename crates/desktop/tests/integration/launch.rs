@@ -180,6 +180,13 @@ fn a_browser_starts_with_its_tree_its_port_and_its_own_profile() {
     // A browser that is killed leaves the folder of its socket.
     let socket = wait_for(|| fs::read_link(Path::new(profile).join("SingletonSocket")).ok()).unwrap();
     desktop.kill(launched.pid).unwrap();
-    wait_for(|| (!Path::new(profile).exists()).then_some(())).unwrap();
+    // A helper that still runs may make the folder again.
+    let is_gone = || {
+        let mut processes = fs::read_dir("/proc").unwrap().flatten();
+        let names = |line: Vec<u8>| String::from_utf8_lossy(&line).contains(profile);
+        !processes.any(|process| fs::read(process.path().join("cmdline")).is_ok_and(names))
+            && !Path::new(profile).exists()
+    };
+    wait_for(|| is_gone().then_some(())).unwrap();
     fs::remove_dir_all(socket.parent().unwrap()).unwrap();
 }
