@@ -7,6 +7,7 @@ import { connect, type McpClient } from '../support/mcp-client.ts'
 import { type Person, seatPerson } from '../support/person.ts'
 import { proving } from '../support/proves.ts'
 import { until } from '../support/until.ts'
+import { displayState } from '../support/witness/index.ts'
 
 const on = privateDesktop()
 let client: McpClient
@@ -56,6 +57,9 @@ const native =
       journal,
       async [Symbol.asyncDispose]() {
         process.kill(pid, 'SIGKILL')
+        await until('its window to be gone', async () => {
+          return !(await displayState(desktop)).stacking.includes(windowId)
+        })
       },
     }
   }
