@@ -17,14 +17,14 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { total } from './runner/counts.ts'
-import { endAll, execute, type Place } from './runner/execute.ts'
-import { counted, mostFlaky, namesOf, worthAgain } from './runner/flaky.ts'
-import { plan, unitTests } from './runner/job.ts'
+import { endAll, execute, type Place, type Result } from './runner/execute.ts'
+import { counted, mostFlaky, namesOf, triesEndMs, worthAgain } from './runner/flaky.ts'
+import { type Job, plan, unitTests } from './runner/job.ts'
 import { Contents, keepResults, type Results, readNumbers, readResults, writeNumbers } from './runner/kept.ts'
 import { added, adoptDescendants, descendants, onlyRun, traces } from './runner/machine.ts'
 import { longestFirst, pool } from './runner/pool.ts'
 import { Tree } from './runner/reach.ts'
-import { type Done, line, times } from './runner/report.ts'
+import { type Done, failures, line, times } from './runner/report.ts'
 import { changedFiles, hashesOf, nearestFirst, reaching, unchanged } from './runner/select.ts'
 import { unexpected } from './runner/skips.ts'
 import { files as allFiles, root } from './shape/sources.ts'
@@ -46,6 +46,12 @@ const { values, positionals } = parseArgs({
   },
 })
 const filter = positionals[0]
+/** By how much jobs may use more than there is, by what they were seen to use: they seldom use all of it at once. In CI, whose
+ * machine may be busy with other things, they may not. */
+const overbooked = 1.25
+/** Percent of a processor that a job uses of which nothing is known. */
+const usualLoad = 50
+const percent = ({ seconds, cpuSeconds }: Result): number => Math.round((100 * cpuSeconds) / Math.max(seconds, 0.1))
 const inCi = ['1', 'true'].includes(process.env.CI ?? '')
 const number = (flag: string, value: string | undefined, usual: number): number => {
   const given = value === undefined ? usual : Number(value)
@@ -60,6 +66,7 @@ process.env.BACKLOT_SOAK_SCALE = String(soakScale)
 const results = join(root, 'target', 'test-results')
 const keptFile = join(root, 'target', 'test-kept.json')
 const timesFile = join(root, 'tests', 'times.txt')
+const loadsFile = join(root, 'tests', 'loads.txt')
 const flakyFile = join(root, 'tests', 'flaky.txt')
 mkdirSync(join(root, 'target'), { recursive: true })
 const other = onlyRun(join(root, 'target', 'test-run.pid'))
@@ -108,7 +115,7 @@ const jobs = wanted.filter((job) => !spared.has(job.name) && !refused.includes(j
 if (values.changed) console.log(`${jobs.length} of ${planned.length} jobs reach what differs from the last commit`)
 
 const cores = availableParallelism()
-const width = place.apart ? Math.max(1, number('jobs', values.jobs, cores * 2)) : 1
+const width = place.apart ? Math.max(1, number('jobs', values.jobs, cores * 4)) : 1
 
 const begun = performance.now()
 const before = traces(place.apart)
@@ -118,7 +125,7 @@ const known = new Map([
   ...Object.entries(kept).map(([name, { seconds }]) => [name, seconds] as const),
 ])
 
-if (jobs.length > 0) await prepare()
+if (jobs.length > 0) await prepare(jobs.map(({ name }) => name))
 const preparedSeconds = (performance.now() - begun) / 1000
 const flaky: string[] = []
 const flakyBefore = readNumbers(flakyFile)
@@ -144,7 +151,11 @@ const tryAgain = async (entry: Done): Promise<void> => {
 const triedAgain = new Set<string>()
 
 const ordered = longestFirst(jobs, known)
-await pool(values.changed ? nearestFirst(ordered, tree, changed) : ordered, width, async (job) => {
+const loads = readNumbers(loadsFile)
+// Half of the jobs mostly wait: as many run as use the processors up, four for each at most.
+const used = ({ name }: Job): number => (loads.get(name) ?? usualLoad) / 100
+const room = { width, processors: values.jobs === undefined ? cores * (inCi ? 1 : overbooked) : width, used }
+await pool(values.changed ? nearestFirst(ordered, tree, changed) : ordered, room, async (job) => {
   if (values.bail && done.some(({ result }) => result.counts.failed > 0)) return
   const result = await execute(job, place)
   const entry = { job, result }
@@ -158,8 +169,9 @@ await pool(values.changed ? nearestFirst(ordered, tree, changed) : ordered, widt
 
 // What failed by accident passes by itself.
 const failing = done.filter(({ result }) => result.counts.failed > 0)
-if (total(failing.map(({ result }) => result.counts)).failed <= mostFlaky) {
-  for (const entry of failing) await tryAgain(entry)
+const triesEnd = performance.now() + triesEndMs
+if (failing.length <= mostFlaky(jobs.length)) {
+  for (const entry of failing) if (performance.now() < triesEnd) await tryAgain(entry)
 }
 
 // What the run left, beside what its jobs were asked for themselves.
@@ -215,11 +227,15 @@ if (values.record && isWhole && sum.failed === 0) {
   keepProved(tally)
   const seconds = done.map(({ job, result }) => [job.name, Math.round(result.seconds)] as const)
   writeNumbers(timesFile, 'Seconds of each job, by which a run begins with the longest.', new Map(seconds))
+  const load = done.map(({ job, result }) => [job.name, percent(result)] as const)
+  writeNumbers(loadsFile, 'Percent of a processor that each job uses while it runs.', new Map(load))
   // Pages that tests write about what they saw: only a run without a failure saw all of it.
   const pages = join(results, 'docs')
   if (existsSync(pages)) cpSync(pages, join(root, 'docs'), { recursive: true })
 }
 for (const error of isWhole ? tally.errors : []) console.log(error)
+// Again at the end, where one looks first and what was cut from a long output still stands.
+for (const text of failures(done)) console.log(text)
 for (const name of flaky) console.log(`flaky: ${name} (failed, and passed when it was run again by itself)`)
 console.log(`preparing took ${preparedSeconds.toFixed(1)} s`)
 for (const text of times(done, (performance.now() - begun) / 1000, cores)) console.log(text)

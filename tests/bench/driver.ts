@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path'
 import { driverCommand } from '../support/driver.ts'
+import { answerRows } from './driver/answers.ts'
 import { compareRows } from './driver/compare.ts'
 import { clickRows, textRows } from './driver/input.ts'
 import { duel, machine, type Row, summary, table } from './driver/measure.ts'
@@ -22,6 +23,7 @@ const parts: Readonly<Record<string, (stage: Stage) => Promise<Row | Row[]>>> = 
   pictures: pictureRows,
   elements: elementClickRow,
   clicks: clickRows,
+  answers: answerRows,
   text: textRows,
   steps: stepsRows,
   start: startRows,

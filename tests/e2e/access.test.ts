@@ -33,7 +33,7 @@ for (const how of [[], ['--direct']]) {
     const state = listed.find((tool) => tool.name === 'get_window_state')
     expect(Object.keys(state?.inputSchema.properties ?? {})).not.toContain('screenshot_out_file')
     expect((await mcp.call('get_window_state', { ...target, screenshot_out_file: null })).image).not.toBeNull()
-  }, 60_000)
+  })
 
   test(`mcp ${how.join(' ')} --read-only neither lists nor calls what changes something`, async () => {
     await using mcp = await connect(on(), '--read-only', ...how)
@@ -74,7 +74,7 @@ test('a daemon keeps its own access, whatever the proxy in front of it permits',
   expect([status, JSON.parse(stdout).code]).toEqual([1, 'tool_not_allowed'])
   daemon.kill()
   await daemon.exited
-}, 30_000)
+})
 
 test('a read-only daemon writes no file that a shell call names, and the shell form itself does', async () => {
   const socket = on().path('read-only.sock')
@@ -91,4 +91,4 @@ test('a read-only daemon writes no file that a shell call names, and the shell f
   expect([done.status, JSON.parse(done.stdout).screenshot_file_path, existsSync(file)]).toEqual([0, file, true])
   daemon.kill()
   await daemon.exited
-}, 60_000)
+})

@@ -16,11 +16,11 @@ beforeAll(async () => {
   app = await startGtk3(on(), 'controls')
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const indexOf = async (label: string) => (await element(client, target, label)).element_index
 
@@ -40,7 +40,6 @@ test(
     await inBothForms(on(), client, 'click', { ...target, ...(await middleOf(client, target, 'Press me')) })
     await until('four clicks', () => app.journal.entries(mark).filter(({ type }) => type === 'clicked').length === 4)
   }),
-  60_000,
 )
 
 test(
@@ -87,7 +86,6 @@ test(
     await client.ask('click', { ...target, element_index: await indexOf('Paste'), action: 'pick' })
     await app.journal.waitFor('the item', ({ type, value }) => type === 'menu' && value === 'Paste', mark)
   }),
-  60_000,
 )
 
 test(
@@ -113,7 +111,6 @@ test(
     await banner.journal.waitFor('the cancellation', ({ type }) => type === 'done')
     await client.ask('kill_app', { pid: banner.pid })
   }),
-  60_000,
 )
 
 test(
@@ -140,7 +137,6 @@ test(
     }
     await until('the space of the window', isHere)
   }),
-  60_000,
 )
 
 test(
@@ -164,7 +160,6 @@ test(
       await app.journal.waitFor('all of it', ({ value }) => String(value).includes(`for ${label}`), mark)
     }
   }),
-  60_000,
 )
 
 test(
@@ -206,5 +201,4 @@ test(
     await app.journal.waitFor('the text', ({ value }) => String(value).includes(text), mark)
     expect(pressed(mark)).toEqual([])
   }),
-  60_000,
 )

@@ -21,11 +21,11 @@ beforeAll(async () => {
   installApplication(on(), 'backlot-hidden', 'Exec=sleep 1000', 'NoDisplay=true')
   person = await seatPerson(on())
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 interface Launched {
   readonly pid: number
@@ -100,7 +100,6 @@ test(
       await end(ready.pid)
     },
   ),
-  60_000,
 )
 
 test(
@@ -118,7 +117,6 @@ test(
       await end(pid)
     }
   }),
-  60_000,
 )
 
 test(
@@ -156,7 +154,6 @@ test(
       await end(pid)
     },
   ),
-  60_000,
 )
 
 test(
@@ -169,7 +166,6 @@ test(
     await end(one.pid)
     await end(two.pid)
   }),
-  60_000,
 )
 
 test(
@@ -198,7 +194,6 @@ test(
       await end(pid)
     },
   ),
-  60_000,
 )
 
 test(
@@ -231,7 +226,6 @@ test(
     expect(await until('the application in front', async () => (await appOf('backlot-fixture'))?.active)).toBe(true)
     await end(pid)
   }),
-  60_000,
 )
 
 test(
@@ -248,5 +242,4 @@ test(
     }
     expect((await client.call('kill_app')).structured.code).toBe('missing_argument')
   }),
-  60_000,
 )

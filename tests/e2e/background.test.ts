@@ -8,7 +8,7 @@ const on = privateDesktop()
 let client: McpClient
 beforeAll(async () => {
   client = await connect(on())
-}, 60_000)
+})
 afterAll(() => client?.[Symbol.asyncDispose]())
 
 for (const toolkit of ['GTK 3', 'Qt 5', 'Qt 6', 'Chromium', 'xterm']) {

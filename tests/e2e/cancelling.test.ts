@@ -15,11 +15,11 @@ beforeAll(async () => {
   app = await startGtk3(on(), 'controls')
   proxied = await connect(on())
   await proxied.ask('get_config')
-}, 60_000)
+})
 
 afterAll(async () => {
   await proxied?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const callsUnderWay = async (): Promise<number> =>
   JSON.parse((await on().run(driverCommand('status'))).stdout).calls_under_way
@@ -60,7 +60,7 @@ test('a call that an MCP client cancels ends in the daemon, and the next ones ar
     timeout_ms: 10_000,
   })
   expect(elements).not.toBeEmpty()
-}, 40_000)
+})
 
 test('a launch is given up, in the daemon as in the process itself', async () => {
   const wait = { name: 'sleep', additional_arguments: ['600'] }
@@ -70,7 +70,7 @@ test('a launch is given up, in the daemon as in the process itself', async () =>
   await direct.ask('get_config')
   await cancelled(direct, 'launch_app', wait, async () => true)
   await direct.ask('get_screen_size')
-}, 40_000)
+})
 
 test('a request that waits for its turn can be cancelled too', async () => {
   process.kill(app.pid, 'SIGSTOP')
@@ -87,7 +87,7 @@ test('a request that waits for its turn can be cancelled too', async () => {
     process.kill(app.pid, 'SIGCONT')
   }
   expect(await proxied.ask('get_config', { session: 'waiting' })).toMatchObject({ element_tags: 'long' })
-}, 40_000)
+})
 
 test('a cancellation is read while as many calls run as may at once', async () => {
   process.kill(app.pid, 'SIGSTOP')
@@ -103,7 +103,7 @@ test('a cancellation is read while as many calls run as may at once', async () =
   } finally {
     process.kill(app.pid, 'SIGCONT')
   }
-}, 40_000)
+})
 
 test('who hangs up has nothing done that was still to begin', async () => {
   process.kill(app.pid, 'SIGSTOP')
@@ -120,7 +120,7 @@ test('who hangs up has nothing done that was still to begin', async () => {
   }
   const { sessions } = JSON.parse((await on().run(driverCommand('status'))).stdout)
   expect(sessions).not.toContain('late')
-}, 40_000)
+})
 
 test('typing stops between two characters when the host of the MCP server hangs up', async () => {
   const terminal = await startXterm(on())
@@ -138,7 +138,7 @@ test('typing stops between two characters when the host of the MCP server hangs 
     await until('the next text', () => typedInto(terminal).includes('z', before))
     expect([flags, typedInto(terminal).indexOf('z', before) - before < 600]).toEqual([flags, true])
   }
-}, 60_000)
+})
 
 test('typing that is cancelled stops between two characters', async () => {
   const terminal = await startXterm(on())
@@ -155,4 +155,4 @@ test('typing that is cancelled stops between two characters', async () => {
   await until('the next text', () => typedInto(terminal).includes('z'))
   expect(typedInto(terminal).indexOf('z')).toBeLessThan(text.length)
   expect(typedInto(terminal).at(-1)).toBe('z'.charCodeAt(0))
-}, 60_000)
+})

@@ -26,12 +26,12 @@ beforeAll(async () => {
   await until('the elements of the page', async () =>
     (await elementsOf(client, target)).some(({ label }) => label === 'Press me'),
   )
-}, 120_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
   await browser?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 /** What the person's window may see of a press in Chromium, which grabs every pointer for a moment. */
 const crossings = ['enter-notify', 'leave-notify']
@@ -59,7 +59,7 @@ test('a covered window looks as it does uncovered, pixel by pixel', async () => 
       }),
     )
   expect(pixelsOfPage(covered).equals(pixelsOfPage(uncovered))).toBe(true)
-}, 60_000)
+})
 
 test('every element that an independent walk finds on the page and a person can operate is in the tree', async () => {
   const roles = ['push button', 'check box', 'radio button', 'entry', 'combo box', 'link', 'page tab']
@@ -77,7 +77,7 @@ test('every element that an independent walk finds on the page and a person can 
   expect(walked.length).toBeGreaterThanOrEqual(12)
   const known = ours.map(({ role, label }) => ({ role, label }))
   for (const { role, name } of walked) expect(known).toContainEqual({ role, label: name })
-}, 60_000)
+})
 
 test('elements of the page are operated without the person noticing', async () => {
   await person.undisturbed(async () => {
@@ -95,7 +95,7 @@ test('elements of the page are operated without the person noticing', async () =
       expect(click.isTrusted).toBe(true)
     }
   })
-}, 60_000)
+})
 
 test('a button without a menu is not chosen as an item of one', async () => {
   // A push button that has parts, as a menu button has.
@@ -103,7 +103,7 @@ test('a button without a menu is not chosen as an item of one', async () => {
   await element(client, target, label)
   const { structured } = await client.call('invoke_menu', { ...target, path: [label] })
   expect(structured).toMatchObject({ code: 'menu_not_found' })
-}, 60_000)
+})
 
 test('pixels of the visible part of the page are clicked without the person noticing', async () => {
   await person.moveTo(500, 20)
@@ -120,7 +120,7 @@ test('pixels of the visible part of the page are clicked without the person noti
     const event = await browser.journal.waitFor('the double click', ({ type }) => type === 'dblclick', double)
     expect(event.isTrusted).toBe(true)
   }, crossings)
-}, 60_000)
+})
 
 test('text and keys arrive as if typed', async () => {
   const text = 'Grüße, 世界 👋 é'
@@ -138,7 +138,7 @@ test('text and keys arrive as if typed', async () => {
     await client.ask('press_key', { ...target, element_index, key: 'a', modifiers: ['shift'] })
     await browser.journal.waitFor('the capital', (entry) => entry.type === 'input' && entry.value === `${text}A`, mark)
   }, crossings)
-}, 60_000)
+})
 
 test('a shortcut is the one that was asked for, on every layout', async () => {
   const { element_index } = await element(client, target, 'Name')
@@ -158,7 +158,7 @@ test('a shortcut is the one that was asked for, on every layout', async () => {
     const letter = layout === 'ru' ? 'ф' : 'a'
     expect([...new Set(held.map(({ key }) => key))].filter((key) => key !== 'Control')).toEqual([letter])
   }
-}, 60_000)
+})
 
 test(
   'an element shows its menu',
@@ -176,7 +176,6 @@ test(
       (await windowsOf(client, browser.pid)).every(({ kind }) => kind !== 'popup'),
     )
   }),
-  60_000,
 )
 
 test('nothing of the agent stays in the page', async () => {

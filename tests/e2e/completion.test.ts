@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { backlotCommand, runBacklot } from '../support/backlot.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 import { create } from '../support/vms.ts'
-
-setDefaultTimeout(120_000)
 
 let host: VmHost
 let env: Record<string, string>

@@ -16,11 +16,11 @@ beforeAll(async () => {
   const app = await startGtk3(on(), 'controls', { geometry: '420x480+120+100' })
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 test(
   'the configuration is read and changed, at once and for good',

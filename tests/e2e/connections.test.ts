@@ -13,7 +13,7 @@ let target: { pid: number; window_id: number }
 beforeAll(async () => {
   app = await startGtk3(on(), 'controls')
   target = { pid: app.pid, window_id: app.windowId }
-}, 60_000)
+})
 
 /** Names of the pointers that agents have. */
 const agentPointers = async (): Promise<string[]> =>
@@ -37,7 +37,7 @@ test('each connection has a pointer of its own, from its first gesture to its en
   }
   await pointersAre(1)
   expect(await agentPointers()).toEqual([first ?? ''])
-}, 60_000)
+})
 
 test('the pointer of a client that is killed goes with it, in the middle of its typing too', async () => {
   await pointersAre(0)
@@ -52,7 +52,7 @@ test('the pointer of a client that is killed goes with it, in the middle of its 
   expect(await typing).toBe('lost')
   await pointersAre(0)
   expect(typedInto(terminal).length).toBeLessThan(600)
-}, 60_000)
+})
 
 test('two clients type what no key gives at the same time, each its own text', async () => {
   const texts = ['Жёлтый 世界 ßéø', '日本語 ΑΒΓ ñçœ']
@@ -75,11 +75,11 @@ test('two clients type what no key gives at the same time, each its own text', a
     )
     expect(read.toString()).toBe(wanted.toString())
   }
-}, 60_000)
+})
 
 test('calls from a shell share one pointer', async () => {
   await pointersAre(0)
   const press = JSON.stringify({ ...target, key: 'f' })
   await Promise.all([1, 2, 3].map(() => on().backlot(['press_key', press])))
   expect(await agentPointers()).toHaveLength(1)
-}, 60_000)
+})

@@ -20,12 +20,12 @@ beforeAll(async () => {
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
   other = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
   await other?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const many = ({ journal }: Application, since: number, type: string) =>
   journal.entries(since).filter((entry) => entry.type === type)
@@ -64,7 +64,7 @@ test('two agents drag at once in two covered windows, and each application sees 
   await until('its window to be gone', async () => {
     return !(await displayState(on())).stacking.includes(second.windowId)
   })
-}, 60_000)
+})
 
 test('a drag that is cancelled lets go at once, and what covers the window is whole again', async () => {
   const drag = await dragOf(target, 'Notes', 10_000)
@@ -92,4 +92,4 @@ test('a drag that is cancelled lets go at once, and what covers the window is wh
     await client.ask('click', { ...target, ...(await middleOf(client, target, 'Press me')) })
   })
   await until('the next click', () => many(app, mark, 'clicked').length === 1)
-}, 60_000)
+})

@@ -20,7 +20,7 @@ let target: Target
 
 beforeAll(async () => {
   ;({ app, target, client } = await startScene(on()))
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
@@ -74,7 +74,6 @@ test(
     }
     for (const session of ['anna', 'bert']) await client.ask('end_session', { session })
   }),
-  60_000,
 )
 
 test(
@@ -115,7 +114,6 @@ test(
     expect(await state(session)).toMatchObject({ position: null, visible: false })
     await client.ask('end_session', { session })
   }),
-  60_000,
 )
 
 test(
@@ -136,7 +134,6 @@ test(
     expect(late.structured).toMatchObject({ code: 'session_ended' })
     expect([await overlays(), presses()]).toEqual([before, pressed])
   }),
-  60_000,
 )
 
 /** The lines of cursor.jsonl. */
@@ -182,7 +179,7 @@ test('a recording tells the way of the cursor of its session among the clicks, a
   const { action } = await turnIn(folder, 2)
   expect(action).toMatchObject({ tool: 'move_cursor', arguments: { x: 800, y: 500 }, ok: true, session })
   await client.ask('end_session', { session: 'not recorded' })
-}, 60_000)
+})
 
 test('the cursor goes along with a drag, and the recording tells of it', async () => {
   const session = 'dragging'
@@ -222,7 +219,7 @@ test('the cursor goes along with a drag, and the recording tells of it', async (
     ['pulse', end],
     ['hide', end],
   ])
-}, 60_000)
+})
 
 test('a recording tells when its cursor hides by itself, and when it is back', async () => {
   const session = 'resting'
@@ -258,7 +255,7 @@ test('a recording tells when its cursor hides by itself, and when it is back', a
   ])
   const times = way.map(({ timestamp }) => Date.parse(String(timestamp)))
   expect(times).toEqual(times.toSorted((a, b) => a - b))
-}, 60_000)
+})
 
 test('a replay moves the cursor of who replays', async () => {
   const folder = on().path('moved')
@@ -268,7 +265,7 @@ test('a replay moves the cursor of who replays', async () => {
   expect(await client.ask<Facts>('replay_trajectory', { dir: folder, session: 'second' })).toMatchObject({})
   expect((await state('second')).position).toEqual({ x: 640, y: 480 })
   for (const session of ['first', 'second']) await client.ask('end_session', { session })
-}, 60_000)
+})
 
 /** A picture of a film as ffmpeg decodes it: the last one, also of a film that goes on. */
 const lastPicture = async (film: string): Promise<Pixels | undefined> => {
@@ -324,7 +321,6 @@ test(
     ])
     await client.ask('end_session', { session })
   }),
-  60_000,
 )
 
 test(
@@ -342,5 +338,4 @@ test(
     expect(await state('c')).toMatchObject({ enabled: false })
     await client.ask('end_session', { session: 'c' })
   }),
-  60_000,
 )

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { lockSocket } from '@backlot/driver/edges/lock'
+import { callsAtOnce, daemon as limits } from '@backlot/contract/limits'
+import { lockSocket } from '@backlot/driver/edges/daemon/lock'
 import { privateDesktop, type TestDesktop } from '../support/desktop.ts'
 import { driverCommand, openSocket } from '../support/driver.ts'
 import { connect } from '../support/mcp-client.ts'
@@ -140,7 +141,7 @@ test('of several clients that find none, all reach the same one', async () => {
   expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([0, 0, 0, 0, 0])
   expect(await statusOf(desktop(), socket)).toMatchObject({ running: true, calls: 5, idle_timeout_s: 300 })
   await desktop().run(driverCommand('stop', '--socket', socket))
-}, 30_000)
+})
 
 test('a proxy whose daemon was killed starts another one', async () => {
   const socket = desktop().path('killed.sock')
@@ -159,7 +160,7 @@ test('a proxy whose daemon was killed starts another one', async () => {
   const after = await statusOf(desktop(), socket)
   expect([after.running, after.pid === pid]).toEqual([true, false])
   await desktop().run(driverCommand('stop', '--socket', socket))
-}, 30_000)
+})
 
 test('a caller from another display or bus is refused by name', async () => {
   await using daemon = await serve(desktop())
@@ -200,7 +201,7 @@ test('an idle daemon that a client started and that does not match is replaced, 
   expect((await call()).status).toBe(0)
   expect(await daemon.process.exited).toBe(0)
   await desktop().run(driverCommand('stop', '--socket', daemon.socket))
-}, 30_000)
+})
 
 test('a daemon that holds what somebody needs is not replaced', async () => {
   const other = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/another' }
@@ -222,7 +223,7 @@ test('a daemon that holds what somebody needs is not replaced', async () => {
     expect(await daemon.process.exited).toBe(0)
     await desktop().run(driverCommand('stop', '--socket', daemon.socket))
   }
-}, 60_000)
+})
 
 /** Where a daemon of the desktop logs that a client started. */
 const logOf = (): string => `${desktop().home}/.local/state/backlot/driver-${desktop().desktop.display.slice(1)}.log`
@@ -243,7 +244,7 @@ test('a call while a daemon ends is answered by the next one', async () => {
   expect((await Promise.all(calls)).map(({ isError }) => isError)).toEqual([false, false])
   expect((await shell).status).toBe(0)
   await desktop().run(driverCommand('stop', '--socket', socket))
-}, 60_000)
+})
 
 test('calls while daemons are stopped are answered, or refused with a code', async () => {
   const socket = desktop().path('stopped.sock')
@@ -262,7 +263,7 @@ test('calls while daemons are stopped are answered, or refused with a code', asy
   // Each either was done, or had begun when the daemon ended.
   expect([...codes].filter((code) => ![undefined, 'cancelled', 'daemon_lost'].includes(code as string))).toEqual([])
   await desktop().run(driverCommand('stop', '--socket', socket))
-}, 60_000)
+})
 
 test('a daemon that hangs hangs nobody', async () => {
   await using daemon = await serve(desktop())
@@ -295,7 +296,44 @@ test('a daemon that hangs hangs nobody', async () => {
     daemon.process.kill('SIGCONT')
   }
   await known.ask('get_config')
-}, 60_000)
+})
+
+test('a call that a daemon has begun is given up when the daemon hangs', async () => {
+  await using daemon = await serve(desktop())
+  const flags = ['--socket', daemon.socket]
+  await using mcp = await connect(desktop(), ...flags)
+  const waiting = { condition: 'window', title: 'nowhere', timeout_ms: 60_000 }
+  const through = mcp.call('wait_for', waiting)
+  const shell = desktop().backlot(['wait_for', JSON.stringify(waiting), ...flags])
+  await until('both calls to run', async () => (await statusOf(desktop(), daemon.socket)).calls_under_way === 2)
+  daemon.process.kill('SIGSTOP')
+  try {
+    const codes = [(await through).structured, JSON.parse((await shell).stdout)]
+    expect(codes).toMatchObject(
+      codes.map(() => ({ code: 'daemon_lost', message: expect.stringMatching(/has not answered .* is unknown/) })),
+    )
+  } finally {
+    daemon.process.kill('SIGCONT')
+  }
+  await mcp.ask('get_config')
+})
+
+test('a daemon that has as many calls to do as it does at once does not count as hung', async () => {
+  await using daemon = await serve(desktop())
+  await using mcp = await connect(desktop(), '--socket', daemon.socket)
+  const timeout_ms = limits.greetingTimeoutMs + 3_000
+  const waiting = Array.from({ length: callsAtOnce }, () =>
+    mcp.call('wait_for', { condition: 'window', title: 'nowhere', timeout_ms }),
+  )
+  await until('all calls to run', async () => {
+    const { calls_under_way } = await statusOf(desktop(), daemon.socket)
+    return calls_under_way === callsAtOnce
+  })
+  const behind = mcp.call('get_config')
+  const codes = (await Promise.all(waiting)).map(({ structured }) => structured.code)
+  expect([...new Set(codes)]).toEqual(['condition_not_met'])
+  expect((await behind).isError).toBe(false)
+})
 
 test('the log of a daemon that a client started stays within its bound', async () => {
   const socket = desktop().path('logged.sock')

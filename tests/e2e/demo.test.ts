@@ -8,7 +8,7 @@ const patience = 60_000
 
 const demo = async (env: Record<string, string> = {}) => {
   const kept = scratchFolder('demo')
-  const child = Bun.spawn(backlotCommand('demo', '--keep', kept), {
+  const child = Bun.spawn(backlotCommand('demo', 'driver', '--keep', kept), {
     env: { ...process.env, ...env },
     stdin: 'ignore',
     stdout: 'pipe',

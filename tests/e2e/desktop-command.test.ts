@@ -92,6 +92,28 @@ test(
   patience,
 )
 
+test(
+  'what is typed at the terminal to interrupt the command leaves the desktop as it is',
+  async () => {
+    const folder = scratchFolder('desktop')
+    const [ready, told] = [join(folder, 'ready'), join(folder, 'told')]
+    const script = `trap 'xdotool getdisplaygeometry >${told}.new; mv ${told}.new ${told}' INT; >${ready}; until [ -e ${told} ]; do sleep 0.05; done; exit 3`
+    const command = backlotCommand('desktop', '--', 'sh', '-c', script).map(
+      (word) => `'${word.replaceAll("'", String.raw`'\''`)}'`,
+    )
+    // Not every shell makes way for its last command by itself; one that stays is interrupted too.
+    const line = `exec ${command.join(' ')}`
+    const terminal = Bun.spawn(['script', '-qec', line, '/dev/null'], { stdin: 'pipe', stdout: 'ignore' })
+    await until('the command', () => existsSync(ready))
+    terminal.stdin.write('\x03')
+    terminal.stdin.flush()
+    await until('the command to be interrupted', () => existsSync(told))
+    expect(readFileSync(told, 'utf8')).toBe('1280 800\n')
+    expect(await terminal.exited).toBe(3)
+  },
+  patience,
+)
+
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   test(
     `without a command it prints what a shell evaluates and stays until ${signal}`,
@@ -124,7 +146,7 @@ test(
       '--',
       'sh',
       '-c',
-      'pkill -KILL -P $(ps -o ppid= -p $PPID) openbox; sleep 1000',
+      'kill -KILL $(cat "$XDG_RUNTIME_DIR/../window_manager.pid"); sleep 1000',
     )
     expect(status).toBe(1)
     expect(stderr).toContain('window_manager')

@@ -15,7 +15,7 @@ beforeAll(async () => {
   back = await startGtk3(on(), 'controls', { geometry: '420x480+100+100' })
   front = await startGtk3(on(), 'controls', { title: 'In front', geometry: '300x200+700+300' })
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
@@ -50,7 +50,7 @@ test('the display is shown pixel by pixel, with its windows at their places', as
     const of = seen.photo.rgb.subarray(row * width * 3, (row + 1) * width * 3)
     expect(picture.rgb.subarray(start, start + width * 3).equals(of)).toBe(true)
   }
-}, 60_000)
+})
 
 test('it leaves out what is asked to be left out', async () => {
   await asPerson.minimize(on(), front.windowId)
@@ -60,7 +60,7 @@ test('it leaves out what is asked to be left out', async () => {
   expect(image).toBeNull()
   expect(structured).not.toHaveProperty('screenshot_width')
   await asPerson.activate(on(), front.windowId)
-}, 60_000)
+})
 
 test('the picture goes to a file, and is smaller where the configuration says so', async () => {
   await client.ask('set_config', { max_image_dimension: 640 })
@@ -73,4 +73,4 @@ test('the picture goes to a file, and is smaller where the configuration says so
   } finally {
     await client.ask('set_config', { max_image_dimension: 0 })
   }
-}, 60_000)
+})

@@ -21,13 +21,13 @@ beforeAll(async () => {
   await proxied.call('get_config')
   direct = await connect(on(), '--direct')
   socket = await openSocket(socketOf(on()))
-}, 60_000)
+})
 
 afterAll(async () => {
   await socket?.[Symbol.asyncDispose]()
   await proxied?.[Symbol.asyncDispose]()
   await direct?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 /** What every edge must agree on. */
 interface Answer {
@@ -140,7 +140,6 @@ for (const [name, args, expectation] of rows) {
       expect(Object.keys(expected.structured as object)).not.toBeEmpty()
       for (const [edge, call] of edges) expect([edge, await call(name, args())]).toEqual([edge, expected])
     }),
-    60_000,
   )
 }
 

@@ -11,11 +11,11 @@ let client: McpClient
 
 beforeAll(async () => {
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const subjectOf = ({ pid, windowId, journal }: Application) => ({
   target: { pid, window_id: windowId },
@@ -56,28 +56,25 @@ test.each(Object.keys(subjects))(
     const confirmed = delivered.filter(({ effect }) => effect === 'confirmed')
     expect(confirmed.length / delivered.length).toBeGreaterThanOrEqual(0.8)
   },
-  120_000,
 )
 
-test.each(['GTK 3', 'Chromium'])(
-  'what %s tells with every key confirms no key that does nothing',
-  async (toolkit) => {
-    const start = subjects[toolkit]
-    if (start === undefined) throw new Error(toolkit)
-    await using subject = await start()
-    const { target, journal } = subject
-    await client.ask('click', { ...target, ...(await middleOf(client, target, 'Name')) })
-    for (let times = 0; times < 6; times++) {
-      await client.ask('wait_for', { ...target, condition: 'still', still_ms: 150 })
-      const mark = journal.mark()
-      const { evidence } = await client.ask<{ evidence: readonly { kind: string }[] }>('press_key', {
-        ...target,
-        key: 'f13',
-      })
-      await journal.waitFor('the key', ({ type }) => type === 'key-press' || type === 'keydown', mark)
-      // The window believes for a moment to have the focus, and says so.
-      expect(evidence.map(({ kind }) => kind)).not.toContain('application_reacted')
-    }
-  },
-  60_000,
-)
+test.each(['GTK 3', 'Chromium'])('what %s tells with every key confirms no key that does nothing', async (toolkit) => {
+  const start = subjects[toolkit]
+  if (start === undefined) throw new Error(toolkit)
+  await using subject = await start()
+  const { target, journal } = subject
+  // A page that has just come is still telling of itself.
+  await client.ask('wait_for', { ...target, condition: 'still', still_ms: 1_300 })
+  await client.ask('click', { ...target, ...(await middleOf(client, target, 'Name')) })
+  for (let times = 0; times < 6; times++) {
+    await client.ask('wait_for', { ...target, condition: 'still', still_ms: 150 })
+    const mark = journal.mark()
+    const { evidence } = await client.ask<{ evidence: readonly { kind: string }[] }>('press_key', {
+      ...target,
+      key: 'f13',
+    })
+    await journal.waitFor('the key', ({ type }) => type === 'key-press' || type === 'keydown', mark)
+    // The window believes for a moment to have the focus, and says so.
+    expect(evidence.filter(({ kind }) => kind === 'application_reacted')).toEqual([])
+  }
+})

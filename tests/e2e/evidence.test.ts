@@ -11,11 +11,11 @@ let client: McpClient
 
 beforeAll(async () => {
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 interface Evidence {
   readonly evidence: readonly { readonly kind: string }[]
@@ -33,7 +33,7 @@ test('a caret that blinks confirms nothing', async () => {
     expect(did.effect).toBe('unverified')
   }
   process.kill(app.pid)
-}, 60_000)
+})
 
 test('what is drawn by itself confirms nothing, from the first action on', async () => {
   const ticking = 'while :; do printf "%s\\r" "$(date +%N)"; sleep 0.3; done'
@@ -51,7 +51,7 @@ test('what is drawn by itself confirms nothing, from the first action on', async
     expect(did.effect).toBe('unverified')
   }
   process.kill(window.pid)
-}, 60_000)
+})
 
 test('what is drawn because of a key confirms it, in a window that was still before', async () => {
   on().start(['xterm', '-T', 'Silent', '-geometry', '60x20+300+250', '-e', 'cat'])
@@ -69,7 +69,7 @@ test('what is drawn because of a key confirms it, in a window that was still bef
   expect(did).toMatchObject({ effect: 'confirmed' })
   expect(did.evidence.map(({ kind }) => kind)).toContain('pixels_changed')
   process.kill(window.pid)
-}, 60_000)
+})
 
 test('looking takes as long as the configuration says, and a refusal names what was tried', async () => {
   const app = await startGtk3(on(), 'controls', { title: 'Brief' })
@@ -85,4 +85,4 @@ test('looking takes as long as the configuration says, and a refusal names what 
   const { structured } = await client.call('click', { ...target, element_index: notes, action: 'open' })
   expect(structured).toMatchObject({ tried: expect.arrayContaining(['accessibility action "open"']) })
   process.kill(app.pid)
-}, 60_000)
+})

@@ -12,11 +12,11 @@ beforeAll(async () => {
   const app = await startGtk3(on(), 'person')
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 test('programs that were written for such drivers find the fields and words that they read', async () => {
   expect(await client.ask<object>('get_config')).toMatchObject({ platform: 'linux' })

@@ -79,7 +79,6 @@ test(
     const { stdout } = await on().backlot(['list-tools'])
     expect(stdout).not.toContain('clipboard_read')
   }),
-  30_000,
 )
 
 test('a hidden tool is an unknown one, and a hidden argument too', async () => {
@@ -96,7 +95,7 @@ test('a hidden tool is an unknown one, and a hidden argument too', async () => {
     expect(argument.text).not.toContain('include_screenshot')
   }
   expect(await on().backlot(['describe', 'clipboard_read'])).toMatchObject({ status: 64 })
-}, 30_000)
+})
 
 test('an argument that is hidden keeps its default, and with extensions all are there', async () => {
   await set('true')
@@ -107,4 +106,4 @@ test('an argument that is hidden keeps its default, and with extensions all are 
   await client.ask('clipboard_read')
   await set('false')
   expect(await client.call('clipboard_read')).toMatchObject({ structured: { code: 'unknown_tool' } })
-}, 30_000)
+})

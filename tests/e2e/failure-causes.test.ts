@@ -13,11 +13,11 @@ let client: McpClient
 
 beforeAll(async () => {
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 type Facts = Record<string, unknown>
 
@@ -56,7 +56,7 @@ test('an application that dies while it is asked for an action', async () => {
   await client.ask('get_window_state', { ...target, timeout_ms: 100 })
   process.kill(app.pid, 'SIGKILL')
   await call
-}, 60_000)
+})
 
 test('a clipboard of more than 64 MiB', async () => {
   const file = on().path('copied')
@@ -67,14 +67,14 @@ test('a clipboard of more than 64 MiB', async () => {
     return stdout.includes('UTF8_STRING')
   })
   await refuses('clipboard_too_large', 'clipboard_read', {})
-}, 60_000)
+})
 
 test('a display whose pixels have sixteen bits', async () => {
   await withServer(['-screen', '0', '640x480x16'], async (there, direct) => {
     const window = await terminalOn(there, direct, 'sixteen', '40x10+0+0')
     await refuses('capture_failed', 'get_window_state', { ...window, capture_mode: 'vision' }, direct)
   })
-}, 60_000)
+})
 
 test('a picture of a covered window where the server keeps no pixels of what is covered', async () => {
   await withServer(['-extension', 'Composite'], async (there, direct) => {
@@ -82,7 +82,7 @@ test('a picture of a covered window where the server keeps no pixels of what is 
     await terminalOn(there, direct, 'above', '60x20+0+0')
     await refuses('window_not_visible', 'get_window_state', { ...below, capture_mode: 'vision' }, direct)
   })
-}, 60_000)
+})
 
 test.each(['Composite', 'DAMAGE', 'RENDER'])(
   'without %s there is no overlay, and a cursor goes on unseen',
@@ -97,5 +97,4 @@ test.each(['Composite', 'DAMAGE', 'RENDER'])(
       expect(await windows()).toBe(before)
     })
   },
-  60_000,
 )

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type FailureCode, failures } from '@backlot/contract/failure'
-import { lockSocket } from '@backlot/driver/edges/lock'
-import { type Application, installApplication, startGtk3, startXterm } from '../support/applications.ts'
+import { lockSocket } from '@backlot/driver/edges/daemon/lock'
+import { type Application, installApplication, startCounter, startGtk3, startXterm } from '../support/applications.ts'
 import { backlotCommand, type Finished } from '../support/backlot.ts'
 import { startBareServer } from '../support/bare-server.ts'
 import { privateDesktop } from '../support/desktop.ts'
@@ -27,11 +27,11 @@ beforeAll(async () => {
   terminal = { pid: xterm.pid, window_id: xterm.windowId }
   client = await connect(on())
   await lockWithoutDaemon()
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 type Facts = Record<string, unknown>
 
@@ -97,7 +97,7 @@ describe('input', () => {
     await withTerminal(['-extension', 'XTEST'], (env, window) =>
       refusesDirectly('input_unavailable', 'click', { ...window, x: 5, y: 5 }, env),
     )
-  }, 60_000)
+  })
 })
 
 describe('accessibility', () => {
@@ -105,7 +105,7 @@ describe('accessibility', () => {
     await withTerminal([], (env, window) =>
       refusesDirectly('accessibility_unavailable', 'get_window_state', { ...window, capture_mode: 'ax' }, env),
     )
-  }, 60_000)
+  })
 
   test('an application that is not on the bus', () =>
     refuses('not_accessible', 'get_window_state', { ...terminal, capture_mode: 'ax' }))
@@ -123,7 +123,33 @@ describe('accessibility', () => {
     } finally {
       process.kill(app.pid, 'SIGCONT')
     }
-  }, 60_000)
+  })
+})
+
+test('an application that does what it was asked for, and then stands still', async () => {
+  const counter = await startCounter(on())
+  const there = { pid: counter.pid, window_id: counter.windowId }
+  const { element_index } = await element(client, there, 'Count')
+  for (const [tool, args] of [
+    ['type_text', { text: 'sleep' }],
+    ['set_value', { value: 'sleep' }],
+  ] as const) {
+    // It may stand still from before.
+    await until('the application to answer', async () => {
+      const { isError } = await client.call('set_value', { ...there, element_index, value: '' })
+      return !isError
+    })
+    const since = counter.journal.mark()
+    const { structured, text } = await client.call(tool, { ...there, element_index, ...args })
+    expect([tool, structured.code, text]).toEqual([
+      tool,
+      'accessibility_timeout',
+      expect.stringMatching(
+        /did not answer within \d+ ms. It was asked, and may have done it .* before you call again\.$/,
+      ),
+    ])
+    expect(counter.journal.entries(since)).toMatchObject([{ type: 'inserted', text: 'sleep' }])
+  }
 })
 
 describe('processes and applications', () => {
@@ -186,7 +212,7 @@ describe('the daemon and the shell', () => {
     const { stdout, status } = await waited
     expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 1, code: 'daemon_unavailable' })
     reached.add('daemon_unavailable')
-  }, 60_000)
+  })
 
   test.each([
     ['usage', backlotCommand('desktop', '--wide'), '--wide'],
@@ -310,6 +336,20 @@ const places: Record<FailureCode, string | readonly [place: string, words: strin
   image_not_built: 'imagebuild',
   no_accelerator: '../../ts/vmhost/hypervisors/qemu/accelerator',
   agent_unavailable: 'lume-command',
+  device_failed: 'android',
+  not_available: 'computer',
+  command_timed_out: 'computer-shell',
+  element_not_found: 'computer-desktop',
+  file_refused: 'computer-files',
+  file_exists: 'sdk-files',
+  folder_not_empty: 'sdk-files',
+  command_not_found: 'sdk-shell',
+  file_too_large: 'computer-files',
+  terminal_unknown: 'computer-pty',
+  film_not_found: 'computer-film',
+  film_in_use: 'computer-film',
+  too_many_films: 'computer-film',
+  too_many_terminals: 'computer-pty',
   guest_timeout: ['lume-command', 'did not end in 1 s'],
   usage: 'failures',
   unknown_command: 'failures',
@@ -336,17 +376,17 @@ const places: Record<FailureCode, string | readonly [place: string, words: strin
   clipboard_timeout: 'clipboard',
   clipboard_too_large: 'failure-causes',
   invalid_body: 'vmhost',
-  unknown_operation: '../../ts/vmhost/app',
-  foreign_host: '../../ts/vmhost/app',
-  foreign_origin: '../../ts/vmhost/app',
+  unknown_operation: '../../ts/vmhost/http/app',
+  foreign_host: '../../ts/vmhost/http/app',
+  foreign_origin: '../../ts/vmhost/http/app',
   from_guest: ['lume-command', 'HTTP/1.1 400'],
-  unauthorized: '../../ts/vmhost/listen',
-  token_required: '../../ts/vmhost/listen',
-  no_console: '../../ts/vmhost/listen',
+  unauthorized: '../../ts/vmhost/http/listen',
+  token_required: '../../ts/vmhost/http/listen',
+  no_console: '../../ts/vmhost/http/listen',
   no_screen: 'console',
   not_a_socket: 'console',
-  cannot_listen: '../../ts/vmhost/listen',
-  host_unreachable: '../../ts/vmhost/app',
+  cannot_listen: '../../ts/vmhost/http/listen',
+  host_unreachable: '../../ts/vmhost/http/app',
   invalid_directory: 'vmhost',
   location_exists: 'vmhost',
   location_not_found: 'vmhost',
@@ -369,18 +409,30 @@ const places: Record<FailureCode, string | readonly [place: string, words: strin
   vm_not_found: 'vmhost-life',
   vm_exists: 'vmhost-life',
   vm_damaged: 'vmhost-locations',
+  lock_refused: '../../ts/vmhost/files/file-locks',
   vm_running: 'vmhost-life',
   vm_not_running: 'vmhost-life',
+  vm_suspended: 'vmhost-suspend',
+  vm_not_suspended: 'vmhost-suspend',
+  snapshot_exists: 'vmhost-snapshots',
+  vm_has_snapshots: 'vmhost-snapshots',
+  memory_not_saved: 'vmhost-suspend',
+  memory_unreadable: 'vmhost-suspend',
   vm_busy: 'vmhost-create',
   vm_not_stopped: '../../ts/vmhost/lifecycle/stop',
-  hypervisor_failed: '../../ts/vmhost/hypervisors/qemu/complaints',
-  port_in_use: '../../ts/vmhost/hypervisors/qemu/complaints',
+  hypervisor_failed: '../../ts/vmhost/hypervisors/qemu/process/complaints',
+  port_in_use: '../../ts/vmhost/hypervisors/qemu/process/complaints',
   host_memory: 'hazard/vmhost-failures',
   disk_full: 'hazard/vmhost-full-disk',
   disk_tool_failed: 'vmhost-create',
   file_not_found: 'vmhost-create',
   image_not_found: 'vmhost-create',
   image_damaged: 'vmhost-create',
+  image_unsupported: 'images-registry',
+  layer_corrupt: 'images-registry',
+  registry_refused: 'images-registry',
+  registry_unreachable: 'images',
+  pull_failed: 'images',
   download_failed: 'vmhost-create',
   macos_only: 'vmhost-create',
   macos_unavailable: 'vmhost-create',
@@ -389,10 +441,20 @@ const places: Record<FailureCode, string | readonly [place: string, words: strin
   storage_unusable: 'hazard/vmhost-twins',
   operation_not_found: 'vmhost-life',
   operation_over: 'vmhost-life',
-  logs_unreadable: '../../ts/vmhost/log-file',
+  logs_unreadable: '../../ts/vmhost/host/log-file',
   missing_program: 'headless',
   desktop_not_started: 'headless',
   desktop_lost: 'desktop-command',
+  sandbox_exists: 'local',
+  sandbox_not_found: 'local',
+  snapshot_not_found: 'local-snapshots',
+  pool_not_found: 'local-pool',
+  sandbox_not_running: 'local',
+  sandbox_busy: 'local',
+  sandbox_not_started: 'local',
+  root_not_built: '../soak/local-root',
+  runtime_unavailable: 'local-levels',
+  unsupported: 'local',
   user_without_name: 'headless',
   internal: 'failures',
 }

@@ -132,7 +132,7 @@ describe('a page of another origin in a real browser', () => {
     // The same bytes from a program do change it.
     expect(await change('/config', JSON.stringify(evil))).toBe(200)
     expect(await config()).toMatchObject(evil)
-  }, 60_000)
+  })
 })
 
 describe('the screen of a VM behind a token', () => {
@@ -182,5 +182,5 @@ describe('the screen of a VM behind a token', () => {
     ]) {
       expect([headers, await greeting(host, headers as Record<string, string>)]).toEqual([headers, 'refused'])
     }
-  }, 60_000)
+  })
 })

@@ -18,11 +18,11 @@ beforeAll(async () => {
   app = await startGtk3(on(), 'controls', { geometry: '420x480+120+100' })
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 /** Modifiers as they are named, and as the application sees them held. */
 const modifiers: readonly (readonly [given: string[], held: string[]])[] = [
@@ -61,7 +61,7 @@ test('a covered window looks as it does uncovered, pixel by pixel', async () => 
   expect([covered.width, covered.height]).toEqual([uncovered.width, uncovered.height])
   expect(covered.rgb.equals(uncovered.rgb)).toBe(true)
   expect((await displayState(on())).stacking.at(-1)).toBe(person.window.windowId)
-}, 60_000)
+})
 
 test(
   'the window is listed with its place, pid and title',
@@ -172,7 +172,7 @@ test('a menu opens as a window of its own, and an item of it is chosen', async (
   await onElement('click', 'Open')
   await app.journal.waitFor('the item', ({ type, value }) => type === 'menu' && value === 'Open', mark)
   await until('the menu to close', async () => (await windowsOf(client, app.pid)).every(({ kind }) => kind !== 'popup'))
-}, 60_000)
+})
 
 test('what another window covers is clicked and typed into, and the window in front sees nothing', async () => {
   const [button, field] = [await middleOf(client, target, 'Press me'), await middleOf(client, target, 'Name')]

@@ -274,29 +274,25 @@ test('a part that keeps silent is not waited for without end', async () => {
   expect(error.message).toContain('1500 ms')
 })
 
-test.skipIf(process.getuid?.() !== 0)(
-  'a user without a name is told so, one with a name has a desktop',
-  async () => {
-    const home = scratchFolder('home')
-    chmodSync(home, 0o777)
-    const asUser = async (uid: number) => {
-      const identity = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'] as const
-      const script = `
+test.skipIf(process.getuid?.() !== 0)('a user without a name is told so, one with a name has a desktop', async () => {
+  const home = scratchFolder('home')
+  chmodSync(home, 0o777)
+  const asUser = async (uid: number) => {
+    const identity = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'] as const
+    const script = `
       import { startDesktop } from '@backlot/headless'
       const desktop = await startDesktop().catch((error) => console.log(error.code))
       if (desktop) console.log('ready')
       await desktop?.[Symbol.asyncDispose]()
     `
-      const child = Bun.spawn([...identity, process.execPath, '-e', script], {
-        cwd: import.meta.dir,
-        env: { PATH: process.env.PATH ?? '', HOME: home, BACKLOT_HOME: join(home, String(uid)) },
-        stdout: 'pipe',
-        stderr: 'inherit',
-      })
-      return (await child.stdout.text()).trim()
-    }
-    expect(await asUser(54_321)).toBe('user_without_name')
-    expect(await asUser(65_534)).toBe('ready')
-  },
-  60_000,
-)
+    const child = Bun.spawn([...identity, process.execPath, '-e', script], {
+      cwd: import.meta.dir,
+      env: { PATH: process.env.PATH ?? '', HOME: home, BACKLOT_HOME: join(home, String(uid)) },
+      stdout: 'pipe',
+      stderr: 'inherit',
+    })
+    return (await child.stdout.text()).trim()
+  }
+  expect(await asUser(54_321)).toBe('user_without_name')
+  expect(await asUser(65_534)).toBe('ready')
+})

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdir, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,8 +8,6 @@ import { backlotCommand, runBacklot } from '../support/backlot.ts'
 import { runProgram, startGuest } from '../support/guest.ts'
 import { linuxMinimal, testImages } from '../support/image.ts'
 import { until as untilSoon } from '../support/until.ts'
-
-setDefaultTimeout(240_000)
 
 /** A guest under emulation on a busy machine takes its time. */
 const until: typeof untilSoon = (what, look) => untilSoon(what, look, 120_000)
@@ -195,7 +193,7 @@ packages: [ vim ]
       })
       const answer = await guest.answered()
       expect(answer.headers.get('content-type')).toBe('application/json')
-      expect(await answer.json()).toEqual({ status: 'ok', os_type: 'linux', features: [] })
+      expect(await answer.json()).toEqual({ status: 'ok', os_type: 'linux', features: [], server: 'none' })
       expect((await fetch(`${guest.url}/other`)).status).toBe(404)
       // The first answer comes after the folders are mounted; the guest agent a moment later.
       expect(

@@ -21,11 +21,11 @@ beforeAll(async () => {
   other = await startGtk3(on(), 'person', { geometry: '200x100+700+400' })
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 interface State {
   readonly tree_markdown?: string
@@ -57,7 +57,6 @@ test(
       await until('the window to be back', async () => (await windowsOf(client, other.pid))[0]?.is_minimized === false)
     },
   ),
-  60_000,
 )
 
 interface FullWindow extends ListedWindow {
@@ -88,7 +87,6 @@ test(
       await asPerson.activate(on(), other.windowId)
     },
   ),
-  60_000,
 )
 
 test(
@@ -185,7 +183,6 @@ test(
       expect(text).toContain('Call get_window_state')
     },
   ),
-  60_000,
 )
 
 test(
@@ -222,7 +219,6 @@ test(
       expect((await on().backlot(['get_screen_size', '{}', '--direct'], { env: bus })).status).toBe(0)
     },
   ),
-  60_000,
 )
 
 test(
@@ -297,5 +293,4 @@ test(
       expect(await listed()).toMatchObject([{ on_current_space: true }])
     },
   ),
-  60_000,
 )

@@ -20,11 +20,11 @@ beforeAll(async () => {
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
   person = await seatPerson(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const presses = (since: number) => app.journal.entries(since).filter(({ type }) => type === 'key-press')
 
@@ -45,7 +45,6 @@ test(
     })
     await client.ask('press_key', { ...target, key: 'escape' })
   }),
-  60_000,
 )
 
 test(
@@ -83,7 +82,6 @@ test(
       expect([name, seen.modifiers]).toEqual([name, [held]])
     }
   }),
-  60_000,
 )
 
 test(
@@ -108,7 +106,6 @@ test(
       await until('both keys', () => presses(mark).length === 2)
     })
   }),
-  60_000,
 )
 
 test(
@@ -124,7 +121,6 @@ test(
       expect(presses(mark).map((entry) => entry.key)).toEqual([key, key, key])
     }
   }),
-  60_000,
 )
 
 test(
@@ -142,7 +138,6 @@ test(
       expect((await client.call('scroll', args)).structured.code).toBe('missing_argument')
     }
   }),
-  60_000,
 )
 
 test('the wheel is turned over a point or an element', async () => {
@@ -166,4 +161,4 @@ test('the wheel is turned over a point or an element', async () => {
   expect(await code({ ...wheel, ...point, element_index })).toBe('target_ambiguous')
   expect(await code({ ...wheel, ...point, by: 'page' })).toBe('invalid_argument')
   expect(await code({ ...target, direction: 'down', ...point })).toBe('invalid_argument')
-}, 60_000)
+})

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { runBacklot } from '../support/backlot.ts'
 import { startCommandHost } from '../support/command-host.ts'
+import { frameOf, post, startComputer } from '../support/computer.ts'
 import { runProgram } from '../support/guest.ts'
 import { until } from '../support/until.ts'
 import type { VmHost } from '../support/vmhost.ts'
-
-setDefaultTimeout(240_000)
 
 let host: VmHost
 /** The small program that clients find on their PATH. */
@@ -119,6 +118,20 @@ test('`run` stays until the VM ends, and `ssh` goes through the agent, or throug
   expect([asked.status, asked.stdout]).toEqual([1, ''])
   expect(asked.stderr).toContain('HTTP/1.1 400')
   expect(host.log()).toMatch(/GET \/svc\/vms 400/)
+  // Nor to a computer server here, whose address it can call too.
+  await using computer = await startComputer(['--port', '0'])
+  const { port } = new URL(computer.url)
+  const written = join(computer.home, 'written')
+  const command = JSON.stringify({ command: 'run_command', params: { command: `echo x > ${written}` } })
+  const posted = `--header "Content-Type: application/json" --post-data '${command}'`
+  for (const path of ['status', `cmd ${posted}`]) {
+    const call = await exec(`wget -S -O - --header "Host: 127.0.0.1:${port}" http://10.0.2.2:${port}/${path}`)
+    expect([path, call.status, call.stdout]).toEqual([path, 1, ''])
+    expect(call.stderr).toContain('HTTP/1.1 403')
+  }
+  expect(await Bun.file(written).exists()).toBe(false)
+  expect(await post(computer.url, JSON.parse(command)).then(frameOf)).toMatchObject({ success: true })
+  expect(await Bun.file(written).exists()).toBe(true)
 
   run.kill('SIGINT')
   expect([await run.exited, await run.stderr.text()]).toEqual([0, ''])

@@ -107,7 +107,7 @@ const actsInWindows = presumed
 const changes = { ...presumed, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 /** What hosts are told of each tool. */
-const hints = {
+const hints: Readonly<Record<string, typeof presumed>> = {
   list_apps: looks,
   list_windows: looks,
   get_window_state: looks,
@@ -164,9 +164,13 @@ test('each tool is listed as it is declared, with what it may change', async () 
     // What is listed leaves out only what says nothing to an agent, as the greatest integer that there is.
     expect(declared).toMatchObject(inputSchema?.properties ?? {})
   }
-  expect(Object.fromEntries(listed.map(({ name, annotations }) => [name, { ...presumed, ...annotations }]))).toEqual(
-    hints,
-  )
+  // Two hints decide what a host asks the person; `describe` of a tool tells the others, too.
+  for (const { name, annotations } of listed) {
+    const { readOnlyHint, destructiveHint } = hints[name] ?? presumed
+    expect([name, { ...presumed, ...annotations }]).toEqual([name, { ...presumed, readOnlyHint, destructiveHint }])
+    const whole = JSON.parse((await on().backlot(['describe', name])).stdout) as { annotations: object }
+    expect([name, { ...presumed, ...whole.annotations }]).toEqual([name, hints[name] ?? presumed])
+  }
 })
 
 const inProcess = async (flags: readonly string[], env: Record<string, string>): Promise<void> => {

@@ -14,11 +14,11 @@ let person: Person
 beforeAll(async () => {
   person = await seatPerson(on())
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const subjects = [
   ['GTK 3', () => startGtk3(on(), 'controls')],
@@ -46,7 +46,7 @@ describe('an item of a closed menu is chosen by its path', () => {
       const short = await client.call('invoke_menu', { ...target, path: ['Edit'] })
       expect(short.structured).toMatchObject({ code: 'menu_item_not_found' })
       expect(short.text).toContain('"Copy", "Paste"')
-    }, 60_000)
+    })
   }
 })
 
@@ -76,7 +76,7 @@ test('nested, checked and attached items are chosen; disabled, equal and missing
     for (const [code, ...path] of refused) expect((await choose(...path)).structured).toMatchObject({ code })
     expect(journal.entries(mark)).toEqual([])
   })
-}, 60_000)
+})
 
 test('a window without a menu, and menus that only work when they are open', async () => {
   const { pid, windowId: window_id } = person.window
@@ -89,4 +89,4 @@ test('a window without a menu, and menus that only work when they are open', asy
     return answer.structured.code !== 'not_accessible' && answer
   })
   expect(closed.structured).toMatchObject({ code: 'menu_closed' })
-}, 60_000)
+})

@@ -12,21 +12,21 @@ let client: McpClient
 
 beforeAll(async () => {
   client = await connect(on(), '--direct')
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 test('each change that a GTK 3 application makes is in the next look', async () => {
   await using app = await startChanging(on(), client, 'gtk3')
   expect(await missedChanges(client, app, 24, { isLate: false })).toEqual([])
-}, 60_000)
+})
 
 test('no change that a page makes in Chromium is missed', async () => {
   await using app = await startChanging(on(), client, 'chromium', 200)
   expect(await missedChanges(client, app, 16, { isLate: true })).toEqual([])
-}, 120_000)
+})
 
 test('an application that is stopped costs the time of the call, and others none', async () => {
   await using stopped = await startChanging(on(), client, 'qt5')
@@ -47,7 +47,7 @@ test('an application that is stopped costs the time of the call, and others none
   } finally {
     process.kill(stopped.pid, 'SIGCONT')
   }
-}, 120_000)
+})
 
 for (const toolkit of ['gtk3', 'qt5'] as const) {
   test(`a modal dialog in ${toolkit} is read and answered, and what it covers is still read`, async () => {
@@ -68,7 +68,7 @@ for (const toolkit of ['gtk3', 'qt5'] as const) {
     await app.tell('say', 'Answered')
     const after = await client.ask<{ tree_markdown: string }>('get_window_state', { ...target, capture_mode: 'ax' })
     expect(after.tree_markdown).toContain('"Answered"')
-  }, 60_000)
+  })
 
   test(`a flood of events from ${toolkit} is waited for as long as is configured, and each look is of its moment`, async () => {
     await using app = await startChanging(on(), client, toolkit)
@@ -85,11 +85,14 @@ for (const toolkit of ['gtk3', 'qt5'] as const) {
     await other.tell('say', 'Beside the flood')
     expect(await look(other)).toContain('"Beside the flood"')
     const target = { pid: app.pid, window_id: app.window_id }
-    const { element_index } = await element(client, target, 'Item 0')
-    const { structured } = await client.call('click', { ...target, element_index, observe: true })
-    expect(structured.observation).toMatchObject({ settled: false })
+    // Where the fixture has no processor for a moment it does not flood, and what is told of that is true.
+    await until('a look that the flood does not let settle', async () => {
+      const { element_index } = await element(client, target, 'Item 0')
+      const { structured } = await client.call('click', { ...target, element_index, observe: true })
+      return (structured.observation as { settled?: boolean } | undefined)?.settled === false
+    })
     await app.tell('flood', false)
     await app.tell('say', 'Dry')
     expect(await look(app)).toContain('"Dry"')
-  }, 60_000)
+  })
 }

@@ -22,12 +22,12 @@ beforeAll(async () => {
     const { structured } = await client.call('page', { ...chromium, action: 'query_dom', css_selector: '#press' })
     return structured.count === 1
   })
-}, 120_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
   await browser?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 type Facts = Record<string, unknown>
 

@@ -22,12 +22,12 @@ beforeAll(async () => {
   )
   target = { pid: window.pid, window_id: window.window_id }
   person = await seatPerson(on(), '1100x780+30+10')
-}, 120_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
   await browser?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 type Facts = Record<string, unknown>
 
@@ -56,7 +56,7 @@ test('JavaScript gives values, described where JSON has no word, and failures wi
   expect(text).toMatch(/TypeError: boom[\s\S]*at inner/)
   expect((await script('let = ;')).structured.code).toBe('script_failed')
   expect((await script('JSON.parse("{")')).text).toContain('SyntaxError')
-}, 60_000)
+})
 
 test('a promise that never settles ends with the limit', async () => {
   const { structured } = await script('new Promise(() => {})', { timeout_ms: 400 })
@@ -90,7 +90,7 @@ test('a covered window is clicked by selector with trusted events, unseen by the
     code: 'page_element_not_clickable',
     by: 'span#cover',
   })
-}, 60_000)
+})
 
 test('a dialog is left to whoever answers it', async () => {
   await script('setTimeout(() => alert("Really?")); 0')
@@ -101,7 +101,7 @@ test('a dialog is left to whoever answers it', async () => {
   expect(structured).toMatchObject({ code: 'page_dialog_open', dialog: { type: 'alert', message: 'Really?' } })
   await client.ask('press_key', { ...target, key: 'return' })
   await until('the page to answer', async () => !(await script('1')).isError)
-}, 60_000)
+})
 
 test('a browser that another client debugs is busy, and is free once that client has ended', async () => {
   const socket = await until('a session of another client', async () => {
@@ -126,4 +126,4 @@ test('a browser that another client debugs is busy, and is free once that client
   await ended
   socket.close()
   expect((await script('1')).structured.result).toBe(1)
-}, 60_000)
+})

@@ -12,11 +12,11 @@ const page = (title: string, body: string) => `data:text/html,<title>${title}</t
 
 beforeAll(async () => {
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 type Facts = Record<string, unknown>
 
@@ -45,7 +45,6 @@ test(
     })
     expect(done).toMatchObject({ pid, result: 'first', route: 'cdp' })
   }),
-  60_000,
 )
 
 test('of several tabs and windows the one that the window shows is meant', async () => {
@@ -71,7 +70,7 @@ test('of several tabs and windows the one that the window shows is meant', async
     ),
   )
   expect(texts.toSorted()).toEqual(['front', 'second'])
-}, 90_000)
+})
 
 test('pages that cannot be told apart are refused with their list', async () => {
   const pid = await launch('--no-first-run', page('Same', 'a'))
@@ -101,4 +100,4 @@ test('pages that cannot be told apart are refused with their list', async () => 
   })
   expect(refused.code).toBe('page_ambiguous')
   expect(refused.pages).toHaveLength(2)
-}, 90_000)
+})

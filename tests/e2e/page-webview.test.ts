@@ -20,11 +20,11 @@ beforeAll(async () => {
     const { structured } = await client.call('page', { ...target, action: 'query_dom', css_selector: '#go' })
     return structured.count === 1
   })
-}, 120_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 type Facts = Record<string, unknown>
 
@@ -53,4 +53,4 @@ test('its elements are clicked where they are, behind the window of a person, an
     await client.ask('type_text', { ...target, element_index, text: 'Zoë' })
     await view.journal.waitFor('the text', ({ type, value }) => type === 'input' && value === 'Zoë', mark)
   })
-}, 60_000)
+})

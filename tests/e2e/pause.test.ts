@@ -19,11 +19,11 @@ beforeAll(async () => {
   client = await connect(on())
   const { pid } = await listedWindow(client, terminal.windowId)
   shell = { pid, window_id: terminal.windowId }
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 interface State {
   readonly paused: boolean
@@ -77,7 +77,7 @@ test('a pause halts what is under way and refuses what comes, for every connecti
   const { status, stderr } = await on().backlot(['press_key', JSON.stringify(press())])
   expect([status, stderr]).toEqual([1, expect.stringContaining('`backlot-driver resume`')])
   await resumesWith(client, before)
-}, 60_000)
+})
 
 test('a pause in the middle of a drag lets the button up, and the next drag after it works', async () => {
   const target = { pid: app.pid, window_id: app.windowId }
@@ -102,7 +102,7 @@ test('a pause in the middle of a drag lets the button up, and the next drag afte
   const next = app.journal.mark()
   await client.ask('drag', { ...target, ...path, duration_ms: 50, steps: 5 })
   await app.journal.waitFor('the next drag', isRelease, next)
-}, 60_000)
+})
 
 test('a pause ends a run of steps with a report, and none of its later steps is done', async () => {
   const before = typedInto(terminal).length
@@ -128,7 +128,7 @@ test('a pause ends a run of steps with a report, and none of its later steps is 
   })
   await resumesWith(client, before)
   expect(typedInto(terminal).subarray(before).includes('q')).toBe(false)
-}, 60_000)
+})
 
 test('a driver in a process of its own is halted too, and a pause outlives the daemon', async () => {
   const before = typedInto(terminal).length
@@ -143,7 +143,7 @@ test('a driver in a process of its own is halted too, and a pause outlives the d
   await on().run(driverCommand('stop'))
   expect(await driver('pause')).toMatchObject({ paused: true })
   expect(await driver('resume')).toMatchObject({ paused: false })
-}, 60_000)
+})
 
 test("the stop key works on the person's keyboard, whichever window has the focus, and on no agent's", async () => {
   const set = (value: string) => on().run(driverCommand('config', 'set', 'stop_key', value))
@@ -167,7 +167,7 @@ test("the stop key works on the person's keyboard, whichever window has the focu
   await pressAsPerson('ctrl+alt+F7')
   await client.ask('press_key', press())
   expect(await driver('status')).toMatchObject({ paused: false })
-}, 60_000)
+})
 
 test('no agent changes the stop key', async () => {
   expect(await client.call('set_config', { stop_key: '' })).toMatchObject({

@@ -18,11 +18,11 @@ beforeAll(async () => {
   app = await startGtk3(on(), 'controls', { geometry: '420x480+120+100' })
   client = await connect(on())
   person = await seatPerson(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const active = async () => (await displayState(on())).active_window
 
@@ -51,7 +51,6 @@ test(
       argument: 'pid',
     })
   }),
-  60_000,
 )
 
 test('a minimised window comes back to the front', async () => {
@@ -85,4 +84,4 @@ test('what a program rounds is said, and what it does not allow is refused', asy
   const again = await client.call('set_window_frame', { ...target, width: 555 })
   expect(again.structured).toMatchObject({ code: 'window_manager_refused' })
   expect((await client.call('set_window_frame', target)).structured).toMatchObject({ code: 'missing_argument' })
-}, 60_000)
+})

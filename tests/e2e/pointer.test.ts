@@ -19,15 +19,18 @@ beforeAll(async () => {
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
   person = await seatPerson(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const indexOf = async (label: string) => (await element(client, target, label)).element_index
 
 const many = (since: number, type: string) => app.journal.entries(since).filter((entry) => entry.type === type)
+
+/** What an action that was confirmed answers. */
+type Confirmed = { readonly evidence: readonly { readonly kind: string; readonly detail: string }[] }
 
 const codeOf = async (tool: string, args: Record<string, unknown>) => (await client.call(tool, args)).structured.code
 
@@ -41,6 +44,31 @@ const closeMenus = async () => {
   )
 }
 
+// First, because what the others do without effect is waited for, and leaves in doubt whose effect a menu is.
+test(
+  'a right click on an element shows its menu',
+  proving(['driver.right-click.element'], async () => {
+    const popups = async () => (await windowsOf(client, app.pid)).filter(({ kind }) => kind === 'popup')
+    expect(await popups()).toEqual([])
+    const mark = app.journal.mark()
+    const did = await client.ask<Confirmed>('right_click', { ...target, element_index: await indexOf('Notes') })
+    await app.journal.waitFor(
+      'the menu of the text',
+      ({ type, widget }) => type === 'populate-popup' && widget === 'Notes',
+      mark,
+    )
+    const [menu] = await until('the menu', async () => {
+      const shown = await popups()
+      return shown.length > 0 && shown
+    })
+    expect(did).toMatchObject({ effect: 'confirmed' })
+    // A busy application may tell of its menu before the server shows it, which confirms the click, too.
+    const proof = did.evidence.find(({ kind }) => ['window_opened', 'application_reacted'].includes(kind))
+    if (proof?.kind !== 'application_reacted') expect(proof?.detail).toContain(`popup ${menu?.window_id} `)
+    await closeMenus()
+  }),
+)
+
 test(
   'a double click at a point of a covered window arrives as two pairs about 80 ms apart, in both forms',
   proving(
@@ -51,15 +79,15 @@ test(
         const mark = app.journal.mark()
         await inBothForms(on(), client, 'double_click', { ...target, ...point })
         await until('both double clicks', () => many(mark, '2button-press').length === 2)
-        const presses = many(mark, 'button-press').map(({ at }) => Number(at))
+        const presses = many(mark, 'button-press').map(({ server_time_ms }) => Number(server_time_ms))
         expect(presses).toHaveLength(4)
         expect(many(mark, 'button-release')).toHaveLength(4)
-        // Seconds of the application's clock; a busy machine may take longer, never less.
-        expect((presses[1] ?? 0) - (presses[0] ?? 0)).toBeGreaterThan(0.06)
+        // A server that comes to a first press late shows a shorter pause than there was, hardly twice in a row.
+        const pauses = [0, 2].map((first) => (presses[first + 1] ?? 0) - (presses[first] ?? 0))
+        expect(Math.max(...pauses)).toBeGreaterThan(60)
       })
     },
   ),
-  60_000,
 )
 
 test(
@@ -87,7 +115,6 @@ test(
     expect(did).toMatchObject({ route: 'accessibility', effect: 'unverified' })
     await client.ask('kill_app', { pid: banner.pid })
   }),
-  60_000,
 )
 
 test(
@@ -101,37 +128,6 @@ test(
     })
     expect(await codeOf('right_click', { ...target, x: 5 })).toBe('invalid_argument')
   }),
-  60_000,
-)
-
-test(
-  'a right click on an element shows its menu',
-  proving(['driver.right-click.element'], async () => {
-    const popups = async () => (await windowsOf(client, app.pid)).filter(({ kind }) => kind === 'popup')
-    expect(await popups()).toEqual([])
-    const mark = app.journal.mark()
-    const did = await client.ask('right_click', { ...target, element_index: await indexOf('Notes') })
-    await app.journal.waitFor(
-      'the menu of the text',
-      ({ type, widget }) => type === 'populate-popup' && widget === 'Notes',
-      mark,
-    )
-    const [menu] = await until('the menu', async () => {
-      const shown = await popups()
-      return shown.length > 0 && shown
-    })
-    expect(did).toMatchObject({
-      effect: 'confirmed',
-      evidence: expect.arrayContaining([
-        expect.objectContaining({
-          kind: 'window_opened',
-          detail: expect.stringContaining(`popup ${menu?.window_id} `),
-        }),
-      ]),
-    })
-    await closeMenus()
-  }),
-  60_000,
 )
 
 test(
@@ -230,7 +226,6 @@ test(
       )
     })
   }),
-  60_000,
 )
 
 test(
@@ -265,7 +260,6 @@ test(
       'left',
     ])
   }),
-  60_000,
 )
 
 test(
@@ -299,5 +293,4 @@ test(
     }
     expect(await codeOf('drag', { pid: app.pid, ...whole, to_x: 9_999 })).toBe('point_outside_window')
   }),
-  60_000,
 )

@@ -12,7 +12,7 @@ let app: Application
 
 beforeAll(async () => {
   app = await startGtk3(on(), 'controls', { geometry: '420x480+100+100' })
-}, 60_000)
+})
 
 const place = { x: 900, y: 500, width: 210, height: 240 }
 
@@ -59,5 +59,34 @@ test(
       expect(windows.filter(({ pid }) => pid !== app.pid)).toEqual([])
     },
   ),
-  60_000,
 )
+
+test('the preview goes on with a window that is drawn without a pause', async () => {
+  const config = (key: string, value: string) => on().run(driverCommand('config', 'set', key, value))
+  await config('experimental_pip', 'true')
+  await config('experimental_pip_geometry', '210x240+900+500')
+  await using client = await connect(on())
+  // Clears itself every four milliseconds, light for a second and dark for the next.
+  const draw = String.raw`while :; do printf '\e[%sm\e[2J' $((SECONDS % 2 ? 107 : 40)); read -rt 0.004; done`
+  on().start(['xterm', '-T', 'restless', '-geometry', '60x24+40+40', '-e', 'bash', '-c', draw])
+  const restless = await until('the terminal', async () => {
+    const { windows } = await client.ask<{ windows: { pid: number; window_id: number; title: string }[] }>(
+      'list_windows',
+    )
+    return windows.find(({ title }) => title === 'restless')
+  })
+  await client.ask('click', { pid: restless.pid, window_id: restless.window_id, x: 50, y: 50 })
+  const part = ['-crop', `${place.width}x${place.height}+${place.x}+${place.y}`, '+repage']
+  const shown = async (): Promise<number> => {
+    await Bun.sleep(100)
+    const shot = Bun.spawn(['import', '-silent', '-window', 'root', ...part, 'png:-'], {
+      env: on().env,
+      stdout: 'pipe',
+    })
+    return brightness(await pixelsOf(await shot.stdout.bytes()), { ...place, x: 0, y: 0 })
+  }
+  for (let times = 0; times < 4; times++) {
+    await until('the preview to be light', async () => (await shown()) > 90)
+    await until('the preview to be dark', async () => (await shown()) < 60)
+  }
+})

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await client.ask('type_text', { ...target, text: '</script> & {braces}' })
   await client.ask('hotkey', { ...target, keys: ['ctrl', 'f5'] })
   await client.ask('stop_recording')
-}, 60_000)
+})
 
 const recording = (words: readonly string[], env: Record<string, string> = {}) =>
   on().backlot(['recording', ...words], { env })
@@ -55,7 +55,7 @@ test('a recording without a film is exported as its screenshots, with what was p
     expect(stderr).toContain('its screenshots are shown instead')
     expect(await probe(`${folder}/export.${format}`)).toMatchObject({ codec_name: codec, width: '420', height: '480' })
   }
-}, 60_000)
+})
 
 test('without ffmpeg an export says so, and where the file cannot be written too', async () => {
   const bare = on().path('no programs')
@@ -65,7 +65,7 @@ test('without ffmpeg an export says so, and where the file cannot be written too
   const nowhere = await recording(['export', folder, '--out', '/proc/nowhere.mp4'])
   expect(nowhere.status).toBe(1)
   expect(nowhere.stderr).toContain('cannot be written to "/proc/nowhere.mp4"')
-}, 60_000)
+})
 
 test('the package ffmpeg-static is used where it stands beside the executable', async () => {
   const packages = on()
@@ -83,7 +83,7 @@ test('the package ffmpeg-static is used where it stands beside the executable', 
   expect(await on().run([installed, ...words], { env })).toMatchObject({ status: 0 })
   expect(await probe(words.at(-1) ?? '')).toMatchObject({ codec_name: 'h264' })
   rmSync(packages, { recursive: true })
-}, 60_000)
+})
 
 test('a page shows the turns in a browser, with nothing beside it', async () => {
   const page = on().path('page.html')
@@ -107,11 +107,11 @@ test('a page shows the turns in a browser, with nothing beside it', async () => 
   expect(shown).toContain('&lt;/script&gt; &amp; {braces}')
   expect(shown.match(/aria-current="true"/g)).toHaveLength(1)
   rmSync(dump, { recursive: true, force: true })
-}, 60_000)
+})
 
 test('a folder that is no recording, and words that mean nothing, are refused', async () => {
   expect(await recording(['view', on().home, '--no-open'])).toMatchObject({ status: 1 })
   for (const words of [[], ['dance'], ['view'], ['export', folder, '--format', 'avi'], ['export', folder, 'more']]) {
     expect([words, (await recording(words)).status]).toEqual([words, 64])
   }
-}, 60_000)
+})

@@ -17,11 +17,11 @@ beforeAll(async () => {
   const app = await startGtk3(on(), 'controls')
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 type Facts = Record<string, unknown>
 
@@ -65,7 +65,7 @@ test('a folder has one writer, in whatever process and however its path is spell
     return recording === true
   })
   await on().run(driverCommand('stop', '--socket', socket))
-}, 60_000)
+})
 
 test('the folder of a daemon that was killed can be written by another', async () => {
   const socket = on().path('killed.sock')
@@ -78,7 +78,7 @@ test('the folder of a daemon that was killed can be written by another', async (
     return structured.recording === true
   })
   await client.ask('stop_recording')
-}, 60_000)
+})
 
 test('a recording writes nothing into a folder that has taken the place of its own', async () => {
   const folder = on().path('moved')
@@ -95,4 +95,4 @@ test('a recording writes nothing into a folder that has taken the place of its o
   await client.ask('stop_recording')
   expect([turnsIn(folder), existsSync(join(folder, 'session.json'))]).toEqual([[], false])
   expect(turnsIn(`${folder}-away`)).toEqual(['turn-00001'])
-}, 60_000)
+})

@@ -21,11 +21,11 @@ beforeAll(async () => {
   app = await startGtk3(on(), 'controls')
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 type Facts = Record<string, unknown>
 
@@ -101,7 +101,6 @@ test(
       expect(readdirSync(folder).filter((each) => each.startsWith('.'))).toEqual([])
     },
   ),
-  90_000,
 )
 
 test(
@@ -153,7 +152,6 @@ test(
     expect(written.state.tree_markdown).toContain('"seen afterwards"')
     expect(clicked.state.tree_markdown).not.toContain('"seen afterwards"')
   }),
-  60_000,
 )
 
 test(
@@ -190,7 +188,6 @@ test(
       })
     },
   ),
-  60_000,
 )
 
 test(
@@ -214,7 +211,6 @@ test(
     expect((await turnIn(join(folder, earlier), 1)).action.arguments).toMatchObject({ key: 'f1' })
     expect(sessionIn(join(folder, earlier))).toMatchObject({ stopped_because: 'its owner started another' })
   }),
-  60_000,
 )
 
 test(
@@ -242,7 +238,6 @@ test(
       expect([turnsIn(one).length, turnsIn(other).length]).toEqual([1, 1])
     },
   ),
-  60_000,
 )
 
 test(
@@ -286,7 +281,6 @@ test(
       await stops(folder, closed)
     },
   ),
-  90_000,
 )
 
 test(
@@ -310,7 +304,6 @@ test(
     expect(await lasting('get_recording_state')).toMatchObject({ enabled: false, output_dir: null, next_turn: 1 })
     await on().run(driverCommand('stop', '--socket', socket))
   }),
-  60_000,
 )
 
 test('calls that take longer than the idle time are use of a recording, and stand in it whole', async () => {
@@ -336,7 +329,7 @@ test('calls that take longer than the idle time are use of a recording, and stan
   await turnIn(stepped, 2)
   expect(turnsIn(stepped)).toHaveLength(2)
   await until('the recording to end', () => sessionIn(stepped).stopped_at !== null)
-}, 60_000)
+})
 
 test('what is typed into a password field, and what is called a secret, stands in no file', async () => {
   const login = await startGtk3(on(), 'login', { title: 'Log in', geometry: '300x120+700+500' })
@@ -367,7 +360,7 @@ test('what is typed into a password field, and what is called a secret, stands i
   for (const secret of ['hunter2', 'correct horse', 'without a name', 'api-key-17'])
     expect([secret, text.includes(secret)]).toEqual([secret, false])
   expect(text).toContain(' in public')
-}, 60_000)
+})
 
 test('a call that fails is a turn too, and one that is refused for its arguments is none', async () => {
   const folder = on().path('failing')
@@ -381,7 +374,7 @@ test('a call that fails is a turn too, and one that is refused for its arguments
   expect((await turnIn(folder, 1)).action).toMatchObject({ ok: false, error: { code: 'stale_element' } })
   expect((await turnIn(folder, 2)).action).toMatchObject({ ok: true, tool: 'press_key' })
   expect(turnsIn(folder)).toHaveLength(2)
-}, 60_000)
+})
 
 /** Calls through a daemon of their own, whose native core makes no films. */
 const withoutEncoder = async (
@@ -418,7 +411,6 @@ test(
       expect(turnsIn(folder)).toEqual(['turn-00001'])
     })
   }),
-  60_000,
 )
 
 test('where the native encoder is missing ffmpeg makes the film, and ends with it', async () => {
@@ -442,7 +434,7 @@ test('where the native encoder is missing ffmpeg makes the film, and ends with i
     ] as const
     expect(await on().run([...probe])).toMatchObject({ stdout: 'h264,30/1\n', stderr: '' })
   })
-}, 60_000)
+})
 
 test(
   'with record_video the display is filmed, H.264 at 30 pictures a second',
@@ -475,5 +467,4 @@ test(
       expect(sessionIn(folder)).toMatchObject({ video: { file: 'recording.mp4' }, last_video_path: film })
     },
   ),
-  60_000,
 )

@@ -18,12 +18,12 @@ let client: McpClient
 
 beforeAll(async () => {
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true, force: true })
-}, 30_000)
+})
 
 type Facts = Record<string, unknown>
 
@@ -76,7 +76,7 @@ test('a task in an editor is recorded', async () => {
   expect(turnsIn(recorded)).toHaveLength(7)
   expect((await turnIn(recorded, 1)).action).toMatchObject({ tool: 'launch_app', ok: true })
   expect((await turnIn(recorded, 5)).action.locator).toMatchObject({ role: 'menu item' })
-}, 90_000)
+})
 
 test('on a fresh desktop the task is done again when elements are looked for, and leaves the same file', async () => {
   writeFileSync(document, before)
@@ -92,7 +92,7 @@ test('on a fresh desktop the task is done again when elements are looked for, an
   await until('the saved letter', () => readFileSync(document, 'utf8') === after)
   const typed = turns[2]?.resolved as { element: Facts; window: Facts }
   expect(typed).toMatchObject({ element: { role: 'text', confidence: expect.any(Number) }, window: { how: 'same' } })
-}, 90_000)
+})
 
 test(
   'without that its element actions fail, and the first failure ends it unless told otherwise',
@@ -126,7 +126,6 @@ test(
       expect(names).toEqual([1, 2, 3, 4, 5, 6, 7].map((turn) => `turn-0000${turn}`))
     },
   ),
-  90_000,
 )
 
 test(
@@ -174,7 +173,6 @@ test(
       expect(apart).toBeGreaterThanOrEqual(490)
     },
   ),
-  90_000,
 )
 
 test('a secret is not played, and a folder that is no recording says so', async () => {
@@ -190,7 +188,32 @@ test('a secret is not played, and a folder that is no recording says so', async 
     expect((await client.call('replay_trajectory', { dir: nowhere })).structured.code).toBe('recording_not_found')
   }
   expect((await client.call('replay_trajectory', { dir: 'relative' })).structured.code).toBe('invalid_argument')
-}, 60_000)
+})
+
+test('a call that only looks, in a folder that somebody else wrote, is played', async () => {
+  const dir = join(folder, 'looking')
+  const write = (turn: number, tool: string, args: Facts) => {
+    const path = join(dir, `turn-0000${turn}`)
+    mkdirSync(path, { recursive: true })
+    writeFileSync(join(path, 'action.json'), JSON.stringify({ tool, arguments: args }))
+  }
+  write(1, 'get_screen_size', {})
+  write(2, 'wait_for', { condition: 'window', title: 'no such window', timeout_ms: 0 })
+  write(3, 'get_cursor_position', {})
+  for (const stop_on_error of [true, false]) {
+    const { structured } = await client.call('replay_trajectory', { dir, delay_ms: 0, stop_on_error })
+    const all = [
+      { tool: 'get_screen_size', ok: true },
+      { tool: 'wait_for', ok: false, code: 'condition_not_met' },
+      { tool: 'get_cursor_position', ok: true },
+    ]
+    expect(structured).toMatchObject(
+      stop_on_error
+        ? { code: 'replay_failed', reason: 'condition_not_met', succeeded: 1, failed: 1, turns: all.slice(0, 2) }
+        : { attempted: 3, succeeded: 2, failed: 1, turns: all },
+    )
+  }
+})
 
 test('what may not be called may not be played, and what no recording holds is refused', async () => {
   const dir = join(folder, 'by hand')
@@ -206,4 +229,4 @@ test('what may not be called may not be played, and what no recording holds is r
   writeFileSync(join(dir, 'turn-00001/action.json'), '{"tool": 7')
   expect((await client.call('replay_trajectory', { dir })).structured).toMatchObject({ code: 'recording_not_found' })
   expect(existsSync(dir)).toBe(true)
-}, 60_000)
+})

@@ -16,11 +16,11 @@ beforeAll(async () => {
   app = await startGtk3(on(), 'controls')
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 interface Result {
   readonly content: readonly { type: string; text?: string; data?: string; mimeType?: string }[]
@@ -90,5 +90,4 @@ test(
     await using next = await connect(on(), '--direct')
     expect((await next.call('click', own)).structured.code).toBe('stale_element')
   }),
-  60_000,
 )

@@ -6,6 +6,7 @@ import { privateDesktop } from '../support/desktop.ts'
 import { element, type Target } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { textOf, turnIn } from '../support/recorded.ts'
+import { runsLeft } from '../support/secrets-left.ts'
 import { until } from '../support/until.ts'
 
 const on = privateDesktop()
@@ -17,11 +18,11 @@ beforeAll(async () => {
   login = await startGtk3(on(), 'login', { title: 'Log in', geometry: '300x120+700+500' })
   fields = { pid: login.pid, window_id: login.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const field = async (label: string) => ({
   ...fields,
@@ -44,20 +45,8 @@ const cleared = async (label: string): Promise<void> => {
   await until(`"${label}" to be empty`, () => (holds(label) ?? '') === '')
 }
 
-/** Runs of eight characters of a secret that stand in a text, in clear or once JSON is decoded. */
-const left = (secret: string, ...texts: readonly string[]): string[] => {
-  const decoded = (text: string) =>
-    text.replace(/\\(u[0-9a-f]{4}|.)/g, (whole) => {
-      try {
-        return JSON.parse(`"${whole}"`)
-      } catch {
-        return whole
-      }
-    })
-  const searched = texts.flatMap((text) => [text, decoded(text), decoded(decoded(text))])
-  const runs = Array.from({ length: secret.length - 7 }, (_, at) => secret.slice(at, at + 8))
-  return runs.filter((run) => searched.some((text) => text.includes(run)))
-}
+/** Runs of eight characters of a secret that stand in texts. */
+const left = (secret: string, ...texts: readonly string[]) => runsLeft([secret], ...texts)
 
 /** All that a client can learn of the window now. */
 const answers = async (): Promise<string> => {
@@ -96,7 +85,7 @@ test('a secret that was told before a recording stands in none of its files, and
     expect(textOf(folder)).toContain('in public')
     await cleared('User')
   }
-}, 120_000)
+})
 
 test('the turn that tells a secret is written without it', async () => {
   for (const [at, secret] of secrets.entries()) {
@@ -111,7 +100,7 @@ test('the turn that tells a secret is written without it', async () => {
     expect([secret, left(secret, textOf(folder))]).toEqual([secret, []])
     await cleared('User')
   }
-}, 120_000)
+})
 
 test('a text that is copied as a secret stands in no file and no later answer', async () => {
   const folder = on().path('copied')
@@ -126,7 +115,7 @@ test('a text that is copied as a secret stands in no file and no later answer', 
   expect(action.secret_arguments).toEqual(['text'])
   expect(left(secret, textOf(folder), await answers())).toEqual([])
   await cleared('User')
-}, 60_000)
+})
 
 test('what is pasted into a password field is a secret from then on', async () => {
   const secret = 'pasted into a field'
@@ -141,11 +130,89 @@ test('what is pasted into a password field is a secret from then on', async () =
   expect(action.secret_arguments).toEqual(['text'])
   expect(left(secret, textOf(folder), await answers())).toEqual([])
   await cleared('User')
-}, 60_000)
+})
 
 test('what is typed into a password field while nothing is recorded is a secret later', async () => {
   const secret = 'typed with no record'
   await client.ask('type_text', { ...(await field('Password')), text: secret })
   await client.ask('clipboard_write', { text: `copied: ${secret}` })
   expect(left(secret, await answers())).toEqual([])
-}, 60_000)
+})
+
+/** Answers of a call, and what is written of its turn. */
+const turnOfCall = async (name: string, tool: string, args: Record<string, unknown>) => {
+  const folder = on().path(name)
+  await client.ask('start_recording', { output_dir: folder })
+  const { text, structured } = await client.call(tool, args)
+  const { action, files, read } = await turnIn(folder, 1)
+  await client.ask('stop_recording')
+  return { text, structured, action, files, state: read('app_state.json').toString() }
+}
+
+test('a secret of fewer than four characters is masked in the answer and the turn of its own call, and there alone', async () => {
+  for (const [at, secret] of ['x7q', '7q', 'ß', '"\\'].entries()) {
+    await client.ask('type_text', { ...(await field('User')), text: 'before ' })
+    const args = { ...(await field('User')), text: secret, secret: true, observe: true }
+    const own = await turnOfCall(`short-${at}`, 'type_text', args)
+    await until('the secret in the field', () => holds('User') === `before ${secret}`)
+    const whole = JSON.stringify(`before ${secret}`).slice(1, -1)
+    for (const text of [own.text, own.state, JSON.stringify([own.structured, own.action])]) {
+      expect([secret, text.includes(`before ${secret}`), text.includes(whole)]).toEqual([secret, false, false])
+      expect(text).not.toContain('"text":"before')
+    }
+    expect(own.text).toContain('before ••••••••')
+    expect(own.state).toContain('before ••••••••')
+    expect(own.structured).toMatchObject({ effect: 'confirmed', route: expect.any(String) })
+    expect([own.action.secret_arguments, own.files]).toEqual([['text'], ['action.json', 'app_state.json']])
+    // It occurs in other words: what others are told is what is there.
+    const elements = await client.ask<{ elements: { value: string | null }[] }>('get_window_state', {
+      ...fields,
+      capture_mode: 'ax',
+    })
+    expect(elements.elements.map(({ value }) => value)).toContain(`before ${secret}`)
+    await cleared('User')
+  }
+})
+
+test('a short secret is masked in all steps of its call, and in what the steps say', async () => {
+  const where = await field('User')
+  const { text, structured } = await client.call('run_steps', {
+    steps: [
+      { tool: 'type_text', arguments: { ...where, text: 'k9', secret: true }, keep: true },
+      { tool: 'type_text', arguments: { ...where, text: ' more' }, keep: true },
+      { tool: 'get_window_state', arguments: { ...fields, capture_mode: 'ax' }, keep: true },
+    ],
+  })
+  await until('the text in the field', () => holds('User') === 'k9 more')
+  expect([text, JSON.stringify(structured)].filter((each) => each.includes('k9'))).toEqual([])
+  expect(structured).toMatchObject({ completed: 3 })
+  await cleared('User')
+})
+
+test('a number in the place of a secret text is refused, and is a secret all the same', async () => {
+  for (const number of [24_681_357, 97]) {
+    const { structured, text } = await client.call('type_text', {
+      ...(await field('User')),
+      text: number,
+      secret: true,
+    })
+    expect(structured).toMatchObject({ code: 'invalid_argument', argument: 'text' })
+    expect([text, JSON.stringify(structured)].filter((each) => each.includes(String(number)))).toEqual([])
+  }
+  expect((await client.call('wait_for', { condition: 'window', title: '24681357', timeout_ms: 0 })).text).not.toContain(
+    '24681357',
+  )
+})
+
+test('keys that are pressed in a password field are no secrets', async () => {
+  for (const key of ['return', 'delete', 'space']) {
+    await client.ask('press_key', { ...(await field('Password')), key })
+    const { text } = await client.call('press_key', { ...(await field('User')), key: 'return' })
+    expect([key, text]).toEqual([key, expect.stringContaining('Pressed return in window')])
+  }
+  await client.ask('type_text', { ...(await field('User')), text: 'space', secret: true })
+  expect((await client.call('wait_for', { condition: 'window', title: 'a space', timeout_ms: 0 })).text).not.toContain(
+    'space',
+  )
+  await cleared('User')
+})

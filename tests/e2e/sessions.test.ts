@@ -18,7 +18,7 @@ let target: Target
 beforeAll(async () => {
   app = await startGtk3(on(), 'controls')
   target = { pid: app.pid, window_id: app.windowId }
-}, 60_000)
+})
 
 type Facts = Record<string, unknown>
 type Ask = (name: string, args: Facts) => Promise<Facts>
@@ -54,7 +54,7 @@ const throughEdges = async (work: (edge: string, ask: Ask) => Promise<void>): Pr
 }
 
 test(
-  'a session begins by its declaration or by a call that names it, and again changes nothing',
+  'a session begins by its declaration or by an action that names it, and again changes nothing',
   proving(
     [
       'driver.start-session.call',
@@ -72,14 +72,77 @@ test(
         })
         expect(await ask('start_session', { session: declared })).toMatchObject({ active: true, started: false })
         await ask('press_key', { ...target, key: 'f', session: named })
-        await ask('get_screen_size', { cursor_id: aliased })
+        await ask('press_key', { ...target, key: 'f', cursor_id: aliased })
         const now = await active()
         expect([edge, [declared, named, aliased].filter((name) => !now.includes(name))]).toEqual([edge, []])
       })
     },
   ),
-  60_000,
 )
+
+/** Arguments of every tool that only looks, and of those that act with other arguments alone. */
+const looks = (): Readonly<Record<string, Facts>> => ({
+  list_apps: {},
+  list_windows: {},
+  get_window_state: { ...target },
+  get_accessibility_tree: {},
+  get_screen_size: {},
+  get_cursor_position: {},
+  get_config: {},
+  get_recording_state: {},
+  get_agent_cursor_state: {},
+  zoom: { ...target, x1: 0, y1: 0, x2: 20, y2: 20 },
+  check_permissions: {},
+  check_for_update: {},
+  wait_for: { ...target, condition: 'window' },
+  clipboard_read: {},
+  get_desktop_state: {},
+  page: { ...target, action: 'get_text' },
+})
+
+test('a call that only looks begins no session, and makes no cursor', async () => {
+  await using client = await connect(on())
+  const { tools } = await client.client.listTools()
+  const known = Object.keys(looks())
+  const readOnly = tools.filter(({ annotations }) => annotations?.readOnlyHint === true).map(({ name }) => name)
+  expect(readOnly.filter((name) => !known.includes(name))).toEqual([])
+  const cursors = async () =>
+    (await client.ask<{ cursors: { config: { cursor_id: string } }[] }>('get_agent_cursor_state')).cursors
+  const before = { active: await active(), cursors: await cursors() }
+  const missed: unknown[] = []
+  for (const [name, args] of Object.entries(looks())) {
+    for (const by of ['session', 'cursor_id']) {
+      const { structured } = await client.call(name, { ...args, [by]: `looked ${name}` })
+      if (structured.code === 'invalid_argument' || structured.code === 'session_ended') missed.push([name, structured])
+    }
+  }
+  expect([missed, await active(), await cursors()]).toEqual([[], before.active, before.cursors])
+  // What a session has that nobody has used.
+  const seen = await client.ask<Facts>('get_agent_cursor_state', { cursor_id: 'looked at' })
+  expect(seen).toMatchObject({ cursor_id: 'looked at', position: null, enabled: true, visible: false })
+  await client.ask('set_agent_cursor_enabled', { cursor_id: 'looked at', enabled: true })
+  expect(await client.ask<Facts>('get_agent_cursor_state', { cursor_id: 'looked at' })).toEqual({
+    ...seen,
+    cursors: [
+      ...before.cursors,
+      expect.objectContaining({ config: expect.objectContaining({ cursor_id: 'looked at' }) }),
+    ],
+  })
+  expect(await isActive('looked at')).toBe(true)
+  await client.ask('end_session', { session: 'looked at' })
+})
+
+test('a picture that a session looked at before its first action is what its action means', async () => {
+  await using client = await connect(on())
+  await client.ask('set_config', { max_image_dimension: 240 })
+  const button = await middleOf(client, target, 'Press me')
+  const looked = await client.ask<Facts>('get_window_state', { ...target, capture_mode: 'vision' })
+  expect(looked).toMatchObject({ scale: 0.5 })
+  const pressed = presses()
+  await client.ask('click', { ...target, x: button.x / 2, y: button.y / 2, session: 'began with a click' })
+  await until('the click', () => presses() === pressed + 1)
+  await client.ask('end_session', { session: 'began with a click' })
+})
 
 test(
   'the declaration and the end need a name',
@@ -93,7 +156,6 @@ test(
       }
     })
   }),
-  60_000,
 )
 
 test(
@@ -120,7 +182,6 @@ test(
       await shell('end_session', { session })
     })
   }),
-  90_000,
 )
 
 test('a call under way fails when its session ends, with nothing held', async () => {
@@ -139,7 +200,7 @@ test('a call under way fails when its session ends, with nothing held', async ()
   })
   await shell('end_session', { session: 'cut' })
   expect((await waiting).structured).toMatchObject({ code: 'session_ended', session: 'cut' })
-}, 60_000)
+})
 
 test(
   'one name is one session with its cursor and its recording over MCP, from a shell and on the socket',
@@ -177,7 +238,6 @@ test(
       expect([edge, await shownOverlays(on())]).toEqual([edge, shown])
     })
   }),
-  60_000,
 )
 
 test(
@@ -212,7 +272,6 @@ test(
       expect(await later.ask('get_config')).toMatchObject({ capture_mode: 'som' })
     },
   ),
-  60_000,
 )
 
 test('the steps of a run belong to its session, and name no other', async () => {
@@ -227,7 +286,7 @@ test('the steps of a run belong to its session, and name no other', async () => 
   expect(await client.ask<Facts>('run_steps', { steps: [key, inSession('a')], session: 'a' })).toMatchObject({
     completed: 2,
   })
-}, 60_000)
+})
 
 test('coordinates refer to the last picture that the session itself was given', async () => {
   await using one = await connect(on())
@@ -240,7 +299,12 @@ test('coordinates refer to the last picture that the session itself was given', 
   await one.ask('click', { ...target, x: button.x / 2, y: button.y / 2 })
   await other.ask('click', { ...target, ...button })
   await until('both clicks', () => presses() === pressed + 2)
-}, 60_000)
+  // Who has seen no picture means pixels of the window, whatever others have seen.
+  await one.ask('get_window_state', { ...target, capture_mode: 'vision' })
+  await using third = await connect(on())
+  await third.ask('click', { ...target, ...button })
+  await until('the third click', () => presses() === pressed + 3)
+})
 
 for (const [how, leave] of [
   ['is closed', async (client: { pid: number } & AsyncDisposable) => client[Symbol.asyncDispose]()],
@@ -258,7 +322,7 @@ for (const [how, leave] of [
     expect(await shell('get_config', { session: `declared and ${how}` })).toMatchObject({ code: 'session_ended' })
     expect(await isActive(`of others and ${how}`)).toBe(true)
     await shell('end_session', { session: `of others and ${how}` })
-  }, 60_000)
+  })
 }
 
 test('a connection to the socket declares and ends sessions, which end with it', async () => {
@@ -287,7 +351,7 @@ test('a connection to the socket declares and ends sessions, which end with it',
     await until('the session to end', async () => !(await isActive('one')))
     expect(await ask(calls, config)).toMatchObject({ ok: false, code: 'session_ended' })
   }
-}, 60_000)
+})
 
 test(
   'a session without calls ends after the time that the environment says',
@@ -308,7 +372,6 @@ test(
     await until('the other to end too', async () => (await sessions()).length === 0)
     await on().run(driverCommand('stop', '--socket', path))
   }),
-  60_000,
 )
 
 test('both forms of each tool of sessions', async () => {
@@ -319,4 +382,4 @@ test('both forms of each tool of sessions', async () => {
   for (const facts of await inBothForms(on(), client, 'end_session', { session: 'both' })) {
     expect(facts).toMatchObject({ session: 'both', active: false })
   }
-}, 60_000)
+})

@@ -12,7 +12,7 @@ let app: Application
 
 beforeAll(async () => {
   app = await startGtk3(on(), 'controls')
-}, 60_000)
+})
 
 const isPng = (path: string): boolean => readFileSync(path).subarray(1, 4).toString() === 'PNG'
 const look = () => JSON.stringify({ pid: app.pid, window_id: app.windowId, capture_mode: 'vision' })
@@ -34,7 +34,6 @@ test(
     const { stdout } = await on().backlot(['list-tools', '--json'])
     expect(JSON.parse(stdout).map((tool: { name: string }) => tool.name)).toEqual(tools.map((tool) => tool.name))
   }),
-  60_000,
 )
 
 test('exit statuses tell what went wrong', async () => {
@@ -61,7 +60,7 @@ test('exit statuses tell what went wrong', async () => {
       stderr: expect.stringContaining(text),
     })
   }
-}, 60_000)
+})
 
 test('JSON is read from standard input', async () => {
   const input = JSON.stringify({ pid: app.pid })
@@ -186,7 +185,7 @@ test('the configuration is shown, changed and reset', async () => {
     expect((await on().run(driverCommand(...words))).status).toBe(64)
   }
   expect((await on().run(driverCommand('config', 'set', 'capture_mode', 'all'))).status).toBe(1)
-}, 60_000)
+})
 
 test('the driver name alone, with input that is no terminal, is mcp', async () => {
   const { stdout, status } = await on().run(driverCommand(), { input: '{"id":1,"method":"ping"}\n' })
@@ -213,4 +212,4 @@ test('each host has a snippet that names an executable that is there', async () 
       })
   }
   expect(existsSync(backlotCommand()[0])).toBe(true)
-}, 30_000)
+})

@@ -9,7 +9,7 @@ let socket: string
 beforeAll(async () => {
   socket = on().path('driver.sock')
   expect((await on().backlot(['get_config', '{}', '--socket', socket])).status).toBe(0)
-}, 30_000)
+})
 
 afterAll(async () => {
   await Bun.spawn(driverCommand('stop', '--socket', socket), { stderr: 'ignore' }).exited
@@ -134,4 +134,4 @@ sys.stdin.read()`,
     other.send({ method: 'status' })
     return ((await other.next()).result as { connections: number }).connections === 1
   })
-}, 60_000)
+})

@@ -13,11 +13,11 @@ beforeAll(async () => {
   app = await startGtk3(on(), 'controls', { geometry: '420x480+120+100' })
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 interface Step {
   readonly effect?: string
@@ -66,7 +66,7 @@ test('steps are done in order, share a window, name elements by token, and end w
   expect(done.steps.slice(1).every(({ result }) => result === undefined)).toBe(true)
   const changed = done.observation?.changed.map(({ label }) => label)
   expect(changed).toContain('Check me')
-}, 60_000)
+})
 
 test('all steps are checked before the first is done', async () => {
   const { element_index } = await element(client, target, 'Check me')
@@ -124,7 +124,7 @@ test('a step may do no more than a call may', async () => {
   expect(structured).toMatchObject({ code: 'tool_not_allowed', tool: 'click' })
   expect(app.journal.entries(mark)).toEqual([])
   expect(await restricted.ask('run_steps', { steps: steps.slice(0, 1) })).toMatchObject({ completed: 1 })
-}, 60_000)
+})
 
 test('cancelling ends the run between two steps', async () => {
   const aborting = new AbortController()
@@ -143,4 +143,4 @@ test('cancelling ends the run between two steps', async () => {
   await app.journal.waitFor('the next call', ({ key }) => key === 'F10', mark)
   expect(after).toBeLessThan(40)
   expect(pressed()).toBeLessThanOrEqual(after + 2)
-}, 60_000)
+})

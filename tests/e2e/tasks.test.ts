@@ -11,7 +11,7 @@ const on = privateDesktop()
 let client: McpClient
 beforeAll(async () => {
   client = await connect(on())
-}, 60_000)
+})
 afterAll(() => client?.[Symbol.asyncDispose]())
 
 interface Listed {

@@ -13,12 +13,12 @@ beforeAll(async () => {
   client = await connect(on(), '--direct')
   app = await startChanging(on(), client, 'gtk3')
   target = { pid: app.pid, window_id: app.window_id }
-}, 60_000)
+})
 
 afterAll(async () => {
   await app?.[Symbol.asyncDispose]()
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const click = (args: Record<string, unknown>) => client.call('click', { ...target, ...args })
 
@@ -38,7 +38,7 @@ test('a token means the same element in every snapshot, and in every driver', as
   }
   await app.tell('rename', 'Item 1', 'Item one')
   expect((await click({ element_token: item.element_token })).text).toContain('push button "Item one"')
-}, 60_000)
+})
 
 test('the only lookalike of what is gone is used, and the answer says so', async () => {
   const item = await element(client, target, 'Item 2')
@@ -53,7 +53,7 @@ test('the only lookalike of what is gone is used, and the answer says so', async
     await app.tell('remove', 'Item 2')
     await app.tell('add', 'Item 2')
   }
-}, 60_000)
+})
 
 test('what is gone without a single lookalike is stale, with what is most like it', async () => {
   const item = await element(client, target, 'Item 3')
@@ -77,7 +77,7 @@ test('what is gone without a single lookalike is stale, with what is most like i
   }
   expect((await click({ element_token: 'nonsense' })).structured.code).toBe('stale_element')
   expect((await client.call('click', { pid: app.pid, element_token: 'x' })).structured.code).toBe('missing_argument')
-}, 60_000)
+})
 
 interface Changes {
   readonly snapshot_id: string
@@ -116,7 +116,7 @@ test('what changed since a snapshot is told, with indexes that stay', async () =
   const unknown = await client.call('get_window_state', { ...looking, since: 'unknown' })
   expect(unknown.structured).toMatchObject({ since: null, tree_markdown: expect.stringContaining('"Late"') })
   expect(unknown.text).toContain('this is the whole tree')
-}, 60_000)
+})
 
 test('an action that is observed tells what changed in its window', async () => {
   const elements = await elementsOf(client, target)
@@ -130,4 +130,4 @@ test('an action that is observed tells what changed in its window', async () => 
   expect(text).toContain('value was "unchecked"')
   const next = await client.call('get_window_state', { ...target, capture_mode: 'ax', since: observation.snapshot_id })
   expect(next.structured.since).toBe(observation.snapshot_id)
-}, 60_000)
+})

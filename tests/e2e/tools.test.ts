@@ -11,7 +11,7 @@ let app: Application
 beforeAll(async () => {
   app = await startGtk3(desktop(), 'controls')
   client = await connect(desktop(), '--direct')
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()

@@ -36,7 +36,7 @@ interface Update {
 beforeAll(async () => {
   here = on().with({ BACKLOT_UPDATE_REGISTRY: registry.url.href })
   client = await connect(here)
-}, 60_000)
+})
 
 beforeEach(() => {
   asked.length = 0
@@ -47,7 +47,7 @@ beforeEach(() => {
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
   await registry.stop(true)
-}, 30_000)
+})
 
 const ask = () => client.ask<Update>('check_for_update')
 
@@ -124,7 +124,6 @@ test(
     expect(elsewhere).toEqual([])
     expect(seen.map(({ path }) => path)).toContainEqual(expect.stringContaining(cache()))
   }),
-  60_000,
 )
 
 test('what is remembered counts only for the registry that said it', async () => {

@@ -16,11 +16,11 @@ let person: Person
 beforeAll(async () => {
   person = await seatPerson(on(), '310x420+965+40')
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 interface Subject extends AsyncDisposable {
   readonly target: Target
@@ -209,7 +209,7 @@ test('what an element does not accept is refused, and what it accepts is named',
     expect({ label, code: structured.code }).toEqual({ label, code })
     expect(text).toContain(way)
   }
-}, 60_000)
+})
 
 test(
   'pid, window_id, element_index and value are required',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { vmHost } from '@backlot/contract/vmhost'
@@ -8,8 +8,6 @@ import { startCommandHost } from '../support/command-host.ts'
 import { onTerminal } from '../support/terminal.ts'
 import { until } from '../support/until.ts'
 import type { VmHost } from '../support/vmhost.ts'
-
-setDefaultTimeout(240_000)
 
 let host: VmHost
 let env: Record<string, string>

@@ -31,7 +31,7 @@ test('a location whose VMs run is neither removed nor left for another home', as
     expect((await call(host, 'DELETE', `/svc/vms/alive?storage=${storage}`))[0]).toBe(200)
   }
   expect((await call(host, 'DELETE', '/svc/config/locations/nas'))[0]).toBe(200)
-}, 60_000)
+})
 
 test('a disk does not grow where the guest refuses the memory that is asked for with it', async () => {
   // Nothing in it takes part in giving memory back.

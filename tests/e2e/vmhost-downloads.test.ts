@@ -1,6 +1,6 @@
 /** Downloads that meet, break off, and change meanwhile: a disk is whole, or its VM is not made. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serveDisk } from '../support/disk-server.ts'
 import { Scratch } from '../support/qemu.ts'
@@ -154,6 +154,19 @@ for (const [what, mebibytes, mindsIfRange] of [
     expect(shows(retried, next)).toBe(true)
   })
 }
+
+test('what a service that died had fetched, and told of nowhere, does not stay', async () => {
+  const folder = join(host.home, 'cache/images/downloads')
+  mkdirSync(folder, { recursive: true })
+  const disks = () => new Set(new Bun.Glob('*.disk').scanSync({ cwd: folder }))
+  server = await serveDisk(content(8, 1))
+  const others = disks()
+  await made(await begin(host))
+  const [disk = ''] = [...disks().difference(others)]
+  writeFileSync(join(folder, disk.replace(/\..*/, '.untold.disk')), content(9, 1))
+  await made(await begin(host))
+  expect(disks().difference(others)).toEqual(new Set([disk]))
+})
 
 test('a date that another content may have too is not trusted', async () => {
   const [old, next] = [content(6, 1), content(7, 1)]

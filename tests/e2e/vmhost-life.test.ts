@@ -13,7 +13,7 @@ let host: VmHost
 beforeAll(async () => {
   host = await startVmHost()
   await giveImage(host)
-}, 180_000)
+})
 
 afterAll(() => host[Symbol.asyncDispose]())
 
@@ -73,6 +73,7 @@ describe('a VM that boots', () => {
           operationId: made.operationId as string,
           lastError: null,
           lastEnding: null,
+          identity: 'own',
           createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
         })
         // An overlay: next to nothing of it is its own.
@@ -121,7 +122,7 @@ describe('a VM that boots', () => {
       })
       expect(vm.forwards).toContainEqual({ guestPort: 8000, address: vm.ipAddress as string, port: 8000 })
       expect(await booted(vm)).toMatchObject({ status: 'ok' })
-      await until('the script of the guest to end', () => existsSync(join(output, 'done')), 60_000)
+      await until('the script of the guest to end', () => existsSync(join(output, 'done')))
       const written = (file: string) => readFile(join(output, file), 'utf8')
       expect(await Promise.all(['name', 'greeting', 'written', 'mac', 'done'].map(written))).toEqual([
         'one\n',
@@ -206,7 +207,7 @@ describe('a VM that boots', () => {
         lastEnding: { expected: true },
       })
       expect(checkDisk(folder('one'))).toBe(0)
-      expect(readdirSync(join(host.home, 'runtime/vm'))).toEqual([])
+      expect(readdirSync(join(host.home, 'state/vm'))).toEqual([])
     }),
   )
 
@@ -233,7 +234,7 @@ describe('a VM that boots', () => {
       })
       expect(running.vncUrl).toBeNull()
       expect(await booted(running)).toMatchObject({ status: 'ok' })
-      await until('the script of the copy to end', () => existsSync(join(output, 'done')), 60_000)
+      await until('the script of the copy to end', () => existsSync(join(output, 'done')))
       expect(await readFile(join(output, 'name'), 'utf8')).toBe('two\n')
       expect(await readFile(join(output, 'mac'), 'utf8')).toBe(`${two.macAddress}\n`)
       expect((await call(host, 'POST', '/svc/vms/two/stop'))[0]).toBe(200)

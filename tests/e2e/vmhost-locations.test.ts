@@ -135,7 +135,7 @@ describe('storage', () => {
     for (const name of ['aside?storage=home', 'aside', 'beside']) {
       expect(await ask('DELETE', `/${name}`)).toEqual([200, 'done'])
     }
-  }, 60_000)
+  })
 
   test('that is ephemeral is emptied at the next start of what does not run, and keeps what does', async () => {
     const home = mkdtempSync(join(tmpdir(), 'backlot-brief-'))
@@ -162,7 +162,7 @@ describe('storage', () => {
     } finally {
       rmSync(home, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 
   test('holds VMs of the same name apart', async () => {
     await create(host, 'twin')

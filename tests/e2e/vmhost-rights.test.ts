@@ -30,4 +30,4 @@ test('a hypervisor has its sandbox on, few of the rights of whoever started it, 
   expect(await isRefused(host.port)).toBe(true)
   process.kill(pid as number, 'SIGKILL')
   await host[Symbol.asyncDispose]()
-}, 60_000)
+})

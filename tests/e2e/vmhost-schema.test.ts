@@ -1,40 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { httpClient } from '@backlot/contract/client'
 import { vmHost } from '@backlot/contract/vmhost'
-import { pythonClients } from '../support/python-packages.ts'
-import { pythonWith } from '../support/python-with.ts'
+import { fakeRegistry, publishDisk } from '../support/fake-registry.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 
-const support = join(import.meta.dir, '../support')
-const apart = join(support, 'apart')
-const isPossible = Bun.spawnSync([apart, '--probe']).success
 const minutes = 60_000
-
-test.skipIf(!isPossible)(
-  'schemathesis finds no defect and no answer that the document does not name',
-  async () => {
-    const python = await pythonWith(pythonClients.schemathesis)
-    const keep = await mkdtemp(join(tmpdir(), 'backlot-schema-'))
-    const seed = String(crypto.getRandomValues(new Uint32Array(1))[0])
-    const run = [process.execPath, join(support, 'schema-run.ts'), join(dirname(python), 'schemathesis'), seed]
-    const child = Bun.spawn([apart, keep, ...run], { stdout: 'pipe', stderr: 'inherit' })
-    const found = JSON.parse(await child.stdout.text()) as {
-      status: number
-      cases: number
-      said: string
-      defects: string[]
-    }
-    await rm(keep, { recursive: true })
-    if (found.status !== 0) throw new Error(`with the seed ${seed}: ${found.said}`)
-    expect(found.defects).toEqual([])
-    expect(found.cases).toBeGreaterThan(400)
-  },
-  8 * minutes,
-)
 
 describe('every operation', () => {
   let host: VmHost
@@ -69,7 +41,19 @@ describe('every operation', () => {
       await client.updateVm({ name: 'one', cpu: 2 })
       await client.runVm({ name: 'one', noDisplay: true })
       await running()
+      await client.takeSnapshot({ name: 'one', snapshot: 'first' })
+      await client.listSnapshots({ name: 'one' })
+      await client.forkVm({ name: 'one', names: ['forked'] })
+      await client.stopVm({ name: 'forked' })
+      await client.deleteVm({ name: 'forked' })
+      await client.suspendVm({ name: 'one' })
+      await client.resumeVm({ name: 'one' })
       await client.stopVm({ name: 'one' })
+      // It was taken of the VM as it ran, and so is its memory.
+      await client.restoreSnapshot({ name: 'one', snapshot: 'first' })
+      await client.resumeVm({ name: 'one' })
+      await client.stopVm({ name: 'one' })
+      await client.deleteSnapshot({ name: 'one', snapshot: 'first' })
       await client.cloneVm({ name: 'one', newName: 'two' })
       await client.deleteVm({ name: 'two' })
       expect((await client.listVms()).map(({ name }) => name)).toEqual(['one'])
@@ -85,6 +69,22 @@ describe('every operation', () => {
       await client.makeConsoleLink()
       const [first] = await client.listOperations()
       await client.getOperation({ id: first?.id ?? '' })
+      using registry = fakeRegistry()
+      publishDisk(registry, 'small', Buffer.alloc(2 ** 20, 1))
+      const from = { registry: registry.address, organization: 'tests' }
+      await client.pullImage({ image: 'small', name: 'pulled', ...from })
+      const pull = await client.startPull({ image: 'small', name: 'pulled-too', ...from })
+      const push = await client.pushVm({ name: 'one', imageName: 'one', tags: ['latest'], ...from })
+      for (const { operationId: id } of [pull, push]) {
+        await until('the operation to end', async () => (await client.getOperation({ id })).state === 'done')
+      }
+      expect((await client.listImages()).map(({ repository }) => repository)).toEqual([])
+      await client.pruneImages()
+      const entry = '<key>FirmwareURL</key><string>x</string><key>ProductVersion</key><string>1.0</string>'
+      const list = `<key>VirtualMac2,1</key><dict><key>a</key><dict>${entry}</dict></dict>`
+      await using apple = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(list) })
+      await client.setConfig({ ipswCatalog: apple.url.href })
+      expect(await client.getIpsw()).toEqual({ url: 'x', version: '1.0' })
       // A download that never ends is what can be cancelled.
       await using slow = Bun.serve({
         hostname: '127.0.0.1',

@@ -14,6 +14,8 @@ let well: VmHost
 
 beforeAll(async () => {
   ;[damaged, well] = await Promise.all([startVmHost(), startVmHost()])
+  // A list of restore images that nobody gives.
+  await call(well, 'POST', '/svc/config', { ipswCatalog: 'http://127.0.0.1:1/' })
   await mkdir(join(damaged.home, 'config'), { recursive: true })
   await writeFile(join(damaged.home, 'config/vmhost.json'), '{')
 })
@@ -42,9 +44,13 @@ const wrong: Partial<Record<Name, { name?: string; query?: string; body?: unknow
   removeLocation: { name: 'nothing' },
   setDefaultLocation: { name: 'nothing' },
   getLogs: { query: '?type=some' },
+  listImages: { query: `?organization=${'a'.repeat(300)}` },
+  getIpsw: {},
+  pullImage: { body: { image: 'No Image' } },
+  pushVm: { body: { name: 'none', imageName: 'image', tags: ['one'] } },
 }
 /** Those that nothing but damage of the settings makes fail. */
-const infallible: readonly Name[] = ['getConfig', 'listLocations']
+const infallible: readonly Name[] = ['getConfig', 'listLocations', 'pruneImages']
 /** Those that do not need the settings. */
 const heedless: readonly Name[] = ['getLogs']
 

@@ -50,6 +50,9 @@ describe('configuration', () => {
           defaultLocationName: 'home',
           cacheDirectory: join(host.home, 'cache/images'),
           cachingEnabled: true,
+          registry: 'ghcr.io',
+          organization: 'trycua',
+          ipswCatalog: 'https://mesu.apple.com/assets/macos/com_apple_macOSIPSW/com_apple_macOSIPSW.xml',
         }
         expect(await call('GET', '/svc/config')).toEqual([200, usual])
         expect(await call('GET', '/lume/config')).toEqual([200, usual])

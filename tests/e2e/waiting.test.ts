@@ -19,12 +19,12 @@ beforeAll(async () => {
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
   other = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
   await other?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 /** Settles when a call of the first client is under way. */
 const waitIsUnderWay = () =>
@@ -52,7 +52,7 @@ test('a text that comes while waiting ends it', async () => {
   const { element_index } = await element(other, target, 'Name')
   await other.ask('type_text', { ...target, element_index, text: 'typed meanwhile' })
   expect(await waiting).toMatchObject({ met: true, lines: [expect.stringContaining('typed meanwhile')] })
-}, 60_000)
+})
 
 test('an element that the wait found can be used at once', async () => {
   const { elements } = await client.ask<{ elements: { element_index: number }[] }>('wait_for', {
@@ -74,7 +74,7 @@ test('a window that opens, and one that closes, end a wait', async () => {
   const closing = wait({ condition: 'window_gone', window_id: late.windowId })
   process.kill(late.pid)
   expect(await closing).toMatchObject({ met: true, windows: [] })
-}, 60_000)
+})
 
 test('what goes with its window is gone, in whatever way it is waited for', async () => {
   const closing = async (wanted: (window: Target) => Promise<Record<string, unknown>>) => {
@@ -98,7 +98,7 @@ test('what goes with its window is gone, in whatever way it is waited for', asyn
     condition: 'element_gone',
     element_token: (await element(client, window, 'Person')).element_token,
   }))
-}, 60_000)
+})
 
 test('an element that comes, and one that goes, end a wait', async () => {
   await using changing = await startChanging(on(), client, 'gtk3')
@@ -119,7 +119,7 @@ test('an element that comes, and one that goes, end a wait', async () => {
     await changing.tell('remove', label)
     expect(await going).toMatchObject({ met: true })
   }
-}, 60_000)
+})
 
 test('a wait in vain says what it saw', async () => {
   const { isError, structured, text } = await client.call('wait_for', {

@@ -22,11 +22,11 @@ beforeAll(async () => {
   client = await connect(on())
   // What arrives says the terminal; its program draws nothing that an action could wait to see.
   await lookForEffects(on(), 0)
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 /** Does something and settles with the bytes that the terminal's program has read since, once they are these. */
 const reads = async (bytes: string, work: () => Promise<unknown>): Promise<void> => {
@@ -58,12 +58,11 @@ test(
       client.ask('type_text', { ...target, text: 'echo "Hello, World!" | wc -c; ~/{a,b}\\@#$%^&*()_+', delay_ms: 0 }),
     )
   }),
-  60_000,
 )
 
 test('text beyond the keyboard is typed', async () => {
   await reads('Grüße, 世界 — é', () => client.ask('type_text', { ...target, text: 'Grüße, 世界 — é' }))
-}, 60_000)
+})
 
 test(
   'keys with names and modifiers arrive',
@@ -90,7 +89,6 @@ test(
       await reads(bytes, () => client.ask('press_key', { pid: app.pid, key, modifiers }))
     }
   }),
-  60_000,
 )
 
 test(
@@ -106,5 +104,4 @@ test(
       for (let number = 1; number <= 12; number += 1) await client.ask('press_key', { ...target, key: `f${number}` })
     })
   }),
-  60_000,
 )

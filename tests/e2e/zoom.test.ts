@@ -20,7 +20,7 @@ beforeAll(async () => {
   other = await startGtk3(on(), 'controls', { title: 'Another window', geometry: '420x480+700+200' })
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
@@ -75,7 +75,6 @@ test(
       expect(image?.subarray(0, 3)).toEqual(Buffer.from([0xff, 0xd8, 0xff]))
     },
   ),
-  60_000,
 )
 
 test('a zoom shows what is on the screen', async () => {
@@ -89,7 +88,7 @@ test('a zoom shows what is on the screen', async () => {
   const jpeg = await pixelsOf(seen.image)
   expect([jpeg.width, jpeg.height]).toEqual([420, 480])
   expect(difference(jpeg, seen.photo)).toBeLessThan(3)
-}, 60_000)
+})
 
 test(
   'from_zoom clicks what the last zoom of the process showed',
@@ -118,8 +117,21 @@ test(
       expect(structured.code).toBe(code)
     }
   }),
-  60_000,
 )
+
+test('from_zoom means the zoom of its own session or connection, and no other', async () => {
+  const at = await middleOf(client, target, 'Press me')
+  const { region } = await zoom({ x1: at.x - 40, y1: at.y - 20, x2: at.x + 40, y2: at.y + 20 })
+  const there = { pid: app.pid, x: at.x - region.x, y: at.y - region.y, from_zoom: true }
+  await using stranger = await connect(on())
+  const since = app.journal.mark()
+  expect((await stranger.call('click', there)).structured).toMatchObject({ code: 'zoom_required', pid: app.pid })
+  expect(presses(since)).toEqual([])
+  // A session that has zoomed nothing itself goes on where its connection looked.
+  await client.ask('click', { ...there, session: 'after a zoom' })
+  await app.journal.waitFor('the press', (entry) => entry.type === 'clicked' && entry.widget === 'Press me', since)
+  await client.ask('end_session', { session: 'after a zoom' })
+})
 
 test('a zoom and its clicks follow the scale of the latest screenshot', async () => {
   const at = await middleOf(client, target, 'Press me')
@@ -141,7 +153,7 @@ test('a zoom and its clicks follow the scale of the latest screenshot', async ()
     await client.ask('set_config', { max_image_dimension: 0 })
     await client.ask('get_window_state', { ...target, capture_mode: 'vision' })
   }
-}, 60_000)
+})
 
 test(
   'debug_image_out shows where a pixel click goes',
@@ -186,7 +198,6 @@ test(
       expect(presses(since)).toEqual([])
     },
   ),
-  60_000,
 )
 
 test(
@@ -208,5 +219,4 @@ test(
     const turned = await client.call('zoom', { ...given, x1: 50, y1: 0, x2: 50, y2: 50 })
     expect(turned.structured.code).toBe('invalid_argument')
   }),
-  60_000,
 )

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { execute, type Place } from './execute.ts'
+import { execute, type Place, topmost } from './execute.ts'
 import type { Job } from './job.ts'
 import { adoptDescendants } from './machine.ts'
 
@@ -46,7 +46,7 @@ for (const [where, apart] of places) {
     const stays = `require('node:fs').mkdirSync('/tmp/.X11-unix', { recursive: true }); writeFileSync('/tmp/.X11-unix/X7411', '')`
     const result = await execute(await jobOf(name('socket'), stays), place())
     if (!apart) rmSync('/tmp/.X11-unix/X7411', { force: true })
-    expect(result.failed[0]).toMatch(/^left behind: .*\/tmp\/\.X11-unix\/X7411$/)
+    expect(result.failed[0]).toMatch(/^left behind: .*\/tmp\/\.X11-unix\/X7411(;|$)/)
   })
 
   test(`${where}, a test that passes and leaves nothing counts as passed`, async () => {
@@ -67,4 +67,13 @@ test.skipIf(!isPossible)('in namespaces, what a test writes to the checkout is t
   const result = await execute(await jobOf('thrown-away', body), { root, results, apart: true })
   expect(result.counts.passed).toBe(1)
   expect(readFileSync(join(root, 'README.md'), 'utf8')).toBe(before)
+})
+
+test('what is left in a folder is told with the folder', () => {
+  const inside = ['a', 'a/b', 'c', 'd', 'e'].map((name) => `file /tmp/x/${name}`)
+  expect(topmost(['process 7: sleep', 'file /tmp/x', ...inside, 'file /tmp/xy'])).toEqual([
+    'process 7: sleep',
+    'file /tmp/x (with a, a/b, c and 2 more)',
+    'file /tmp/xy',
+  ])
 })

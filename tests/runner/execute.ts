@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Report, reportOfCargo, reportsOfBun, total } from './counts.ts'
+import { keptOf } from './environment.ts'
 import type { Counts, Job } from './job.ts'
 import { added, descendants, traces } from './machine.ts'
 
@@ -49,7 +50,13 @@ export async function endAll(): Promise<void> {
   isEnding = true
   for (const child of running) child.kill('SIGKILL')
   await Promise.all([...running].map((child) => child.exited))
-  for (const { pid } of descendants()) process.kill(pid, 'SIGKILL')
+  for (const { pid } of descendants()) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
+  }
 }
 
 /** Folders whose content outlives a job: what is installed from registries, and the results. */
@@ -85,7 +92,7 @@ export async function execute(job: Job, place: Place, only: readonly string[] = 
   const begun = performance.now()
   const child = Bun.spawn(place.apart ? inNamespaces(job, place, at('left.txt'), cwd, command) : command, {
     cwd: place.apart ? root : cwd,
-    env: { ...rust, ...process.env, ...own },
+    env: { ...rust, ...keptOf(process.env), ...own },
     stdin: 'ignore',
     // No pipes: who outlives the job would keep them open.
     stdout: log,
@@ -115,7 +122,7 @@ export async function execute(job: Job, place: Place, only: readonly string[] = 
   }
   if (left.length > 0) {
     counts.failed += 1
-    failed.push(`left behind: ${left.join('; ')}`)
+    failed.push(`left behind: ${left.map((each) => each.slice(0, 300)).join('; ')}`)
   }
   return {
     ...{ counts, failed, left, seconds, output, files },
@@ -126,8 +133,11 @@ export async function execute(job: Job, place: Place, only: readonly string[] = 
   }
 }
 
+/** Milliseconds for a test that says nothing else: far more than any needs, because machines are busy. */
+const usualTestMs = 240_000
+
 const bunTest = ({ files, tests }: Job, junit: string): string[] => [
-  ...[process.execPath, 'test', '--timeout', '60000', '--reporter=junit', `--reporter-outfile=${junit}`],
+  ...[process.execPath, 'test', '--timeout', String(usualTestMs), '--reporter=junit', `--reporter-outfile=${junit}`],
   ...(files.length > 1 ? ['--parallel=2'] : []),
   ...(tests === undefined ? [] : ['-t', tests]),
   ...files.map((file) => `./${file}`),
@@ -158,9 +168,17 @@ async function leftOnMachine(before: ReadonlySet<string>, others: ReadonlySet<nu
   ]
 }
 
-/** Without what lies in a folder that is named itself. */
-const topmost = (found: readonly string[]): string[] =>
-  found.filter((line) => !found.some((other) => other.startsWith('file ') && line.startsWith(`${other}/`)))
+/** Without what lies in a folder that is named itself; of that the first are told behind it. */
+export const topmost = (found: readonly string[]): string[] => {
+  const isIn = (line: string) => (other: string) => other.startsWith('file ') && line.startsWith(`${other}/`)
+  return found
+    .filter((line) => !found.some(isIn(line)))
+    .map((line) => {
+      const inside = found.filter((other) => isIn(other)(line)).map((other) => other.slice(line.length + 1))
+      if (inside.length === 0) return line
+      return `${line} (with ${inside.slice(0, 3).join(', ')}${inside.length > 3 ? ` and ${inside.length - 3} more` : ''})`
+    })
+}
 
 /** The wait that a line tells of; a program that was killed may have left half a line. */
 const waitOf = (line: string): Wait[] => {

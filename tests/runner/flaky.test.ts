@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { counted, worthAgain } from './flaky.ts'
+import { counted, mostFlaky, worthAgain } from './flaky.ts'
 import type { Job } from './job.ts'
 
 const job: Job = {
@@ -29,4 +29,8 @@ test('flaky tests are counted over runs', () => {
     ['a', 2],
     ['b', 1],
   ])
+})
+
+test('of many jobs one in ten may fail by accident', () => {
+  expect([mostFlaky(3), mostFlaky(204)]).toEqual([4, 20])
 })

@@ -4,7 +4,7 @@ import { plan, type Request } from './job.ts'
 const request: Request = {
   files: [
     'tests/soak/kill.test.ts',
-    'ts/driver/check.test.ts',
+    'ts/driver/tool/check.test.ts',
     'tests/e2e/tree.test.ts',
     'tests/e2e/imagebuild.test.ts',
     'tests/soak/fuzz.test.ts',

@@ -5,7 +5,7 @@ test('so many jobs run side by side, and every one runs', async () => {
   let now = 0
   let most = 0
   const ended: number[] = []
-  await pool([1, 2, 3, 4, 5], 2, async (item) => {
+  await pool([1, 2, 3, 4, 5], { width: 2 }, async (item) => {
     now += 1
     most = Math.max(most, now)
     await Promise.resolve()
@@ -14,6 +14,27 @@ test('so many jobs run side by side, and every one runs', async () => {
   })
   expect(most).toBe(2)
   expect(ended.toSorted()).toEqual([1, 2, 3, 4, 5])
+})
+
+test('what uses more than is free waits, and others go first', async () => {
+  const begun: number[] = []
+  const ends: (() => void)[] = []
+  const room = { width: 3, processors: 1, used: (item: number) => item / 10 }
+  const all = pool([9, 8, 1, 20], room, (item) => {
+    begun.push(item)
+    return new Promise((end) => ends.push(end))
+  })
+  expect(begun).toEqual([9, 1])
+  for (let ended = 0; ended < 4; ended += 1) {
+    ends.shift()?.()
+    await new Promise(setImmediate)
+  }
+  await all
+  expect(begun).toEqual([9, 1, 8, 20])
+})
+
+test('work that fails ends the pool with its error', async () => {
+  expect(pool([1], { width: 1 }, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
 })
 
 test('the longest begin, and before them what nobody has timed', () => {

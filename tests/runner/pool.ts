@@ -1,12 +1,38 @@
 /** Runs jobs side by side. */
 
-/** Runs `work` on every item, at most `width` at a time and in the order given; settles when all have ended. */
-export async function pool<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+/** How much may run at once. */
+export interface Room<T> {
+  /** Items at a time. */
+  readonly width: number
+  /** Processors that the items may use together; the first of all runs, whatever it uses. */
+  readonly processors?: number
+  /** Processors that an item uses while it runs. */
+  readonly used?: (item: T) => number
+}
+
+/**
+ * Runs `work` on every item, in the order given but for items that use more than is free, which wait until there is room
+ * for them; settles when all have ended.
+ */
+export async function pool<T>(items: readonly T[], room: Room<T>, work: (item: T) => Promise<void>): Promise<void> {
+  const { width, processors = Number.POSITIVE_INFINITY, used = () => 0 } = room
   const waiting = [...items]
-  const worker = async (): Promise<void> => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
+  const running = new Set<Promise<void>>()
+  let busy = 0
+  while (waiting.length > 0 || running.size > 0) {
+    const next = waiting.findIndex((item) => running.size === 0 || busy + used(item) <= processors)
+    if (next === -1 || running.size >= Math.max(1, width)) {
+      await Promise.race(running)
+      continue
+    }
+    const [item] = waiting.splice(next, 1) as [T]
+    busy += used(item)
+    const run = work(item).finally(() => {
+      busy -= used(item)
+      running.delete(run)
+    })
+    running.add(run)
   }
-  await Promise.all(Array.from({ length: Math.max(1, width) }, worker))
 }
 
 /** Longest first by `seconds`, so that none is left to run by itself at the end; before all what nobody has timed. */

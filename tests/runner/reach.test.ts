@@ -42,12 +42,13 @@ test('a fixture that is named, a page of the console and the lock files are reac
   expect(
     tree.ofTest('tests/e2e/console.test.ts').filter((path) => path.startsWith('ts/vmhost/console/page/')),
   ).not.toEqual([])
+  expect(tree.ofTest('tests/e2e/console.test.ts')).toContain('ts/serve/page/screen.tsx')
 })
 
 test('a unit test reaches what it imports', () => {
-  const reached = tree.ofTest('ts/vmhost/names.test.ts')
-  expect(reached).toContain('ts/vmhost/names.ts')
-  expect(reached).not.toContain('ts/vmhost/app.ts')
+  const reached = tree.ofTest('ts/serve/access/names.test.ts')
+  expect(reached).toContain('ts/serve/access/names.ts')
+  expect(reached).not.toContain('ts/vmhost/http/app.ts')
 })
 
 test('a crate reaches the crates that it is built and tested with', () => {
@@ -63,12 +64,12 @@ test('a crate reaches the crates that it is built and tested with', () => {
 test('what reaches a file that differs is picked, of the unit tests only those files', () => {
   const base = { runner: 'bun', network: 'own', soaks: false, dangerous: false, minutes: 1 } as const
   const jobs = [
-    { ...base, name: 'unit and shape tests', files: ['ts/vmhost/names.test.ts', 'ts/driver/paths.test.ts'] },
+    { ...base, name: 'unit and shape tests', files: ['ts/serve/access/names.test.ts', 'ts/driver/paths.test.ts'] },
     { ...base, name: 'tests/e2e/gtk3.test.ts', files: ['tests/e2e/gtk3.test.ts'] },
     { ...base, runner: 'cargo' as const, name: 'crate qcow2, tests', files: ['target/it'], crate: 'qcow2' },
   ]
   const picked = (path: string) => reaching(jobs, tree, [path]).map(({ name, files: chosen }) => [name, ...chosen])
-  expect(picked('ts/vmhost/names.ts')).toEqual([['unit and shape tests', 'ts/vmhost/names.test.ts']])
+  expect(picked('ts/serve/access/names.ts')).toEqual([['unit and shape tests', 'ts/serve/access/names.test.ts']])
   expect(picked('crates/input/src/lib.rs')).toEqual([['tests/e2e/gtk3.test.ts', 'tests/e2e/gtk3.test.ts']])
   expect(picked('crates/qcow2/src/lib.rs')).toEqual([['crate qcow2, tests', 'target/it']])
   expect(picked('README.md')).toEqual([])

@@ -16,6 +16,11 @@ interface Imports {
 
 const isCode = (path: string): boolean => /\.tsx?$/.test(path) && !path.endsWith('.d.ts')
 
+/** What a service loads only when somebody looks at a part of it, and the words of tests that do. */
+const loadedFor: Readonly<Record<string, RegExp>> = {
+  'ts/cli/compose/host-sandboxes.ts': /support\/browser\.ts|svc\/sandboxes/,
+}
+
 /** Files whose change changes every result: what is installed, and what runs the tests. */
 const isEverywhere = (path: string): boolean =>
   /^(bun\.lock|bunfig\.toml|package\.json|ts\/[^/]+\/package\.json|Cargo\.(toml|lock)|tests\/runner\/.*|tests\/run\.ts|tests\/support\/apart)$/.test(
@@ -58,12 +63,15 @@ export class Tree {
   ofTest(test: string): string[] {
     const reached = this.closure([test])
     const own = [...reached].filter((path) => path.startsWith('tests/'))
+    // What is packed is named by paths and not imported.
+    if (reached.has('ts/pack/packages.ts')) return [...this.files]
     if (own.some((path) => /^tests\/(shape|spec)\//.test(path) && /\.(test|sources)\.ts$|sources\.ts$/.test(path)))
       return [...this.files]
     if (own.some((path) => this.text(path).includes('BACKLOT_BIN'))) {
       const started = this.startedBy(own)
       if (started === undefined) return [...this.files]
-      for (const path of this.closure(started.whole)) reached.add(path)
+      const words = own.map((path) => this.text(path)).join('\n')
+      for (const path of this.closure(started.whole, true, words)) reached.add(path)
       for (const path of this.closure(started.start, false)) reached.add(path)
     }
     for (const path of this.besides(reached, own)) reached.add(path)
@@ -103,15 +111,16 @@ export class Tree {
     const packages = new Set([...reached].flatMap((path) => path.match(/^ts\/[^/]+\//)?.[0] ?? []))
     const text = own.map((path) => this.text(path)).join('\n')
     return this.files.filter((path) => {
-      if (isCode(path)) return path.startsWith('ts/vmhost/console/') && reached.has('ts/vmhost/console/bundle.ts')
+      if (isCode(path))
+        return /^ts\/(vmhost\/console|serve\/page)\//.test(path) && reached.has('ts/serve/pages/bundle.ts')
       if (path.startsWith('tests/')) return text.includes(basename(path).replace(/\.\w+$/, ''))
       if (path.startsWith('images/')) return packages.has('ts/imagebuild/')
       return [...packages].some((folder) => path.startsWith(folder))
     })
   }
 
-  /** What some files import, and these import, and so on; `later` imports among them or not. */
-  private closure(from: readonly string[], later = true): Set<string> {
+  /** What some files import, and these import, and so on; `later` imports among them or not, as far as a test's `words` go. */
+  private closure(from: readonly string[], later = true, words?: string): Set<string> {
     const reached = new Set<string>()
     const waiting = [...from]
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -120,7 +129,8 @@ export class Tree {
       const imports = this.importsOf(path)
       waiting.push(...imports.now)
       // The registry of commands would load them all; which of them are called is told by the words of the test.
-      if (later && path !== 'ts/cli/registry.ts') waiting.push(...imports.later)
+      const isLooked = words === undefined || (loadedFor[path]?.test(words) ?? true)
+      if (later && isLooked && path !== 'ts/cli/registry.ts') waiting.push(...imports.later)
     }
     return reached
   }
@@ -148,7 +158,7 @@ export class Tree {
     }
     const [, name = '', rest = ''] = specifier.match(/^@backlot\/([^/]+)(?:\/(.*))?$/) ?? []
     if (name === '') return undefined
-    const whole = rest === '' ? `ts/${name}/index.ts` : `ts/${name}/${rest}.ts`
+    const whole = join('ts', name, exported(this.text(`ts/${name}/package.json`), rest))
     return this.present.has(whole) ? whole : undefined
   }
 
@@ -161,4 +171,18 @@ export class Tree {
     }
     return commands
   }
+}
+
+/** The file of a package that another reaches by `@backlot/NAME/REST`, as the package's manifest says. */
+const exported = (manifest: string, rest: string): string => {
+  const { exports = {} } = JSON.parse(manifest) as { exports?: Readonly<Record<string, string>> }
+  const key = rest === '' ? '.' : `./${rest}`
+  const exact = exports[key]
+  if (exact !== undefined) return exact
+  for (const [pattern, path] of Object.entries(exports)) {
+    const [before = '', after = ''] = pattern.split('*')
+    const matches = pattern.includes('*') && key.startsWith(before) && key.endsWith(after)
+    if (matches) return path.replace('*', key.slice(before.length, key.length - after.length))
+  }
+  return ''
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Result } from './execute.ts'
 import type { Job } from './job.ts'
-import { line, times } from './report.ts'
+import { failures, line, times } from './report.ts'
 
 const done = (name: string, changes: Partial<Result> = {}) => {
   const job: Job = { name, runner: 'bun', files: [], network: 'own', soaks: false, dangerous: false, minutes: 1 }
@@ -26,5 +26,29 @@ test('the longest jobs and waits are named, waits for the same under numbers of 
     'waited longest for:',
     '  6.5 s in 2 waits: an answer of "one" at … (e2e/a.test.ts)',
     'in 20 s; processors used to 23 %',
+  ])
+})
+
+test('what failed is told with the lines that say why', () => {
+  const counts = { passed: 3, failed: 1, skipped: 0 }
+  const ofBun =
+    'ok\nerror: expect(received).toBe(expected)\n\nExpected: 1\nReceived: 2\n      at <anonymous> (/a/tests/e2e/a.test.ts:3:1)\n'
+  const ofCargo =
+    "running 1 test\nthread 'two' (7) panicked at src/a.rs:1:1:\nthe talk has no result: 0\nnote: run with\n"
+  expect(
+    failures([
+      done('tests/e2e/a.test.ts', { counts, failed: ['one'], output: ofBun }),
+      done('crate ax, tests', { counts, failed: ['two'], output: ofCargo }),
+      done('fine'),
+    ]),
+  ).toEqual([
+    'failed: tests/e2e/a.test.ts: one',
+    '    error: expect(received).toBe(expected)',
+    '    Expected: 1',
+    '    Received: 2',
+    '    at <anonymous> (/a/tests/e2e/a.test.ts:3:1)',
+    'failed: crate ax, tests: two',
+    "    thread 'two' (7) panicked at src/a.rs:1:1:",
+    '    the talk has no result: 0',
   ])
 })

@@ -22,6 +22,29 @@ export function line({ job, result }: Done, place: string): string {
   return `${word} ${place} ${s(result.seconds).padStart(6)} ${`(cpu ${s(result.cpuSeconds)})`.padEnd(12)} ${job.name}: ${counts.join(', ')}`
 }
 
+/** Lines of an output that tell why a test failed: an error with what stands below it, or what panicked. */
+const isReason =
+  /^(error|Error|\w+Error|Expected|Received|\s*[+-] |waited|thread '.*' (\(\d+\) )?panicked|assertion|\s+(left|right): |\s+at .*\/tests\/|seed )/
+
+const mostReasons = 12
+
+/** What failed, and the lines of each job's output that say why. */
+export const failures = (done: readonly Done[]): string[] =>
+  done
+    .filter(({ result }) => result.counts.failed > 0)
+    .flatMap(({ job, result }) => {
+      const reasons = result.output.split('\n').flatMap((text, at, all) => {
+        if (!isReason.test(text)) return []
+        // What a panic says stands in the line below.
+        return /panicked/.test(text) ? [text, all[at + 1] ?? ''] : [text]
+      })
+      return [
+        ...result.failed.map((name) => `failed: ${job.name}: ${name}`),
+        ...reasons.slice(0, mostReasons).map((text) => `    ${text.trim().slice(0, 300)}`),
+        ...(reasons.length > mostReasons ? [`    and ${reasons.length - mostReasons} more lines above`] : []),
+      ]
+    })
+
 /** The longest jobs and waits of a run, and how much of the processors it used. */
 export function times(done: readonly Done[], wallSeconds: number, cores: number): string[] {
   const longest = done.toSorted((a, b) => b.result.seconds - a.result.seconds).slice(0, 8)

@@ -8,10 +8,27 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   native: ['contract'],
   driver: ['contract', 'native'],
-  vmhost: ['contract', 'native'],
+  serve: ['contract', 'native'],
+  computer: ['contract', 'native', 'serve'],
+  vmhost: ['contract', 'native', 'serve'],
   headless: ['contract', 'native'],
+  local: ['contract', 'headless', 'native'],
   imagebuild: ['contract'],
-  cli: ['contract', 'native', 'driver', 'vmhost', 'headless', 'imagebuild'],
+  sdk: ['contract', 'native'],
+  pack: ['contract', 'driver'],
+  cli: [
+    'contract',
+    'native',
+    'serve',
+    'driver',
+    'vmhost',
+    'computer',
+    'headless',
+    'imagebuild',
+    'local',
+    'pack',
+    'sdk',
+  ],
 }
 
 /** What each crate may depend on; `stage` is a display for the tests of the others. */
@@ -24,7 +41,7 @@ const crates: Readonly<Record<string, readonly string[]>> = {
   video: ['capture', 'desktop'],
   qcow2: [],
   qmp: [],
-  desktop: [],
+  desktop: ['imaging'],
   imaging: [],
   stage: [],
 }
@@ -64,14 +81,20 @@ test('no file imports itself by way of others', () => {
 
 test('a package declares the npm packages that it imports, and no others', () => {
   for (const name of Object.keys(packages)) {
-    const manifest = JSON.parse(read(`ts/${name}/package.json`)) as { dependencies?: Record<string, string> }
+    const manifest = JSON.parse(read(`ts/${name}/package.json`)) as Record<
+      'dependencies' | 'optionalDependencies',
+      Record<string, string> | undefined
+    >
     const imported = imports.filter((each) => each.from === name)
     const used = new Set([
       ...imported.map(externalOf).filter((external) => external !== undefined),
       ...imported.filter((each) => each.specifier.startsWith('@backlot/')).map((each) => `@backlot/${packageOf(each)}`),
     ])
     used.delete(`@backlot/${name}`)
-    expect({ name, dependencies: Object.keys(manifest.dependencies ?? {}).sort() }).toEqual({
+    expect({
+      name,
+      dependencies: Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).sort(),
+    }).toEqual({
       name,
       dependencies: [...used].sort(),
     })

@@ -19,7 +19,10 @@ export const read = (path: string): string => readFileSync(join(root, path), 'ut
 
 /** Files that a program writes; each belongs to a step of `./dev gen`. */
 export const isGenerated = (path: string): boolean =>
-  path.endsWith('binding.d.ts') || path.startsWith('docs/reference/') || path.endsWith('.lock')
+  path.endsWith('binding.d.ts') ||
+  path === 'ts/sdk/transports/commands.ts' ||
+  path.startsWith('docs/reference/') ||
+  path.endsWith('.lock')
 
 /** A line of a file, for messages: `path:line: text`. */
 export const place = (path: string, index: number, text: string): string => `${path}:${index + 1}: ${text.trim()}`

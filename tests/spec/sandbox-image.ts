@@ -1,4 +1,5 @@
 /** Requirements of the SDK's images: attributes, builders, layers and serializers. */
+import { needsAndroid, needsMac, needsWindows } from './reasons.ts'
 import type { Rows } from './requirement.ts'
 
 export const sandboxImage = {
@@ -22,17 +23,44 @@ export const sandboxImage = {
   'sandbox.image.from-dict': 'Image.from_dict builds an image again from its dict.',
 
   'sandbox.image.apt-install': 'apt_install installs packages with the package manager of Linux, on Linux only.',
-  'sandbox.image.brew-install': 'brew_install installs packages with the package manager of macOS.',
-  'sandbox.image.choco-install': 'choco_install installs packages with a package manager of Windows.',
-  'sandbox.image.winget-install': 'winget_install installs packages with the package manager of Windows.',
-  'sandbox.image.apk-install': 'apk_install installs APK files through adb, on Android only.',
-  'sandbox.image.pwa-install': 'pwa_install builds, signs and installs an APK of a web app manifest, on Android only.',
+  'sandbox.image.brew-install': {
+    text: 'brew_install installs packages with the package manager of macOS.',
+    deferred: needsMac,
+  },
+  'sandbox.image.choco-install': {
+    text: 'choco_install installs packages with a package manager of Windows.',
+    deferred: needsWindows,
+  },
+  'sandbox.image.winget-install': {
+    text: 'winget_install installs packages with the package manager of Windows.',
+    deferred: needsWindows,
+  },
+  'sandbox.image.apk-install': {
+    text: 'apk_install installs APK files through adb, on Android only.',
+    deferred: needsAndroid,
+  },
+  'sandbox.image.pwa-install': {
+    text: 'pwa_install builds, signs and installs an APK of a web app manifest, on Android only.',
+    deferred: needsAndroid,
+  },
   'sandbox.image.pwa-install.defaults': 'keystore_alias is `android` and the password a built-in one by default.',
-  'sandbox.image.pwa-install.fingerprint':
-    'The keystore is the one whose fingerprint the asset links file of the site names.',
-  'sandbox.image.pwa-install.package-name': 'package_name is the reversed host name by default.',
-  'sandbox.image.pwa-install.keystore': 'Without a keystore a fresh one is made and kept in the cache folder.',
-  'sandbox.image.uv-install': 'uv_install installs Python packages into the project of the computer server.',
+  'sandbox.image.pwa-install.fingerprint': {
+    text: 'The keystore is the one whose fingerprint the asset links file of the site names.',
+    deferred: needsAndroid,
+  },
+  'sandbox.image.pwa-install.package-name': {
+    text: 'package_name is the reversed host name by default.',
+    deferred: needsAndroid,
+  },
+  'sandbox.image.pwa-install.keystore': {
+    text: 'Without a keystore a fresh one is made and kept in the cache folder.',
+    deferred: needsAndroid,
+  },
+  'sandbox.image.uv-install': {
+    text: 'uv_install installs Python packages into the project of the computer server.',
+    decided:
+      'the computer server is one executable without a project of Python; the packages go into an environment of their own, which is on PATH',
+  },
   'sandbox.image.pip-install': 'pip_install installs Python packages.',
   'sandbox.image.run': 'run runs a shell command during the build.',
   'sandbox.image.env': 'env sets environment variables.',

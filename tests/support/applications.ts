@@ -20,15 +20,30 @@ export interface Application {
   readonly journal: Journal
 }
 
-const started = async (on: TestDesktop, title: string, journal: Journal): Promise<Application> => {
-  const ready = await journal.waitFor(`"${title}" to be ready`, (entry) => entry.type === 'ready')
-  const id = `0x${Number(ready.window_id).toString(16)}`
-  await until(`the window manager to know "${title}"`, async () => {
-    const { stdout } = await on.run(['xprop', '-root', '_NET_CLIENT_LIST'])
-    // Without a window manager there is no list.
-    return !stdout.includes('#') || new RegExp(`\\b${id}\\b`).test(stdout)
-  })
-  return { pid: Number(ready.pid), windowId: Number(ready.window_id), title, journal }
+/** True for what a program says when it is ready: the one of that name where there are several. */
+const isReady = (program?: string) => (entry: Entry) =>
+  entry.type === 'ready' && (program === undefined || entry.program === program)
+
+/** Whether the window manager has the window in its list; undefined where there is no list, as without one. */
+const isManaged = async (on: TestDesktop, windowId: number): Promise<boolean | undefined> => {
+  const { stdout } = await on.run(['xprop', '-root', '_NET_CLIENT_LIST'])
+  return stdout.includes('#') ? new RegExp(`\\b0x${windowId.toString(16)}\\b`).test(stdout) : undefined
+}
+
+const started = async (on: TestDesktop, title: string, journal: Journal, program?: string): Promise<Application> => {
+  const ready = await journal.waitFor(`"${title}" to be ready`, isReady(program))
+  const windowId = Number(ready.window_id)
+  await until(`the window manager to know "${title}"`, async () => (await isManaged(on, windowId)) !== false)
+  return { pid: Number(ready.pid), windowId, title, journal }
+}
+
+/**
+ * Ends an application and waits until the window manager has noticed: what starts next may get the ids of its windows,
+ * and one that is behind takes them for those that ended.
+ */
+export const endApplication = async (on: TestDesktop, { pid, windowId, title }: Application): Promise<void> => {
+  process.kill(pid)
+  await until(`the window manager to know of the end of "${title}"`, async () => !(await isManaged(on, windowId)))
 }
 
 /** Installs the GTK 3 application for the desktop's user; what it is started with stands in its `ready` entry. */
@@ -74,6 +89,38 @@ export const startBanner = (on: TestDesktop, action: 'cancel' | 'open'): Promise
   const file = on.path('banner.jsonl')
   on.start([python, join(fixtures, 'gtk3_banner.py'), file, title, action])
   return started(on, title, Journal.inFile(file))
+}
+
+/** Starts the GTK 3 application whose one field journals every text that is put into it, and is emptied now and then. */
+export const startCounter = (on: TestDesktop): Promise<Application> => {
+  const title = 'Backlot counter'
+  const file = on.path('counter.jsonl')
+  on.start([python, join(fixtures, 'gtk3_counter.py'), file, title])
+  return started(on, title, Journal.inFile(file))
+}
+
+/** Two programs of which one shows the other in its window. */
+export interface Embedding {
+  readonly name: string
+  readonly pid: number
+  readonly windowId: number
+  /** Process of the program inside. */
+  readonly insidePid: number
+  /** What both say: each entry with the `program` that wrote it, `NAME` or `NAME inside`. */
+  readonly journal: Journal
+}
+
+/**
+ * Starts a GTK 3 window in which a program of its own shows the same widgets once more: it is `added` to the window, or
+ * `made` inside of it.
+ */
+export const startEmbedding = async (on: TestDesktop, name: string, how: 'added' | 'made'): Promise<Embedding> => {
+  const file = on.path(`${name}.jsonl`)
+  on.start([python, join(fixtures, 'embedded.py'), file, name, `Backlot ${name}`, how])
+  const journal = Journal.inFile(file)
+  const { pid, windowId } = await started(on, `Backlot ${name}`, journal, name)
+  const inside = await journal.waitFor('the program inside', isReady(`${name} inside`))
+  return { name, pid, windowId, insidePid: Number(inside.pid), journal }
 }
 
 /** Starts the GTK 3 application of nested, disabled, checked and equally named menu items. */
@@ -123,6 +170,13 @@ export const startGtk4 = (on: TestDesktop, options: { readonly title?: string } 
   return started(on, title, Journal.inFile(file))
 }
 
+/** Starts the GTK 4 window of closed lists to choose from. */
+export const startGtk4Choices = (on: TestDesktop, title = 'Backlot choices'): Promise<Application> => {
+  const file = on.path('gtk4-choices.jsonl')
+  on.start([python, join(fixtures, 'gtk4-choices.py'), file, title])
+  return started(on, title, Journal.inFile(file))
+}
+
 /** Starts the Qt application in version 5 or 6, which has one of each common control. */
 export const startQt = (
   on: TestDesktop,
@@ -140,6 +194,36 @@ export const startTabs = (on: TestDesktop, major: 5 | 6): Promise<Application> =
   const title = `Backlot tabs of Qt ${major}`
   const file = on.path(`tabs-of-qt${major}.jsonl`)
   on.start([python, join(fixtures, 'qt_tabs.py'), String(major), file, title])
+  return started(on, title, Journal.inFile(file))
+}
+
+/** Toolkits in which an application is made whose buttons take their time. */
+export const lateToolkits = ['gtk3', 'gtk4', 'qt5', 'qt6'] as const
+
+/**
+ * Starts the application whose buttons act at once, later, after they have fetched the address, by an animation, or not at
+ * all; a `chatty` one shows the time by itself as well.
+ */
+export const startLate = (
+  on: TestDesktop,
+  toolkit: (typeof lateToolkits)[number],
+  address: string,
+  options: { readonly title?: string; readonly chatty?: boolean } = {},
+): Promise<Application> => {
+  const title = options.title ?? `Backlot late ${toolkit}`
+  const file = on.path(`${title.replaceAll(' ', '-')}.jsonl`)
+  on.start([python, join(fixtures, 'late.py'), toolkit, file, title, address, ...(options.chatty ? ['chatty'] : [])])
+  return started(on, title, Journal.inFile(file))
+}
+
+/** Starts a window that shows a small part of what it holds. */
+export const startLong = (
+  on: TestDesktop,
+  kind: 'gtk3-list' | 'gtk3-tree' | 'gtk3-form' | 'qt5-table' | 'qt6-table',
+): Promise<Application> => {
+  const title = `Backlot long ${kind}`
+  const file = on.path(`${kind}.jsonl`)
+  on.start([python, join(fixtures, 'long.py'), kind, file, title])
   return started(on, title, Journal.inFile(file))
 }
 
@@ -171,7 +255,7 @@ export const startWebView = (on: TestDesktop): Promise<Application> => {
 }
 
 /** Flags that a Chromium for tests needs; as root it has no sandbox. */
-const chromiumFlags = (profile: string): string[] => [
+export const chromiumFlags = (profile: string): string[] => [
   ...(process.getuid?.() === 0 ? ['--no-sandbox', '--test-type'] : []),
   '--disable-gpu',
   '--disable-quic',
@@ -208,12 +292,14 @@ const servePage = async (fixture: string, content: (html: string) => string) => 
 /** What a browser for tests is started with. */
 export interface BrowserOptions {
   /** Which page of the fixtures; the one with common controls when absent. */
-  readonly page?: 'page.html' | 'order.html'
+  readonly page?: 'page.html' | 'order.html' | 'late.html'
   /** May change the page's text. */
   readonly content?: (html: string) => string
   /** Flags of the browser's own. */
   readonly flags?: readonly string[]
 }
+
+const titles = { 'page.html': 'Backlot page', 'order.html': 'Backlot order', 'late.html': 'Backlot late' }
 
 const browse = async (
   on: TestDesktop,
@@ -225,7 +311,7 @@ const browse = async (
   await journal.waitFor('the page in the browser', (entry) => entry.type === 'ready')
   return {
     pid: child.pid,
-    title: page === 'page.html' ? 'Backlot page' : 'Backlot order',
+    title: titles[page],
     journal,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
@@ -257,14 +343,18 @@ const firefoxPreferences = {
   'trailhead.firstrun.didSeeAboutWelcome': true,
 }
 
-/** Starts Firefox on the same page. */
-export const startFirefox = (on: TestDesktop, options: BrowserOptions = {}): Promise<Browser> => {
-  const profile = on.path('firefox-profile')
+/** Makes the profile of a Firefox for tests, and gives the flags that it is started with. */
+export const firefoxFlags = (profile: string): string[] => {
   mkdirSync(profile, { recursive: true })
   const lines = Object.entries(firefoxPreferences).map(
     ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`,
   )
   writeFileSync(join(profile, 'user.js'), lines.join(''))
-  const flags = ['--no-remote', '--profile', profile, '--width', '900', '--height', '700', ...(options.flags ?? [])]
+  return ['--no-remote', '--profile', profile, '--width', '900', '--height', '700']
+}
+
+/** Starts Firefox on the same page. */
+export const startFirefox = (on: TestDesktop, options: BrowserOptions = {}): Promise<Browser> => {
+  const flags = [...firefoxFlags(on.path('firefox-profile')), ...(options.flags ?? [])]
   return browse(on, (address) => ['firefox-esr', ...flags, address], options)
 }

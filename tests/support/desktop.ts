@@ -16,6 +16,7 @@ export const plainEnvironment = (): Record<string, string | undefined> => ({
   XDG_CONFIG_DIRS: '/nonexistent',
   // No settings of a person are read, or written.
   GSETTINGS_BACKEND: 'memory',
+  XENVIRONMENT: join(import.meta.dir, 'fixtures/Xresources'),
 })
 
 /** What all that stand for the same desktop share. */
@@ -36,13 +37,19 @@ export class TestDesktop {
     readonly desktop: PrivateDesktop,
     private readonly changes: Readonly<Record<string, string>> = {},
     private readonly shared = new Shared(desktop),
+    private readonly runner: readonly string[] = [],
   ) {
     mkdirSync(this.home, { recursive: true })
   }
 
   /** The same desktop, whose programs get other variables. */
   with(changes: Readonly<Record<string, string>>): TestDesktop {
-    return new TestDesktop(this.desktop, { ...this.changes, ...changes }, this.shared)
+    return new TestDesktop(this.desktop, { ...this.changes, ...changes }, this.shared, this.runner)
+  }
+
+  /** The same desktop, whose programs are started by that command: their own commands are its last words. */
+  within(...runner: string[]): TestDesktop {
+    return new TestDesktop(this.desktop, this.changes, this.shared, runner)
   }
 
   /** Home folder of everything on the desktop; goes with it. */
@@ -72,7 +79,7 @@ export class TestDesktop {
 
   /** Starts a program on the desktop, whose output nobody reads; the desktop's end is its end. */
   start(command: readonly [string, ...string[]], env: Record<string, string> = {}): Bun.Subprocess {
-    return Bun.spawn([...command], {
+    return Bun.spawn([...this.runner, ...command], {
       cwd: this.home,
       env: { ...this.env, ...env },
       stdin: 'ignore',

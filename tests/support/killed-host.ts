@@ -169,6 +169,7 @@ const ownFiles = [
   'run.json',
   'ended.json',
   'lock',
+  'work.lock',
   'hypervisor.pid',
   'serial.log',
   'hypervisor.log',
@@ -190,7 +191,7 @@ const faults = async ({ home, host, steadyPid }: Scene): Promise<string[]> => {
     const odd = readdirSync(folder).filter((file) => !ownFiles.includes(file))
     must(odd.length === 0, `${vm.name} has ${odd}`)
     if (vm.status === 'running') continue
-    must(!existsSync(join(folder, 'run.json')), `${vm.name} has a record of running`)
+    for (const file of ['run.json', 'work.lock']) must(!existsSync(join(folder, file)), `${vm.name} has ${file}`)
   }
   for (const location of ['data/vms', 'other']) {
     const entries = existsSync(join(home, location)) ? readdirSync(join(home, location)) : []
@@ -198,7 +199,7 @@ const faults = async ({ home, host, steadyPid }: Scene): Promise<string[]> => {
     for (const entry of entries) must(entry === '.bases' || known.includes(entry), `${location}/${entry} is left`)
   }
   const running = vms.filter(({ pid }) => pid !== null)
-  const sockets = existsSync(join(home, 'runtime/vm')) ? readdirSync(join(home, 'runtime/vm')) : []
+  const sockets = existsSync(join(home, 'state/vm')) ? readdirSync(join(home, 'state/vm')) : []
   must(sockets.length === 2 * running.length, `sockets are left: ${sockets}`)
   const alive = processesOf(home).filter((pid) => !running.some((vm) => vm.pid === pid))
   must(alive.length === 0, `processes are left: ${alive}`)

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { installGtk3, startChromium, startMenus, startXterm } from './applications.ts'
 import type { TestDesktop } from './desktop.ts'
+import type { Journal } from './journal.ts'
 import { gestures, grabsLeft, killedDriver, openScene, type Scene, type ToolCall } from './killed-driver.ts'
 import { element, type Target, windowsOf } from './look.ts'
 import type { McpClient } from './mcp-client.ts'
@@ -121,8 +122,18 @@ export const killedDuring = async (scene: WideScene, kind: string, part: number)
     if ((await coversOf(on)) !== covers) left.push('a hole in a window')
     return left
   }, tolerated[kind])
-  return [...found, ...(await grabsLeft(on))]
+  const mark = person.window.journal.mark()
+  const grabs = await grabsLeft(on)
+  // Its own grabs are seen by the person's window, which may say so only when the next round has begun.
+  for (const [what, fits] of grabs.length > 0 ? [] : grabsEnded) await person.window.journal.waitFor(what, fits, mark)
+  return [...found, ...grabs]
 }
+
+/** What the window that has pointer and focus sees when grabs of both have ended. */
+const grabsEnded = [
+  ['the pointer to be back', ({ type }) => type === 'enter-notify'],
+  ['the focus to be back', ({ type, focused }) => type === 'focus-change' && focused === true],
+] as const satisfies readonly (readonly [string, Parameters<Journal['waitFor']>[1]])[]
 
 /** The input shapes of the windows that applications have, as JSON. */
 const coversOf = async (on: TestDesktop): Promise<string> => {

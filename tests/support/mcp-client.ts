@@ -35,8 +35,14 @@ interface Block {
 }
 
 /** Starts `backlot mcp` with these flags on a desktop and connects to it. */
-export const connect = async (on: TestDesktop, ...flags: string[]): Promise<McpClient> => {
-  const [command, ...args] = backlotCommand('mcp', ...flags)
+export const connect = (on: TestDesktop, ...flags: string[]): Promise<McpClient> =>
+  connectTo(on, backlotCommand('mcp', ...flags))
+
+/** Starts a server on a desktop and connects to it. */
+export const connectTo = async (
+  on: TestDesktop,
+  [command, ...args]: readonly [string, ...string[]],
+): Promise<McpClient> => {
   const transport = new StdioClientTransport({ command, args, env: on.env, cwd: on.home, stderr: 'pipe' })
   let said = ''
   transport.stderr?.on('data', (bytes: Buffer) => {

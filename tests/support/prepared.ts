@@ -1,12 +1,16 @@
 /** What tests with VMs share and a run makes once, before tests whose changes to files are thrown away. */
 import { findAcceleration } from './acceleration.ts'
 import { buildAnewWhereBuilderChanged } from './image.ts'
+import { npmComputer, npmWith } from './npm-with.ts'
+import { packOnce } from './packed.ts'
 import { pythonClients } from './python-packages.ts'
 import { pythonWith } from './python-with.ts'
 
-/** Makes what is missing or out of date below `target`; a moment where nothing is. */
-export const prepare = async (): Promise<void> => {
+/** Makes what is missing or out of date below `target` and the jobs of those names need; a moment where nothing is. */
+export const prepare = async (jobs: readonly string[]): Promise<void> => {
   // Without a registry the tests that need it say so.
-  const clients = Object.values(pythonClients).map((client) => pythonWith(client).catch(() => undefined))
-  await Promise.all([buildAnewWhereBuilderChanged(), findAcceleration(), ...clients])
+  const clients = Object.values(pythonClients).map((client) => pythonWith(...[client].flat()))
+  const packages: Promise<unknown>[] = [...clients, npmWith(npmComputer)].map((made) => made.catch(() => undefined))
+  if (jobs.some((name) => name.includes('/packages'))) packages.push(packOnce())
+  await Promise.all([buildAnewWhereBuilderChanged(), findAcceleration(), ...packages])
 }

@@ -1,4 +1,4 @@
-/** Unmodified clients of the VM host, and what scripts see that use them. */
+/** Unmodified clients of the VM host and the computer server, and what scripts see that use them. */
 import { join } from 'node:path'
 import { pythonClients } from './python-packages.ts'
 import { pythonWith } from './python-with.ts'
@@ -6,14 +6,31 @@ import type { VmHost } from './vmhost.ts'
 import { create, image } from './vms.ts'
 
 /** What a script of `tests/support/fixtures` saw of a host through such a package; `env` is added to its environment. */
-export const seenBy = async (
+export const seenBy = (
   host: VmHost,
   client: keyof typeof pythonClients,
   script: string,
+  env?: Readonly<Record<string, string>>,
+): Promise<unknown> => seenAt(host.port, client, script, env)
+
+/** What such a script saw of the server on that port. */
+export const seenAt = async (
+  port: number,
+  client: keyof typeof pythonClients,
+  script: string,
+  env: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+): Promise<unknown> => {
+  const python = await pythonWith(...[pythonClients[client]].flat())
+  return lastOf([python, join(import.meta.dir, 'fixtures', script), String(port), ...args], env)
+}
+
+/** What a program says in JSON in the last line of its output. */
+export const lastOf = async (
+  command: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<unknown> => {
-  const python = await pythonWith(pythonClients[client])
-  const child = Bun.spawn([python, join(import.meta.dir, 'fixtures', script), String(host.port)], {
+  const child = Bun.spawn([...command], {
     env: { ...process.env, CUA_TELEMETRY_ENABLED: 'false', ...env },
     stdout: 'pipe',
     stderr: 'pipe',

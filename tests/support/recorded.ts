@@ -52,5 +52,5 @@ export const sessionIn = (folder: string): Record<string, unknown> =>
 export const textOf = (folder: string): string =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
     .join('\n')

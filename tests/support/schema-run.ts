@@ -1,18 +1,45 @@
 /**
- * `bun tests/support/schema-run.ts SCHEMATHESIS SEED`: a VM host, and schemathesis against it, to be run apart from the
- * machine: what is made up for it names folders anywhere. Prints what schemathesis found, and the service's defects.
+ * `bun tests/support/schema-run.ts SCHEMATHESIS SEED vmhost|computer`: a server, and schemathesis against it, to be run
+ * apart from the machine: what is made up for it names folders and commands of any kind. Prints what schemathesis found,
+ * and the server's defects.
  */
+import { startComputer } from './computer.ts'
 import { startVmHost } from './vmhost.ts'
 
-const [program = '', seed = '1'] = process.argv.slice(2)
-const checks = [
-  'not_a_server_error',
-  'status_code_conformance',
-  'content_type_conformance',
-  'response_schema_conformance',
-]
+const [program = '', seed = '1', kind = 'vmhost'] = process.argv.slice(2)
 
-await using host = await startVmHost()
+/** A registry that has nothing: images that are made up are asked of it, and no other is. */
+await using empty = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('', { status: 404 }) })
+
+/** What is checked of each server, and what is not asked because it is not answered at once. */
+const kinds = {
+  vmhost: {
+    start: async () => {
+      const host = await startVmHost()
+      const registry = JSON.stringify({ registry: `127.0.0.1:${empty.port}` })
+      await fetch(`${host.url}/svc/config`, { method: 'POST', body: registry })
+      return host
+    },
+    checks: [
+      'not_a_server_error',
+      'status_code_conformance',
+      'content_type_conformance',
+      'response_schema_conformance',
+    ],
+    excluded: ['/svc/events', '/svc/vms/{name}/vnc'],
+    phases: 'examples,coverage,fuzzing',
+  },
+  computer: {
+    start: () => startComputer(),
+    checks: ['not_a_server_error'],
+    excluded: ['/files/watch', '/pty/{pid}/stream'],
+    // Every boundary of sixty commands takes minutes.
+    phases: 'fuzzing',
+  },
+} as const
+const { start, checks, excluded, phases } = kinds[kind as keyof typeof kinds]
+
+await using host = await start()
 const child = Bun.spawn(
   [
     program,
@@ -20,9 +47,8 @@ const child = Bun.spawn(
     `${host.url}/openapi.json`,
     '--checks',
     checks.join(','),
-    // Neither is answered at once: the one goes on for ever, the other is a WebSocket.
-    ...['/svc/events', '/svc/vms/{name}/vnc'].flatMap((path) => ['--exclude-path', path]),
-    ...['--phases', 'examples,coverage,fuzzing', '--max-examples', '20', '--seed', seed],
+    ...excluded.flatMap((path) => ['--exclude-path', path]),
+    ...['--phases', phases, '--max-examples', '20', '--seed', seed],
     ...['--continue-on-failure', '--request-timeout', '60', '--no-color', '--warnings', 'off'],
   ],
   { stdout: 'pipe', stderr: 'inherit' },

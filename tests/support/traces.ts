@@ -26,10 +26,19 @@ export const listeningSockets = (): string[] => {
     .flatMap((fields) => (fields[3] === accepting && fields[7] !== undefined ? [fields[7]] : []))
 }
 
+/** Names of a process's open files; none where it has ended. */
+const openFiles = (pid: number): string[] => {
+  try {
+    return readdirSync(`/proc/${pid}/fd`)
+  } catch {
+    return []
+  }
+}
+
 /** Inodes of the sockets that a process holds. */
 const socketInodes = (pid: number): Set<string> => {
   const inodes = new Set<string>()
-  for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+  for (const fd of openFiles(pid)) {
     try {
       const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]
       if (inode !== undefined) inodes.add(inode)

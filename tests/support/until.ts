@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs'
 
 /** Milliseconds after which a condition counts as never met; far more than any needs, because machines are busy. */
-const usualPatienceMs = 30_000
+const usualPatienceMs = 120_000
 
 /** Settles with the first value of `look` that is neither null, undefined nor false; throws naming `what` when none comes. */
 export const until = async <T>(

@@ -1,9 +1,11 @@
 /** A VM host of its own for a test: `backlot serve` with a throw-away home. */
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { giveAcceleration, keepAcceleration } from './acceleration.ts'
 import { backlotCommand, type Finished, runBacklot } from './backlot.ts'
+import { until } from './until.ts'
 
 /** Ends the hypervisors of the VMs in the locations of a home that a test has not stopped, as their pid files name them. */
 const killVms = async (home: string): Promise<void> => {
@@ -15,6 +17,22 @@ const killVms = async (home: string): Promise<void> => {
     } catch {
       // It has ended in the meantime.
     }
+  }
+}
+
+/** Waits until nothing runs that was started with that home: what a service has asked for may outlive it by a moment. */
+const ended = (home: string): Promise<true> =>
+  until('what used the home of the service to end', () => {
+    const files = [...new Bun.Glob('[0-9]*/environ').scanSync({ cwd: '/proc', onlyFiles: false })]
+    return !files.some((file) => usesHome(join('/proc', file), home))
+  })
+
+const usesHome = (file: string, home: string): boolean => {
+  try {
+    return readFileSync(file, 'latin1').split('\0').includes(`BACKLOT_HOME=${home}`)
+  } catch {
+    // It has ended, or is another user's.
+    return false
   }
 }
 
@@ -85,6 +103,7 @@ export const startVmHost = async (
       // VMs outlive their service, but not its home.
       if (givenHome === undefined) await killVms(home)
       await end()
+      if (givenHome === undefined) await ended(home)
       keepAcceleration(home)
       if (givenHome === undefined) await rm(home, { recursive: true, force: true })
     },

@@ -1,12 +1,13 @@
 /** Putting the person's brake on and off: through the daemon that listens, else by the file that all drivers look at. */
 import { dirname } from 'node:path'
+import { pauseFileOf } from '@backlot/contract/display'
 import { Failure } from '@backlot/contract/failure'
-import { Brake, type BrakeState, pauseFileOf } from '@backlot/driver/brake'
-import { connect } from '@backlot/driver/edges/connection'
+import { connect } from '@backlot/driver/edges/client/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
+import { Brake, type BrakeState } from '@backlot/native/brake'
 import type { Command } from './command.ts'
 import { readFlags } from './flags.ts'
-import { printJson, say } from './output.ts'
+import { printJson, say } from './terminal/output.ts'
 import { reachOf } from './tool-call.ts'
 
 /** How the brake of the environment's display stands, without asking a daemon. */

@@ -1,27 +1,36 @@
 /** `bun ts/cli/build.ts`: makes `dist/backlot`, one file with runtime, modules and native core, and its second name. */
-import { linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bundle } from '@backlot/vmhost/console/bundle'
+import { bundle as docsFiles } from '@backlot/computer/docs/bundle'
+import { bundle as viewFiles } from '@backlot/computer/view/bundle'
+import { packageFolder } from '@backlot/pack/modules'
+import { bundle as consoleFiles } from '@backlot/vmhost/console/bundle'
 
 const dist = join(import.meta.dir, '../../dist')
 const made = join(dist, `backlot.${process.pid}`)
 
-// Made beforehand: one build does not wait for another that runs within it.
-const consoleFiles = JSON.stringify(await bundle())
+/** The modules that make files of web pages, and what they make: one build does not wait for another within it. */
+const pages = [
+  { module: /\/ts\/vmhost\/console\/bundle\.ts$/, files: await consoleFiles() },
+  { module: /\/ts\/computer\/docs\/bundle\.ts$/, files: await docsFiles() },
+  { module: /\/ts\/computer\/view\/bundle\.ts$/, files: await viewFiles() },
+]
 
-/** Puts the finished files of the console in the place of what makes them. */
-const finishedConsole: Bun.BunPlugin = {
-  name: 'console',
+/** Puts the finished files of web pages in the place of what makes them. */
+const finishedPages: Bun.BunPlugin = {
+  name: 'pages',
   setup(build) {
-    build.onLoad({ filter: /\/ts\/vmhost\/console\/bundle\.ts$/ }, () => ({
-      contents: `const files = ${consoleFiles}\nexport const bundle = async () => files`,
-      loader: 'js',
-    }))
+    for (const { module, files } of pages) {
+      build.onLoad({ filter: module }, () => ({
+        contents: `const files = ${JSON.stringify(files)}\nexport const bundle = async () => files`,
+        loader: 'js',
+      }))
+    }
   },
 }
 
 mkdirSync(dist, { recursive: true })
-const { success, logs } = await Bun.build({
+const { success, logs, metafile } = await Bun.build({
   entrypoints: [join(import.meta.dir, 'main.ts')],
   root: join(import.meta.dir, '../..'),
   target: 'bun',
@@ -30,11 +39,29 @@ const { success, logs } = await Bun.build({
   // Parsed beforehand, and only what a command needs is loaded: together they halve the time of a shell call.
   bytecode: true,
   splitting: true,
-  plugins: [finishedConsole],
+  metafile: true,
+  plugins: [finishedPages],
   compile: { outfile: made, autoloadDotenv: false, autoloadBunfig: false },
 })
 for (const log of logs) console.error(log)
 if (!success) process.exit(1)
+
+/** The modules of the pages, which stand in the executable as finished files. */
+const ofPages = await Bun.build({
+  entrypoints: ['computer/docs', 'computer/view', 'vmhost/console'].map((folder) =>
+    join(import.meta.dir, '..', folder, 'page/main.tsx'),
+  ),
+  target: 'browser',
+  splitting: true,
+  metafile: true,
+  define: { 'process.env.NODE_ENV': '"production"' },
+  jsx: { runtime: 'automatic', importSource: 'preact', development: false },
+})
+const modules = [metafile, ofPages.metafile].flatMap((told) => Object.keys(told?.inputs ?? {}))
+const packages = new Set(modules.map(packageFolder).filter((folder) => folder !== undefined))
+// What it holds of others, for the notices that are published with it.
+writeFileSync(`${made}.packages.json`, JSON.stringify([...packages].toSorted()))
+renameSync(`${made}.packages.json`, join(dist, 'backlot.packages.json'))
 
 // A running executable cannot be written to, but it can be replaced.
 renameSync(made, join(dist, 'backlot'))

@@ -1,5 +1,5 @@
 /** This very executable: under which name it runs, and how to start it again. */
-import type { Program } from '@backlot/driver/edges/launch'
+import type { Program } from '@backlot/driver/edges/client/launch'
 
 /** The names of the executable; which one is used decides what the commands mean. */
 export type ProgramName = 'backlot' | 'backlot-driver'
@@ -18,3 +18,8 @@ export const programCalled = (name: ProgramName): Program =>
   isCompiled()
     ? { command: [process.execPath], argv0: name }
     : { command: [process.execPath, `${import.meta.dir}/${name === 'backlot' ? 'main' : name}.ts`], argv0: 'bun' }
+
+/** Lets the SDK, which starts the executable for what acts, find this one where nobody named another. */
+export const nameToSdk = (): void => {
+  if (isCompiled()) process.env.BACKLOT_BIN ||= process.execPath
+}

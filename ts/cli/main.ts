@@ -2,20 +2,20 @@
 import { Failure, failures } from '@backlot/contract/failure'
 import { version } from '@backlot/contract/version'
 import { type ProgramName, programName } from './executable.ts'
-import { print, say } from './output.ts'
 import { commandNames, loadCommand } from './registry.ts'
+import { print, say } from './terminal/output.ts'
 import { callTool } from './tool-call.ts'
 
 const run = async (program: ProgramName, args: readonly string[]): Promise<number> => {
   const [name, ...rest] = args
   if (name === undefined && program === 'backlot-driver' && !isTerminal()) return run(program, ['mcp'])
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    const { overview, helpFor } = await import('./help.ts')
-    await print(rest[0] === undefined ? await overview(program) : await helpFor(program, rest[0]))
+    const { overview, helpFor } = await import('./terminal/help.ts')
+    await print(rest[0] === undefined ? await overview(program) : await helpFor(program, rest[0], rest.slice(1)))
     return name === undefined ? failures.usage.exit : 0
   }
   if (name === 'completion' && rest[0] === 'words') {
-    const { candidates } = await import('./complete.ts')
+    const { candidates } = await import('./terminal/complete.ts')
     for (const word of await candidates(program, rest.slice(rest[1] === '--' ? 2 : 1))) await print(word)
     return 0
   }
@@ -25,9 +25,10 @@ const run = async (program: ProgramName, args: readonly string[]): Promise<numbe
   }
   if (rest.includes('--help') && (rest.indexOf('--') === -1 || rest.indexOf('--help') < rest.indexOf('--'))) {
     await print(
-      await (await import('./help.ts')).helpFor(
+      await (await import('./terminal/help.ts')).helpFor(
         program,
         rest[0] !== '--help' && name === 'call' ? String(rest[0]) : name,
+        rest,
       ),
     )
     return 0
@@ -38,7 +39,7 @@ const run = async (program: ProgramName, args: readonly string[]): Promise<numbe
     throw new Failure('usage', `The flag "${name}" is not known. \`${program} help\` lists what there is.`)
   return callTool(name, rest, {
     waitsForInput: false,
-    whenUnknown: async () => (await import('./help.ts')).unknownCommand(program, name, commandNames(program)),
+    whenUnknown: async () => (await import('./terminal/help.ts')).unknownCommand(program, name, commandNames(program)),
   })
 }
 

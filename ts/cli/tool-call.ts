@@ -2,10 +2,10 @@
 import { Failure } from '@backlot/contract/failure'
 import type { ToolResult } from '@backlot/driver'
 import { defaultSocket, identityOf, socketPath } from '@backlot/driver/edges/address'
-import type { Reach } from '@backlot/driver/edges/launch'
-import { callFromShell, exitOf, talkOf } from '@backlot/driver/edges/shell'
+import type { Reach } from '@backlot/driver/edges/client/launch'
+import { callFromShell, exitOf, talkOf } from '@backlot/driver/edges/client/shell'
 import { programCalled } from './executable.ts'
-import { print, say } from './output.ts'
+import { print, say } from './terminal/output.ts'
 
 /** The flags of every tool call, as the help shows them. */
 export const toolCallFlags = `  -                           Read the JSON from standard input.
@@ -74,7 +74,7 @@ export const callTool = async (
 }
 
 const fromInput = async (json: string | undefined, waits: boolean): Promise<string> => {
-  const { readInput } = await import('@backlot/driver/edges/input')
+  const { readInput } = await import('@backlot/driver/edges/client/input')
   const text = await readInput(json === '-' || (waits && !isTerminal()))
   if (text === undefined)
     await say(`note: standard input holds nothing yet: called without arguments; "-" waits for them`)
@@ -87,7 +87,7 @@ const printResult = async (result: ToolResult, { raw, pictureFile }: Flags): Pro
   const hasPicture = result.content.some((item) => item.type === 'image')
   let path: string | undefined
   if (hasPicture && (!raw || pictureFile !== undefined)) {
-    path = (await import('@backlot/driver/edges/picture')).savePicture(result, pictureFile)
+    path = (await import('@backlot/driver/edges/client/picture')).savePicture(result, pictureFile)
   }
   const structured =
     path === undefined ? result.structuredContent : { ...result.structuredContent, screenshot_file_path: path }

@@ -1,9 +1,9 @@
 /** A typed client read off the declarations of an HTTP surface. */
-import { type Endpoint, type Endpoints, type Input, inputFields, type Result } from './endpoint.ts'
+import { type Input, inputFields, type Operation, type Operations, type Result } from './endpoint.ts'
 import { Failure, type FailureCode, failures } from './failure.ts'
 
 /** One method for each operation; it throws the `Failure` that the service answers with. */
-export type Client<Declared extends Endpoints> = {
+export type Client<Declared extends Operations> = {
   readonly [Name in keyof Declared]: (
     // biome-ignore lint/complexity/noBannedTypes: asks whether every field may be left out.
     ...input: {} extends Input<Declared[Name]> ? [input?: Input<Declared[Name]>] : [input: Input<Declared[Name]>]
@@ -22,7 +22,7 @@ export interface Reach {
 }
 
 /** The client of a surface; a service that cannot be reached, or is another one, gives `host_unreachable`. */
-export const httpClient = <Declared extends Endpoints>(declared: Declared, reach: Reach): Client<Declared> =>
+export const httpClient = <Declared extends Operations>(declared: Declared, reach: Reach): Client<Declared> =>
   Object.fromEntries(
     Object.entries(declared).map(([name, endpoint]) => [
       name,
@@ -30,7 +30,7 @@ export const httpClient = <Declared extends Endpoints>(declared: Declared, reach
     ]),
   ) as unknown as Client<Declared>
 
-const call = async (endpoint: Endpoint, input: Readonly<Record<string, unknown>>, reach: Reach): Promise<unknown> => {
+const call = async (endpoint: Operation, input: Readonly<Record<string, unknown>>, reach: Reach): Promise<unknown> => {
   const { url, init } = request(endpoint, input, reach)
   let response: Response
   try {
@@ -49,7 +49,7 @@ const call = async (endpoint: Endpoint, input: Readonly<Record<string, unknown>>
 }
 
 const request = (
-  endpoint: Endpoint,
+  endpoint: Operation,
   input: Readonly<Record<string, unknown>>,
   reach: Reach,
 ): { url: string; init: RequestInit } => {

@@ -9,16 +9,16 @@ export const vmHostPrefixes = ['/svc', '/lume'] as const
 /** Bytes of a request body that the VM host reads; longer ones are refused. */
 export const longestHostBodyBytes = 1024 * 1024
 
-/** Answers after which the VM host collects its garbage. */
+/** Answers after which a server collects its garbage. */
 export const answersPerCollection = 100
 
-/** Screens of VMs in browsers. */
+/** Screens in browsers. */
 export const screens = {
   /** Bytes of input that wait at most for a screen to take them, and in one message. */
   mostWaitingBytes: 4 * 1024 * 1024,
 } as const
 
-/** How a browser is let in where the VM host asks for a token. */
+/** How a browser is let in where a server asks for a key. */
 export const consoleAccess = {
   /** Milliseconds for which a link that was not used is good. */
   linkMs: 10 * 60 * 1_000,
@@ -40,6 +40,26 @@ export const hostInterface = {
 /** Seconds that a guest has to shut down when it is stopped: where nobody says how many, and at most. */
 export const stopGrace = { usualSeconds: 11, mostSeconds: 240 } as const
 
+/** Images in registries, and where they come from when nobody says. */
+export const images = {
+  /** Whose images are pulled and pushed where neither the request nor the configuration says. */
+  registry: 'ghcr.io',
+  organization: 'trycua',
+  /** Megabytes of a disk in one layer of a push. */
+  chunkSizeMb: 512,
+  /** Layers that are fetched or sent at a time. */
+  layersAtOnce: 3,
+  /** Bytes of a manifest or a configuration that are read. */
+  longestManifestBytes: 4 * 1024 * 1024,
+  /** Tries without a new byte, the pause before the second, and the silence after which a connection is given up. */
+  tries: 5,
+  pauseMs: 500,
+  silenceMs: 30_000,
+  /** Apple's public list of restore images, and the bytes of it that are read. */
+  ipswCatalog: 'https://mesu.apple.com/assets/macos/com_apple_macOSIPSW/com_apple_macOSIPSW.xml',
+  longestCatalogBytes: 32 * 1024 * 1024,
+} as const
+
 /** Operations of the VM host that are remembered, those under way aside. */
 export const operationsKept = 200
 
@@ -57,8 +77,14 @@ export const environment = {
   hostUrl: 'BACKLOT_HOST_URL',
   /** Token that the VM host asks of its callers, and that our commands send to it. */
   hostToken: 'BACKLOT_HOST_TOKEN',
+  /** The key that `backlot computer` asks of its callers. */
+  computerKey: 'BACKLOT_COMPUTER_KEY',
   /** File of the native core to load instead of the one of this platform. */
   nativePath: 'BACKLOT_NATIVE_PATH',
+  /** The key of the cloud, where neither the program nor `login` gives one. */
+  cloudKey: 'BACKLOT_API_KEY',
+  /** Address of the cloud API. */
+  cloudUrl: 'BACKLOT_BASE_URL',
   /** `long` or `short`: how trees tag elements, whatever the configuration says. */
   elementTags: 'BACKLOT_ELEMENT_TAGS',
   /** `1`: `mcp` runs the tools in its own process, as with `--direct`. */
@@ -71,8 +97,21 @@ export const environment = {
   ffmpeg: 'FFMPEG_BIN',
   /** Address of the package registry that check_for_update asks; empty: none is asked. */
   updateRegistry: 'BACKLOT_UPDATE_REGISTRY',
+  /** File with the Debian packages of the own root of sandboxes, one a line, in the place of the recipe's. */
+  localPackages: 'BACKLOT_LOCAL_PACKAGES',
+  /** Folder with docker's `config.json`, which holds what registries ask for. */
+  dockerConfig: 'DOCKER_CONFIG',
   /** Name of the private desktop that a process belongs to; set by Backlot, not by the person. */
   desktop: 'BACKLOT_DESKTOP',
+} as const
+
+/** Where a root is built from whose machine has no sources of that release; SUITE stands for its name. */
+export const debian = {
+  sources: [
+    'deb http://deb.debian.org/debian SUITE main',
+    'deb http://deb.debian.org/debian SUITE-updates main',
+    'deb http://deb.debian.org/debian-security SUITE-security main',
+  ],
 } as const
 
 /** Tree of one window: how much is walked, and for how long, when the call does not say. */
@@ -98,6 +137,28 @@ export const evidence = {
   calmMs: 1_100,
   /** Milliseconds for which changed pixels must stay: a highlight under a pointer that passes is gone sooner. */
   stayMs: 100,
+  /** Milliseconds of silence after which events count as an answer to what was just done. */
+  silenceMs: 80,
+  /** Milliseconds that an application gets at most to prove that it has handled an action. */
+  handledMs: 2_000,
+  /** Milliseconds without drawing and events, after all was handled, in which two frames of a usual display would have come. */
+  frameMs: 36,
+} as const
+
+/** What comes of an action after it was answered. */
+export const late = {
+  /** Milliseconds for which it is waited for; an application must have been silent for as long before. */
+  followMs: 1_000,
+  /** Milliseconds between two looks at most. */
+  lookEveryMs: 200,
+  /** Milliseconds that an answer waits at most for a look at what came late. */
+  answerMs: 250,
+  /** Actions that are followed at a time, all sessions together. */
+  mostFollowed: 32,
+  /** Facts that are kept for a session until its next answer; of more only the number. */
+  mostKept: 20,
+  /** Applications whose last words are remembered. */
+  mostApplications: 64,
 } as const
 
 /** A drag, as long as the call does not say otherwise, and at most. */
@@ -119,8 +180,28 @@ export const waiting = {
 /** Calls in one run_steps. */
 export const mostSteps = 64
 
+/** Bringing an element into view. */
+export const intoView = {
+  /** Gestures of the wheel at most. */
+  turns: 60,
+  /** Milliseconds in which what was scrolled begins to move, and in which it comes to rest. */
+  movesMs: 400,
+  settlesMs: 2_500,
+  /** Milliseconds between two looks. */
+  lookEveryMs: 30,
+} as const
+
 /** How far one scroll goes. */
-export const scroll = { amount: 3, most: 100 } as const
+export const scroll = {
+  amount: 3,
+  most: 100,
+  /** Pixels that one detent of a wheel moves, about. */
+  detentPixels: 60,
+  /** Milliseconds that an application gets at most to come to rest before it is scrolled. */
+  restsMs: 500,
+  /** Milliseconds in which what is scrolled moves, or does not. */
+  movesMs: 300,
+} as const
 
 /**
  * Milliseconds that an application must announce nothing before it is observed, and for which that is waited at most
@@ -215,7 +296,7 @@ export const longestLineBytes = 16 * 1024 * 1024
 /** Calls of one connection that are under way at a time; further ones wait. */
 export const callsAtOnce = 64
 
-/** Processes whose last zoom picture is remembered for `from_zoom`. */
+/** Zoom pictures that are remembered for `from_zoom`, one for each caller and process. */
 export const zoomsKept = 256
 
 /** Pictures of shell calls that are kept in the cache folder. */
@@ -253,6 +334,22 @@ export const updates = {
   rememberMs: 6 * 60 * 60 * 1_000,
 } as const
 
+/** The cloud API, as the SDK uses it. */
+export const cloud = {
+  /** Where its VMs are made when nobody says. */
+  region: 'us-east-1',
+  /** Times that a request which changes nothing is sent, the first included. */
+  attempts: 3,
+  /** Milliseconds before it is sent again, doubled each time. */
+  retryMs: 200,
+  /** Milliseconds between two looks at a VM that starts or stops: the first, and the longest. */
+  lookEveryMs: { first: 100, longest: 2_000 },
+  /** Bytes of an answer that are read. */
+  longestAnswerBytes: 16 * 1024 * 1024,
+  /** Milliseconds that a person has to sign in. */
+  loginMs: 120_000,
+} as const
+
 /** Web pages. */
 export const page = {
   /** Milliseconds that a browser may take to say what it is. */
@@ -276,4 +373,14 @@ export const page = {
   /** Elements that one query gives, and characters of each text in them. */
   elements: 200,
   longestPart: 500,
+} as const
+
+/** MCP over HTTP. */
+export const mcpOverHttp = {
+  /** Sessions that are kept; beyond them the one that was idle longest ends. */
+  mostSessions: 100,
+  /** Milliseconds without a request after which a session may be ended. */
+  idleMs: 30 * 60_000,
+  /** Bytes of a request. */
+  longestBodyBytes: 16 * 1024 * 1024,
 } as const

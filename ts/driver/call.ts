@@ -1,18 +1,19 @@
 /** The one path of every call, whatever edge it came through: find, fill defaults, check, session, run, envelope. */
 import { Failure } from '@backlot/contract/failure'
 import { callsPerCollection } from '@backlot/contract/limits'
-import { checkArguments } from './check.ts'
+import { keepSecret, secretsIn } from './action/typing.ts'
 import type { Call, CallContext } from './context.ts'
 import type { Driver } from './driver.ts'
-import { hiddenArguments, isOffered, offersExtensions } from './extensions.ts'
 import { recordingsOf } from './recording/recordings.ts'
-import { findTool, unknownTool } from './registry.ts'
-import { failed, succeeded, type ToolResult } from './result.ts'
-import { runTool } from './run-tool.ts'
-import { sessionOf } from './session-name.ts'
-import type { Session } from './sessions.ts'
-import type { Outcome, Tool } from './tool.ts'
-import { secretsIn } from './typing.ts'
+import { ShortSecrets } from './secrets/short-secrets.ts'
+import { sessionOf } from './session/session-name.ts'
+import type { Session } from './session/sessions.ts'
+import { checkArguments } from './tool/check.ts'
+import { hiddenArguments, isOffered, offersExtensions } from './tool/extensions.ts'
+import { findTool, unknownTool } from './tool/registry.ts'
+import { failed, succeeded, type ToolResult } from './tool/result.ts'
+import { runTool } from './tool/run-tool.ts'
+import type { Outcome, Tool } from './tool/tool.ts'
 
 export type { ToolResult }
 
@@ -23,50 +24,55 @@ export const callTool = async (
   args: unknown,
   context: CallContext,
 ): Promise<ToolResult> => {
+  const short = new ShortSecrets()
+  const began = performance.now()
   try {
     const tool = findTool(name)
-    if (tool !== undefined) driver.secrets.add(...secretsIn(tool, args, findTool))
+    if (tool !== undefined) keepSecret({ driver, short }, secretsIn(tool, args, findTool))
     const extensions = await offersExtensions(driver.config)
     if (tool === undefined || !isOffered(tool, extensions)) throw unknownTool(name, extensions)
     // What cannot be meant is refused before the person's brake is looked at.
     const checked = checkArguments(tool, args, hiddenArguments(tool, extensions))
     const { session: fromEdge, ...edge } = context
     const caller = { ...edge, ...sessionOf(tool, args, fromEdge) }
-    const isHeld = tool.attributes.pausable && tool.looks?.(checked) !== true
+    const onlyLooks = tool.attributes.readOnly || tool.looks?.(checked) === true
+    const work = (owner: Session, ending: AbortSignal) => {
+      const run = async (signal: AbortSignal) => {
+        const outcome = await runTool(callOf(driver, { ...caller, signal }, owner, short), tool, checked)
+        return driver.late.told(owner.key, began, outcome)
+      }
+      return tool.attributes.pausable && !onlyLooks ? driver.underBrake(ending, run) : run(ending)
+    }
     const outcome = await recordingsOf(driver).using(() =>
-      driver.sessions.during(caller, context.signal, (owner, ending) => {
-        const run = (signal: AbortSignal) => runTool(callOf(driver, { ...caller, signal }, owner), tool, checked)
-        return isHeld ? driver.underBrake(ending, run) : run(ending)
-      }),
+      driver.sessions.during(caller, context.signal, work, onlyLooks),
     )
-    return succeeded(withoutSecrets(driver, tool, outcome))
+    return succeeded(withoutSecrets(driver, short, tool, outcome))
   } catch (error) {
     const failure = Failure.from(error)
     driver.heed(failure)
     const { secrets } = driver
-    const data = secrets.without(failure.data) as Failure['data']
-    return failed(new Failure(failure.code, secrets.masked(failure.message), data))
+    const data = short.without(secrets.without(failure.data)) as Failure['data']
+    return failed(new Failure(failure.code, short.maskedIn(secrets.masked(failure.message)), data))
   } finally {
     collectNowAndThen()
   }
 }
 
 /** A call's answer is masked as well: who reads it need not be who told the secret. */
-const withoutSecrets = ({ secrets }: Driver, { attributes }: Tool, outcome: Outcome): Outcome => {
-  if (secrets.isEmpty) return outcome
+const withoutSecrets = ({ secrets }: Driver, short: ShortSecrets, { attributes }: Tool, outcome: Outcome): Outcome => {
+  if (secrets.isEmpty && short.isEmpty) return outcome
   const showsTrees = attributes.grants.includes('accessibility')
-  return {
-    ...outcome,
-    text: showsTrees ? secrets.maskedTree(outcome.text) : secrets.masked(outcome.text),
-    structured: secrets.without(outcome.structured) as Outcome['structured'],
-  }
+  const text = showsTrees ? secrets.maskedTree(outcome.text) : secrets.masked(outcome.text)
+  const structured = secrets.without(outcome.structured)
+  return { ...outcome, text: short.maskedIn(text), structured: short.without(structured) as Outcome['structured'] }
 }
 
 /** What the handlers of a call are given. */
-const callOf = (driver: Driver, context: CallContext, owner: Session): Call => ({
+const callOf = (driver: Driver, context: CallContext, owner: Session, short: ShortSecrets): Call => ({
   driver,
   ...context,
   owner,
+  short,
   config: async () => ({ ...(await driver.config.read()), ...owner.overrides }),
   gesture: (work) => driver.agents.gesture(owner.key, context.signal, work),
 })

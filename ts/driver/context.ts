@@ -1,8 +1,9 @@
 /** What a call carries through every step: its caller, its end, and the driver it acts through. */
 import type { Agent } from '@backlot/native'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import type { Driver } from './driver.ts'
-import type { Session } from './sessions.ts'
+import type { ShortSecrets } from './secrets/short-secrets.ts'
+import type { Session } from './session/sessions.ts'
 
 /** Who calls, and until when. */
 export interface CallContext {
@@ -16,6 +17,14 @@ export interface CallContext {
   readonly signal: AbortSignal
 }
 
+/**
+ * Whose pictures the coordinates of a call refer to, the first that has one: its session's, then its connection's own. What
+ * another connection was given says nothing of what this caller sees.
+ */
+export const viewersOf = ({ owner, client }: Pick<Call, 'owner' | 'client'>): readonly string[] => [
+  ...new Set([owner.key, client]),
+]
+
 /** What a tool's handler is given beside its arguments. */
 export interface Call extends CallContext {
   readonly driver: Driver
@@ -23,6 +32,8 @@ export interface Call extends CallContext {
   readonly owner: Session
   /** Texts that the call types: secrets, where it turns out that they go into a password field. */
   readonly types?: readonly string[]
+  /** Secrets that are masked in what comes of this call alone, the calls that it holds included. */
+  readonly short: ShortSecrets
   /** The configuration as it is for this call: what its session changed goes before what is stored. */
   config(): Promise<Config>
   /**

@@ -1,20 +1,21 @@
 /** A driver: the connections to one desktop, each opened when first needed, and what was last seen there. */
+import { pauseFileOf } from '@backlot/contract/display'
 import type { Failure } from '@backlot/contract/failure'
-import type { Accessibility, Capturer, Desktop } from '@backlot/native'
-import { Agents } from './agents.ts'
+import { shared } from '@backlot/contract/shared'
+import type { Accessibility, AppQueues, Capturer, Desktop } from '@backlot/native'
+import { Brake } from '@backlot/native/brake'
+import { StopKeyWatch } from '@backlot/native/stop-key'
+import { Late } from './action/late.ts'
 import { allDoneInOrder } from './all-done.ts'
-import { Brake } from './brake.ts'
-import { ConfigFile, configFileAt } from './config.ts'
-import { Cursors } from './cursors.ts'
-import { pauseFileOf } from './display.ts'
-import { SeenWindows } from './elements.ts'
+import { ConfigFile, configFileAt } from './config/config.ts'
+import { SeenWindows } from './observation/elements.ts'
+import { ZoomedWindows } from './observation/zoomed.ts'
 import { Browsers } from './page/browsers.ts'
-import { previewPlace } from './preview.ts'
-import { Secrets } from './secrets.ts'
-import { Sessions } from './sessions.ts'
-import { shared } from './shared.ts'
-import { StopKeyWatch } from './stop-key.ts'
-import { ZoomedWindows } from './zoomed.ts'
+import { Secrets } from './secrets/secrets.ts'
+import { Agents } from './session/agents.ts'
+import { Cursors } from './session/cursors.ts'
+import { previewPlace } from './session/preview.ts'
+import { Sessions } from './session/sessions.ts'
 
 /** Which desktop; what is absent comes from the environment. */
 export interface DriverOptions {
@@ -50,6 +51,10 @@ export interface Driver extends AsyncDisposable {
   holdsClipboard(): Promise<boolean>
   /** Who calls, each with an agent and a configuration of its own. */
   readonly sessions: Sessions
+  /** Whether applications have handled what was sent to them. */
+  queues(): Promise<AppQueues>
+  /** What comes of actions after they were answered. */
+  readonly late: Late
   /** Every session's own pointer and keyboard. */
   readonly agents: Agents
   /** What shows where each session acts. */
@@ -75,6 +80,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
   })
   const capturer = shared(async () => (await native()).Capturer.open(await desktop.get()))
   const agents = new Agents(async () => (await native()).Agent.open(await desktop.get(), 'backlot'))
+  const queues = shared(async () => (await native()).AppQueues.of(await desktop.get()))
   const accessibility = shared(async () => (await native()).Accessibility.open(options.busAddress ?? null))
   const config = new ConfigFile(options.configFile ?? configFileAt(process.env))
   const env = options.display === undefined ? process.env : { ...process.env, DISPLAY: options.display }
@@ -102,11 +108,14 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
   sessions.follow({
     ended({ key }) {
       seen.forgetScales(key)
+      zoomed.forget(key)
       return agents.release(key)
     },
   })
   sessions.follow({ ended: (session) => cursors.end(session) })
-  const onDisplay = [stopKey, agents, cursors, capturer, desktop]
+  const late = new Late()
+  sessions.follow({ ended: async ({ key }) => late.forget(key) })
+  const onDisplay = [stopKey, agents, cursors, queues, capturer, desktop]
   const seen = new SeenWindows()
   const zoomed = new ZoomedWindows()
   const browsers = new Browsers()
@@ -126,6 +135,8 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     desktop: desktop.get,
     capturer: capturer.get,
     accessibility: accessibility.get,
+    queues: queues.get,
+    late,
     agents,
     cursors,
     sessions,
@@ -134,9 +145,11 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
       if (failure.code !== 'display_lost') return
       seen.clear()
       zoomed.clear()
+      late.clear()
       for (const connection of onDisplay) connection.close().catch(() => undefined)
     },
     async [Symbol.asyncDispose]() {
+      late.close()
       seen.clear()
       brake[Symbol.dispose]()
       const connections = [browsers, ...onDisplay, accessibility]

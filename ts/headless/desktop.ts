@@ -5,13 +5,14 @@ import { Failure } from '@backlot/contract/failure'
 import { environment, longestSocketPath, privateDesktop } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { withoutSession } from './environment.ts'
-import { markOf, startGuardian, sweep } from './guardian.ts'
 import { deadDesktops, folderName, thisProcess } from './owner.ts'
 import type { PartName } from './part.ts'
 import { firstToEnd, startParts } from './parts.ts'
-import { type DesktopProgram, startProgram } from './program.ts'
+import { markOf, startGuardian, sweep } from './processes/guardian.ts'
+import { type DesktopProgram, startProgram } from './processes/program.ts'
 import { findPrograms } from './programs.ts'
-import type { WindowManagerName } from './window-managers.ts'
+import { keepManager } from './window-manager/kept-window-manager.ts'
+import type { WindowManagerName } from './window-manager/window-managers.ts'
 
 /** What a desktop can be asked to be. */
 export interface DesktopOptions {
@@ -21,8 +22,17 @@ export interface DesktopOptions {
   readonly glx?: boolean
   /** Its window manager; openbox, the only one configured by us, when absent. */
   readonly windowManager?: WindowManagerName
+  /** Openbox's file of the menu that the root window shows at the right button; it has none when absent. */
+  readonly menu?: string | undefined
   /** Variables from which places and the programs' environment are taken; those of this process when absent. */
   readonly environment?: Readonly<Record<string, string | undefined>>
+  /**
+   * Has the window manager started again where it ends by itself, with all windows as they were, and hears of it; without
+   * this its end is the end of the desktop.
+   */
+  readonly managerDied?: (how: string, pauseMs: number) => void
+  /** All that this process starts from then on is on the desktop, and ends with it; false when absent. */
+  readonly ownsChildren?: boolean
   /** Ends a start that is under way. */
   readonly signal?: AbortSignal
   /** Milliseconds until every part must be ready; 20,000 when absent. */
@@ -37,6 +47,16 @@ export interface DesktopEnd {
   readonly how: string
 }
 
+/** The failure of whoever still needs a desktop that is over. */
+export const desktopLost = ({ part, how }: DesktopEnd): Failure =>
+  new Failure(
+    'desktop_lost',
+    part === null
+      ? 'The private desktop was ended. Start it again.'
+      : `The ${part} of the private desktop ended with ${how}, and the desktop with it. Start it again.`,
+    { part },
+  )
+
 /** A running desktop; disposing of it ends every process on it, and nothing of it stays. */
 export interface PrivateDesktop extends AsyncDisposable {
   /** Such as `:5`. */
@@ -47,19 +67,25 @@ export interface PrivateDesktop extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
   /**
    * Starts a program with this process's standard streams; settles when it runs. All that descends from it ends with the
-   * desktop, also where it has left its parent, its session and its environment. Throws `desktop_lost`.
+   * desktop, also where it has left its parent, its session and its environment. Throws `desktop_lost`, `launch_failed`.
    */
   start(command: readonly [string, ...string[]]): Promise<DesktopProgram>
   /** Folder of mode 0700 with the desktop's sockets, configuration and logs; goes with it. */
   readonly folder: string
+  /** The Unix socket at which VNC viewers see the screen (RFB); undefined where the X server is Xvfb. */
+  readonly vncSocket: string | undefined
+  /** Those of now. */
   readonly pids: Readonly<Record<PartName, number>>
-  /** Settles when the desktop is over and everything of it has been ended; the end of any part is the end of all. */
+  /**
+   * Settles when the desktop is over and everything of it has been ended; the end of any part is the end of all, but for a
+   * window manager that is started again.
+   */
   readonly exited: Promise<DesktopEnd>
 }
 
 let count = 0
 
-const makeFolder = (runtime: string): string => {
+const newFolder = (runtime: string): string => {
   count += 1
   const folder = join(runtime, folderName(thisProcess(), count))
   const longest = join(folder, 'run', 'at-spi', 'bus_1000')
@@ -70,7 +96,6 @@ const makeFolder = (runtime: string): string => {
       { folder: runtime },
     )
   }
-  mkdirSync(join(folder, 'run'), { recursive: true, mode: 0o700 })
   return folder
 }
 
@@ -107,23 +132,35 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
   const programs = findPrograms(inherited.PATH ?? '/usr/local/bin:/usr/bin:/bin', options.windowManager)
   const { runtime } = placesOf(inherited)
   const swept = Promise.all(deadDesktops(runtime).map(sweep))
-  const folder = makeFolder(runtime)
+  const folder = newFolder(runtime)
+  // It is there before the folder is, and removes that should this process die.
   const guardian = startGuardian(folder)
+  try {
+    mkdirSync(join(folder, 'run'), { recursive: true, mode: 0o700 })
+  } catch (error) {
+    await guardian.end()
+    throw error
+  }
   const env = { ...withoutSession(inherited), [environment.desktop]: markOf(folder) }
   const size = options.size ?? privateDesktop.size
-  const abandoned = new AbortController()
+  const ending = new AbortController()
   const starting = startParts({
     programs,
     windowManager: options.windowManager ?? 'openbox',
+    menu: options.menu,
     folder,
     env,
     size,
     glx: options.glx ?? false,
     timeoutMs,
-    signal: abandoned.signal,
+    ending: ending.signal,
   })
-  const { parts, variables } = await within(starting, timeoutMs, options.signal).catch(async (error: unknown) => {
-    abandoned.abort()
+  const { server, session, accessibility, manager, startManager, variables, vncSocket } = await within(
+    starting,
+    timeoutMs,
+    options.signal,
+  ).catch(async (error: unknown) => {
+    ending.abort()
     await guardian.end()
     throw error
   })
@@ -131,21 +168,43 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
 
   let over: Promise<DesktopEnd> | null = null
   const finish = (end: DesktopEnd): Promise<DesktopEnd> => {
-    over ??= guardian.end().then(() => end)
+    ending.abort()
+    over ??= guardian.end(options.ownsChildren).then(() => end)
     return over
   }
+  const { managerDied } = options
+  const others = [server, session, accessibility]
+  const kept =
+    managerDied &&
+    keepManager({ first: manager, start: startManager, others, ending: ending.signal, died: managerDied })
+  // In the order in which they need each other.
+  const parts = kept === undefined ? [server, session, manager, accessibility] : others
+  const exited = firstToEnd(parts).then(finish)
   return {
     display: variables.DISPLAY,
     variables: { ...variables, [environment.desktop]: markOf(folder) },
     env: { ...env, ...variables },
-    start: (command) => startProgram(folder, command, { ...env, ...variables }),
+    async start(command) {
+      const program = await startProgram({ folder, command, env: { ...env, ...variables }, ending: ending.signal })
+      if (program !== null) return program
+      if (ending.signal.aborted) throw desktopLost(await exited)
+      throw new Failure(
+        'launch_failed',
+        `"${command[0]}" could not be started on the private desktop: "${folder}" takes no FIFO, or memory is short.`,
+        { program: command[0] },
+      )
+    },
     folder,
-    pids: Object.fromEntries(parts.map((part) => [part.name, part.pid])) as Record<PartName, number>,
-    exited: firstToEnd(parts).then(finish),
+    vncSocket,
+    get pids() {
+      const all = [...others, kept?.current ?? manager]
+      return Object.fromEntries(all.map((part) => [part.name, part.pid])) as Record<PartName, number>
+    },
+    exited,
     async [Symbol.asyncDispose]() {
       const dead = parts.find((part) => !part.isAlive())
       await finish(dead === undefined ? { part: null, how: '' } : { part: dead.name, how: await dead.exited })
-      await Promise.all(parts.map((part) => part.exited))
+      await Promise.all([...parts.map((part) => part.exited), kept?.over])
     },
   }
 }

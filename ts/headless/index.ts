@@ -1,7 +1,10 @@
 /** Private desktops: started, watched, ended. */
-export { type DesktopEnd, type DesktopOptions, type PrivateDesktop, startDesktop } from './desktop.ts'
+
+export { type DesktopEnd, type DesktopOptions, desktopLost, type PrivateDesktop, startDesktop } from './desktop.ts'
 export { foreignVariables } from './environment.ts'
-export { whenParentEnds } from './parent.ts'
+export { startTicksOf, thisProcess } from './owner.ts'
 export type { PartName } from './part.ts'
+export { again } from './processes/again.ts'
+export { whenParentEnds } from './processes/parent.ts'
 export { findPrograms } from './programs.ts'
-export { type WindowManagerName, windowManagerNames } from './window-managers.ts'
+export { type WindowManagerName, windowManagerNames } from './window-manager/window-managers.ts'

@@ -1,8 +1,10 @@
 /** One process of the desktop: started, listened to, watched. */
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { startTicksOf } from './owner.ts'
+import { type DescendantOptions, startDescendant } from './processes/descendant.ts'
 
 /** Names of the processes that a desktop cannot do without. */
 export type PartName = 'x_server' | 'window_manager' | 'session_bus' | 'accessibility_bus'
@@ -21,12 +23,8 @@ export interface Part {
 }
 
 /** What a part is started from. */
-export interface PartOptions {
+export interface PartOptions extends Omit<DescendantOptions, 'part'> {
   readonly name: PartName
-  readonly command: readonly [string, ...string[]]
-  readonly env: Readonly<Record<string, string>>
-  /** The desktop's folder: standard error goes to `NAME.log` in it. */
-  readonly folder: string
 }
 
 const lastWords = (log: string): string => {
@@ -38,39 +36,45 @@ const lastWords = (log: string): string => {
   }
 }
 
-/** Starts a part. */
-export const startPart = ({ name, command, env, folder }: PartOptions): Part => {
-  const log = join(folder, `${name}.log`)
-  const logFile = openSync(log, 'w', 0o600)
-  const child = Bun.spawn([...command], { cwd: '/', env, stdin: 'ignore', stdout: 'pipe', stderr: logFile })
-  closeSync(logFile)
-  const exited = child.exited.then(() =>
-    child.signalCode === null ? `status ${child.exitCode}` : `signal ${child.signalCode}`,
-  )
+/** What a status says as a shell gives it: 128 + N where signal N ended a process. */
+const ending = (status: number): string => {
+  const [signal] = Object.entries(constants.signals).find(([, number]) => number === status - 128) ?? []
+  return signal === undefined ? `status ${status}` : `signal ${signal}`
+}
+
+/** Starts a part; settles when it runs. Throws `desktop_not_started` where the desktop ends before. */
+export const startPart = async ({ name, ...options }: PartOptions): Promise<Part> => {
+  const started = await startDescendant({ ...options, part: name })
+  const [program] = options.command
+  if (started === null) {
+    throw new Failure(
+      'desktop_not_started',
+      `The private desktop ended before its ${name} was started. Start it again.`,
+      {
+        part: name,
+        program,
+      },
+    )
+  }
+  const exited = started.exited.then((status) => (status === null ? 'signal SIGKILL' : ending(status)))
   const failed = exited.then((how) => {
-    const words = lastWords(log)
+    const words = lastWords(join(options.folder, `${name}.log`))
     return new Failure(
       'desktop_not_started',
-      `The ${name} of the private desktop ("${command[0]}") ended with ${how} before it was ready${words === '' ? '' : `; it said: ${words}`}. Run it by hand to see why.`,
-      { part: name, program: command[0] },
+      `The ${name} of the private desktop ("${program}") ended with ${how} before it was ready${words === '' ? '' : `; it said: ${words}`}. Run it by hand to see why.`,
+      { part: name, program },
     )
   })
   return {
     name,
-    pid: child.pid,
+    pid: started.pid,
     exited,
     failed,
-    isAlive: () => startTicksOf(child.pid) !== null,
+    isAlive: () => startTicksOf(started.pid) !== null,
     async line(wanted) {
-      let text = ''
-      const decoder = new TextDecoder()
-      for await (const bytes of child.stdout) {
-        text += decoder.decode(bytes, { stream: true })
-        const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-        const found = whole.split('\n').find((line) => wanted.test(line))
-        if (found !== undefined) return found
-      }
-      throw await failed
+      const line = await started.line(wanted)
+      if (line === null) throw await failed
+      return line
     },
   }
 }

@@ -12,15 +12,17 @@ import {
 import { desktopVariables } from './environment.ts'
 import { type Part, type PartName, startPart } from './part.ts'
 import type { Programs } from './programs.ts'
-import { windowManagerReady } from './window-manager.ts'
-import { type WindowManagerName, windowManagerOf } from './window-managers.ts'
+import { windowManagerReady } from './window-manager/window-manager.ts'
+import { type WindowManagerName, windowManagerOf } from './window-manager/window-managers.ts'
 import { xAuthority } from './x-cookie.ts'
-import { xServerCommand } from './x-server.ts'
+import { showsScreen, xServerCommand } from './x-server.ts'
 
 /** What the parts are started with. */
 export interface PartsOptions {
   readonly programs: Programs
   readonly windowManager: WindowManagerName
+  /** The file of the root window's menu. */
+  readonly menu: string | undefined
   /** The desktop's folder, made already; `run` in it becomes the programs' `XDG_RUNTIME_DIR`. */
   readonly folder: string
   /** What every part inherits, the desktop's mark among it. */
@@ -29,8 +31,11 @@ export interface PartsOptions {
   readonly glx: boolean
   readonly timeoutMs: number
   /** Once aborted, no further part is started: the guardian may have looked for them already. */
-  readonly signal: AbortSignal
+  readonly ending: AbortSignal
 }
+
+/** The socket at which the screen is shown. */
+const vncSocketIn = (folder: string): string => join(folder, 'vnc')
 
 /** Says that the user has no name where that is why the session bus ended: its own words speak of memory. */
 const explainBus = (error: unknown): unknown => {
@@ -49,39 +54,48 @@ const explainBus = (error: unknown): unknown => {
  * Throws `desktop_not_started` or `user_without_name`, leaving what was started to the guardian.
  */
 export const startParts = async (options: PartsOptions) => {
-  const { programs, folder, env, size, glx, timeoutMs, signal } = options
-  const start = (name: PartName, command: [string, ...string[]], variables: Record<string, string> = {}): Part => {
-    signal.throwIfAborted()
-    return startPart({ name, command, env: { ...env, ...variables }, folder })
-  }
+  const { programs, folder, env, size, glx, timeoutMs, ending } = options
+  const start = (name: PartName, command: [string, ...string[]], variables: Record<string, string> = {}) =>
+    startPart({ name, command, env: { ...env, ...variables }, folder, ending })
 
   const authority = join(folder, 'x-authority')
   writeFileSync(authority, xAuthority(randomBytes(16)), { mode: 0o600 })
-  const server = start('x_server', xServerCommand(programs.xServer, { ...size, glx, authority }))
-  writeFileSync(join(folder, 'x-server.pid'), `${server.pid}\n`)
+  const vncSocket = showsScreen(programs.xServer) ? vncSocketIn(folder) : undefined
+  const screen = { ...size, glx, authority, vncSocket: vncSocketIn(folder) }
+  const server = await start('x_server', xServerCommand(programs.xServer, screen))
   const number = await server.line(/^\d+$/)
   writeFileSync(join(folder, 'display'), `${number}\n`)
   const variables = desktopVariables({ display: `:${number}`, authority, runtime: join(folder, 'run') })
 
   const row = windowManagerOf(options.windowManager)
-  const settings = row.variables(folder)
-  const startManager = (more: Record<string, string>): Part =>
-    start('window_manager', row.command(programs.windowManager, folder), { ...variables, ...more, ...settings })
-  const early = row.needsBus ? undefined : startManager({})
-  // What the bus starts for a window manager writes settings as that does.
-  const session = start('session_bus', sessionBusCommand(programs.sessionBus, folder), {
-    ...variables,
-    ...(row.needsBus && settings),
-  })
-  const startAccessibility = async () => {
+  const settings = row.variables(folder, options.menu)
+  const startManager = (more: Record<string, string>): Promise<Part> =>
+    start('window_manager', row.command(programs.windowManager, folder, options.menu), {
+      ...variables,
+      ...more,
+      ...settings,
+    })
+  const startEarly = async () => {
+    if (row.needsBus) return undefined
+    const manager = await startManager({})
+    await manager.line(windowManagerReady)
+    return manager
+  }
+  const startBuses = async () => {
+    // What the bus starts for a window manager writes settings as that does.
+    const session = await start('session_bus', sessionBusCommand(programs.sessionBus, folder), {
+      ...variables,
+      ...(row.needsBus && settings),
+    })
     const bus = await session.line(/^unix:/).catch((error: unknown) => {
       throw explainBus(error)
     })
     const complete = { ...variables, DBUS_SESSION_BUS_ADDRESS: bus }
-    const accessibility = start('accessibility_bus', accessibilityBusCommand(programs.accessibilityBus), {
+    const accessibility = await start('accessibility_bus', accessibilityBusCommand(programs.accessibilityBus), {
       ...complete,
       ...accessibilityBusVariables,
     })
+    ending.throwIfAborted()
     const ready = Bun.spawn(accessibilityReadyCommand(programs.busClient, Math.ceil(timeoutMs / 1000)), {
       cwd: '/',
       env: { ...env, ...complete },
@@ -91,12 +105,19 @@ export const startParts = async (options: PartsOptions) => {
     })
     const failure = await Promise.race([ready.exited, accessibility.failed])
     if (failure !== 0) throw failure instanceof Failure ? failure : await accessibility.failed
-    return { accessibility, complete }
+    return { session, accessibility, complete }
   }
-  const [{ accessibility, complete }] = await Promise.all([startAccessibility(), early?.line(windowManagerReady)])
-  const manager = early ?? startManager(complete)
+  const [early, { session, accessibility, complete }] = await Promise.all([startEarly(), startBuses()])
+  const manager = early ?? (await startManager(complete))
+  ending.throwIfAborted()
   if (programs.xprop !== undefined) await announced(manager, programs.xprop, { ...env, ...complete })
-  return { parts: [server, session, manager, accessibility] as const, variables: complete }
+  return {
+    ...{ server, session, accessibility, manager },
+    /** Starts another, where that one has ended. */
+    startManager: () => startManager(row.needsBus ? complete : {}),
+    variables: complete,
+    vncSocket,
+  }
 }
 
 /** Settles when a window manager has announced itself on the display (EWMH `_NET_SUPPORTING_WM_CHECK`), or is over. */

@@ -1,7 +1,7 @@
 /** The programs that a desktop is made of, and the Debian packages they come in. */
 import { accessSync, constants } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
-import { type WindowManagerName, windowManagerOf } from './window-managers.ts'
+import { type WindowManagerName, windowManagerOf } from './window-manager/window-managers.ts'
 
 /** A program by the names and places it is known under, the best first. */
 interface Program {

@@ -1,4 +1,4 @@
-/** The X server of a desktop: TigerVNC's without its VNC, or Xvfb. */
+/** The X server of a desktop: TigerVNC's, whose screen viewers see over a Unix socket, or Xvfb. */
 import { basename } from 'node:path'
 
 /** What an X server is started with. */
@@ -10,7 +10,12 @@ export interface XServerOptions {
   readonly glx: boolean
   /** The Xauthority file. */
   readonly authority: string
+  /** Where TigerVNC's shows its screen to VNC viewers (RFB), who are asked for nothing: a Unix socket of mode 0600. */
+  readonly vncSocket: string
 }
+
+/** Whether the server shows its screen to VNC viewers. */
+export const showsScreen = (program: string): boolean => basename(program) !== 'Xvfb'
 
 /**
  * The command that starts the server and prints the number of its display on standard output when it takes clients.
@@ -20,12 +25,12 @@ export interface XServerOptions {
  */
 export const xServerCommand = (
   program: string,
-  { width, height, glx, authority }: XServerOptions,
+  { width, height, glx, authority, vncSocket }: XServerOptions,
 ): [string, ...string[]] => {
-  const screen =
-    basename(program) === 'Xvfb'
-      ? ['-screen', '0', `${width}x${height}x24`]
-      : ['-geometry', `${width}x${height}`, '-depth', '24', '-rfbport', '-1', '-SecurityTypes', 'None']
+  const vnc = ['-rfbport', '-1', '-rfbunixpath', vncSocket, '-rfbunixmode', '0600', '-SecurityTypes', 'None']
+  const screen = showsScreen(program)
+    ? ['-geometry', `${width}x${height}`, '-depth', '24', ...vnc]
+    : ['-screen', '0', `${width}x${height}x24`]
   return [
     program,
     ...screen,

@@ -1,3 +1,2 @@
 export { type BuildOptions, type BuildProgress, type BuiltImage, buildImage } from './build.ts'
-export { listImages } from './local-images.ts'
 export { recipes } from './recipes/index.ts'

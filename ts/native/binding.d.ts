@@ -30,8 +30,8 @@ export declare class Accessibility {
   waitForEvent(pid: number, since: number, timeoutMs: number): Promise<number>
   /** Waits until the application has announced nothing for `quietMs`; false when it still did at the end of `ceilingMs`. */
   settled(pid: number, quietMs: number, ceilingMs: number): Promise<boolean>
-  /** Closes the connection; closing twice is fine. */
-  close(): void
+  /** Closes the connection, once it is open; closing twice is fine. */
+  close(): Promise<undefined>
 }
 
 /** An agent's own pointer and keyboard. */
@@ -83,6 +83,19 @@ export declare class Agent {
   close(): Promise<undefined>
 }
 
+/** Asks the applications of a display whether they have handled what was sent to them. */
+export declare class AppQueues {
+  /** Of the desktop's display; nothing is connected before the first question. */
+  static of(desktop: Desktop): AppQueues
+  /**
+   * Waits until the application that owns the window has handled every event that it was sent before; false when it had
+   * not within the time, null where nothing can prove it. Rejects with `display_lost`.
+   */
+  handled(windowId: number, timeoutMs: number): Promise<boolean | undefined | null>
+  /** Ends the connections; closing twice is fine. */
+  close(): void
+}
+
 /** A switch that ends a reading early. */
 export declare class AxCancel {
   /** A switch that is not used yet. */
@@ -97,10 +110,27 @@ export declare class AxSnapshot {
   get element_count(): number
   /** Why the tree is incomplete; null when it is complete. */
   get partial(): string | null
+  /** What lies beyond the view. */
+  get beyond(): AxBeyond
+  /**
+   * Where an element is now, and the part of the window in which it would be seen. Rejects with `stale_element`,
+   * `unknown_element`, `accessibility_timeout`.
+   */
+  place(index: number): Promise<AxPlace>
+  /**
+   * Asks the toolkit to bring an element into view; false where it cannot. Rejects with `stale_element`,
+   * `unknown_element`, `accessibility_timeout`.
+   */
+  scrollTo(index: number): Promise<boolean>
   /** The tree as Markdown; with `query` only matching lines and their ancestors, empty when nothing matches. */
   markdown(query: string | undefined | null, shortTags: boolean): string
   /** The elements as the text of a JSON array, frames in screen pixels; with `query` those of the lines that it keeps. */
   elements(query?: string | undefined | null): string
+  /**
+   * All that the Markdown shows, what nobody operates with null as its index, as the text of a JSON array like that of
+   * `elements`; parents stand before their children, which have a greater `depth`.
+   */
+  printed(): string
   /** One element as it was read; null when the snapshot has none of this index. */
   element(index: number): AxElement | null
   /** Index of the innermost element at a point in window pixels, or null. */
@@ -131,7 +161,8 @@ export declare class AxSnapshot {
   nearest(token: string): string
   /**
    * The shown objects of the web pages in the window as the text of a JSON array, parents before children: role, label,
-   * value, element_index (or null), parent (position in the array, or null), enabled, focusable, attributes (a record)
+   * value, element_index (or null), parent (position in the array, or null), enabled, focusable, offscreen, attributes
+   * (a record)
    * and frame {x, y, w, h} in screen pixels (or null). Rejects with `accessibility_timeout`.
    */
   page(timeoutMs: number): Promise<string>
@@ -181,12 +212,76 @@ export declare class Capturer {
   zoom(windowId: number, region: Rect): Promise<Zoomed>
   /** The picture of the whole screen, all monitors; of `hidden` windows it has what lies below them. */
   screen(maxDimension: number, hidden: Array<number>): Promise<Picture>
+  /** The picture of the whole screen, all monitors, as a JPEG; `quality` is 1 to 100. */
+  screenJpeg(quality: number): Promise<Jpeg>
   /** A hash of a window's pixels, or of a window-local part of them; it changes when what is seen changes. */
   digest(windowId: number, region?: Rect | undefined | null): Promise<string>
   /** The hash of a window's pixels, and for how long they were left alone before. */
   glance(windowId: number): Promise<Glance>
-  /** Gives the connection back; closing twice is fine. */
-  close(): void
+  /** Gives the connection back when the picture that is being taken has ended; closing twice is fine. */
+  close(): Promise<undefined>
+}
+
+/**
+ * The pointer and keyboard of the display itself, which a person sitting there would use. Calls are done in the order in
+ * which they are made; several objects, in whatever processes, take turns.
+ */
+export declare class CoreDevices {
+  /**
+   * Connects to a display. Rejects with `input_unavailable` where the X server lacks what this needs, and with
+   * `display_unavailable`.
+   */
+  static open(desktop: Desktop): Promise<CoreDevices>
+  /** Where the pointer is, in pixels of the screen. */
+  position(): Promise<Point>
+  /**
+   * Moves the pointer to a point of the screen within `durationMs` milliseconds, 0 being one motion. Rejects with
+   * `invalid_argument` for a point outside the screen, with `condition_not_met` where others use the devices for
+   * longer than a minute, and with `cancelled`.
+   */
+  move(to: Point, durationMs: number): Promise<undefined>
+  /**
+   * Presses a button, which stays down until `release`, `releaseAll`, `close` or the end of this process. Rejects as
+   * `move` does.
+   */
+  press(button: 'left' | 'middle' | 'right', at?: Point | null): Promise<undefined>
+  /** Releases a button, whoever pressed it. Rejects as `move` does. */
+  release(button: 'left' | 'middle' | 'right', at?: Point | null): Promise<undefined>
+  /** Clicks. Rejects as `move` does, and with `unknown_modifier`. */
+  click(request: CoreClick): Promise<undefined>
+  /** Holds a button along a path: one press, motions, one release. Rejects as `click` does. */
+  drag(request: CoreDrag): Promise<undefined>
+  /** Turns the wheel. Rejects as `click` does. */
+  wheel(request: CoreWheel): Promise<undefined>
+  /**
+   * Presses a key, with the modifiers that its character needs; it stays down until `keyUp`, `releaseAll`, `close` or
+   * the end of this process. Rejects with `unknown_key`, `unsupported_key`, `text_not_typable`, `condition_not_met` and
+   * `cancelled`.
+   */
+  keyDown(key: string): Promise<undefined>
+  /** Releases a key, whoever pressed it. Rejects as `keyDown` does. */
+  keyUp(key: string): Promise<undefined>
+  /** Presses keys in this order and releases them in the reverse one. Rejects as `keyDown` does. */
+  pressKeys(keys: Array<string>): Promise<undefined>
+  /**
+   * Types a text exactly into what has the keyboard, whatever the layout, the locks and the modifiers that are held;
+   * line breaks are Return, and `delayMs` is the pause after each character in milliseconds. Rejects with
+   * `text_not_typable` before anything is typed, with `condition_not_met` where the application does not read its keys,
+   * and with `cancelled`.
+   */
+  typeText(text: string, delayMs: number): Promise<undefined>
+  /** Releases every key and button that this object holds. Rejects as `move` does. */
+  releaseAll(): Promise<undefined>
+  /**
+   * Halts every call that was made before: it rejects with `cancelled` when what it pressed is up and lent keycodes are
+   * given back. What `keyDown` and `press` hold stays down.
+   */
+  cancel(): void
+  /**
+   * Cancels what is under way and releases what is held; closing twice is fine. Later calls reject with
+   * `agent_closed`.
+   */
+  close(): Promise<undefined>
 }
 
 /** The cursors of a display, each under a name. */
@@ -238,6 +333,31 @@ export declare class Desktop {
   clipboardWrite(clip: NewClip): Promise<undefined>
   /** True while others have the clipboard's content from this process. */
   clipboardIsHeld(): boolean
+  /** What a window is now. Rejects with `window_not_found`. */
+  windowState(windowId: number): Promise<WindowState>
+  /**
+   * Makes a window as large as the window manager does; one that is minimised comes back for it. Rejects with
+   * `window_not_found`, and with `window_manager_refused` where it does not happen.
+   */
+  maximize(windowId: number): Promise<WindowState>
+  /** Takes a window off the screen. Rejects as `maximize` does. */
+  minimize(windowId: number): Promise<WindowState>
+  /** Makes a window neither minimised nor maximised. Rejects as `maximize` does. */
+  restore(windowId: number): Promise<WindowState>
+  /**
+   * Asks a program to close its window and waits until it is gone, for at most `timeoutMs` milliseconds. Rejects with
+   * `window_not_found`, and with `window_manager_refused` where it is still there, as when the program asks whether to
+   * save.
+   */
+  closeWindow(windowId: number, timeoutMs: number): Promise<undefined>
+  /** The widths of a window's decorations. Rejects with `window_not_found`. */
+  frameExtents(windowId: number): Promise<FrameExtents>
+  /**
+   * Shows a PNG or JPEG, scaled to cover the screen, as the background of the root window. Rejects with
+   * `invalid_argument` where the file is no such picture, and with `window_manager_refused` where a desktop program
+   * covers the root window: it has a wallpaper of its own.
+   */
+  setWallpaper(path: string): Promise<undefined>
   /** Connects to a display; null is that of the environment. Rejects with `display_unavailable`. */
   static open(display?: string | undefined | null): Promise<Desktop>
   /** The display's name. */
@@ -256,6 +376,8 @@ export declare class Desktop {
   activeWindow(): Promise<number | null>
   /** Applications that run with a window a person could work in, then those that are installed. */
   apps(): Promise<Array<App>>
+  /** Starts an application as a person does: it may take the focus, and nothing is waited for; fulfils with its pid. */
+  start(options: LaunchOptions): Promise<number>
   /** Starts an application without giving it the focus, and waits for its first window. */
   launch(options: LaunchOptions): Promise<Launched>
   /** Ends a process at once, and returns when it is gone. */
@@ -273,7 +395,7 @@ export declare class Desktop {
   /** What the display and the session on it can do. */
   probe(): Promise<Probe>
   /** Closes the connection; closing twice is fine. */
-  close(): void
+  close(): Promise<undefined>
 }
 
 /** A lock that is held (flock(2)); the kernel lets go of it when its holder ends, however that ends. */
@@ -312,6 +434,24 @@ export declare class Film {
    * `error`. Stopping twice is fine.
    */
   stop(): Promise<FilmState>
+}
+
+/** A display that is filmed for as long as somebody asks for the next picture; where nothing changes no time passes in it. */
+export declare class LiveFilm {
+  /**
+   * Opens a connection of its own to a display; nothing is filmed yet. Rejects with `display_unavailable`,
+   * `invalid_argument` and `unsupported_platform`.
+   */
+  static open(desktop: Desktop, options?: FilmOptions | undefined | null): Promise<LiveFilm>
+  /**
+   * Waits for the next picture that is worth sending; null when it is closed. Rejects with `display_lost` and
+   * `capture_failed`, and is over then.
+   */
+  next(): Promise<LiveFilmPart | null>
+  /** Has the next picture be one that needs no other, and taken also when nothing changes. */
+  refresh(): void
+  /** Ends who waits for a picture, and gives the connection back; closing twice is fine. */
+  close(): Promise<undefined>
 }
 
 /** A connection to a hypervisor over QEMU's machine protocol, ready for commands. */
@@ -396,6 +536,20 @@ export interface AxApplication {
   toolkit: string
 }
 
+/** What a person would have to scroll to. */
+export interface AxBeyond {
+  /** Elements before those in view around them. */
+  above: number
+  /** Elements behind those in view around them. */
+  below: number
+  /** Texts that nobody operates. */
+  texts: number
+  /** True when there may be more: a document without end is not counted to its end. */
+  at_least: boolean
+  /** True when the tree holds them, so far as it was not cut. */
+  listed: boolean
+}
+
 /** A menu item that was chosen. */
 export interface AxChosen {
   /** The path as the application spells it. */
@@ -472,6 +626,16 @@ export interface AxOption {
   enabled: boolean
 }
 
+/** Where an element is, and the part of its window in which it would be seen. */
+export interface AxPlace {
+  /** The element. */
+  frame: AxFrame
+  /** What shows it where it is in view. */
+  area: AxFrame
+  /** True when the element has no place, and that of its neighbours in view says where it would be. */
+  estimated: boolean
+}
+
 /** Which window's tree is read, and how much of it. */
 export interface AxRequest {
   /** Process that owns the window. */
@@ -486,6 +650,10 @@ export interface AxRequest {
   max_elements: number
   /** Deepest level below the window that is read; 0 for no limit. */
   max_depth: number
+  /** Whether what lies beyond the view is read too; false when absent. */
+  offscreen?: boolean
+  /** Whether the places of what nobody operates are read too, such as headings and texts; false when absent. */
+  all_places?: boolean
   /** Milliseconds that the application may take altogether. */
   timeout_ms: number
 }
@@ -502,6 +670,24 @@ export interface AxWritten {
   /** The element's value afterwards; null for passwords and where it could not be read. */
   value: string | null
 }
+
+/** A TCP socket of this machine that a program called from. */
+export interface CallerSocket {
+  /** A name that no other socket gets until the machine starts again. */
+  cookie: string
+  /** Number of its file, as `/proc/PID/fd` names it. */
+  inode: number
+  /** The user whose socket it is. */
+  uid: number
+}
+
+/**
+ * The sockets of this machine at the other ends of the connections that this process has on the port `own_port` from
+ * that address and port: one, unless this process listens on several addresses and was called on two of them from the
+ * same port. null stands for one that no program of this machine has open; the list is empty where the connection
+ * has ended. Throws where the kernel does not tell (sock_diag(7)).
+ */
+export declare function callerSockets(address: string, port: number, ownPort: number): Array<CallerSocket | undefined | null>
 
 /**
  * The combination of a list of names, modifiers first and exactly one other key last. Throws
@@ -561,6 +747,42 @@ export interface Combination {
   modifiers: Array<string>
   /** Name of the key, as it was given. */
   key: string
+}
+
+/** Presses and releases of a button. */
+export interface CoreClick {
+  /** Which button. */
+  button: 'left' | 'middle' | 'right'
+  /** 1 to 3 presses. */
+  count: number
+  /** Pixels of the screen; absent or null for where the pointer is. */
+  at?: Point | null
+  /** Names of modifiers that are held around the presses. */
+  modifiers: Array<string>
+}
+
+/** One press, motions, one release. */
+export interface CoreDrag {
+  /** Pixels of the screen, from the press to the release; with a single point it begins where the pointer is. */
+  path: Array<Point>
+  /** Which button. */
+  button: 'left' | 'middle' | 'right'
+  /** Milliseconds from the press to the release. */
+  duration_ms: number
+  /** Names of modifiers that are held around all. */
+  modifiers: Array<string>
+}
+
+/** Detents of the wheel. */
+export interface CoreWheel {
+  /** Detents that bring what is to the right into view (button 7); negative for the left (button 6). */
+  right: number
+  /** Detents that bring what is below into view (button 5); negative for above (button 4). */
+  down: number
+  /** Pixels of the screen; absent or null for where the pointer is. */
+  at?: Point | null
+  /** Names of modifiers that are held around all. */
+  modifiers: Array<string>
 }
 
 /**
@@ -739,6 +961,15 @@ export interface Drag {
   modifiers: Array<string>
 }
 
+/**
+ * Sets variables of this process's environment, and removes others, for the native core and the programs that it starts;
+ * JavaScript's `process.env` is a copy, which is the caller's to change too.
+ *
+ * To be called before anything of this core is opened: other threads that read the environment by the C library alone
+ * would race with it. Later, once what was opened is closed, names that are set already may be given other values.
+ */
+export declare function enterEnvironment(variables: Record<string, string>, absent: Array<string>): void
+
 /** Why a film ended before it was stopped. */
 export interface FilmError {
   /** `display_lost`, `capture_failed` or `film_not_written`. */
@@ -781,6 +1012,18 @@ export interface FilmState {
   error?: FilmError | null
 }
 
+/** The widths of a window's decorations in pixels. */
+export interface FrameExtents {
+  /** On the left. */
+  left: number
+  /** On the right. */
+  right: number
+  /** Above, the title bar included. */
+  top: number
+  /** Below. */
+  bottom: number
+}
+
 /** A hash of a window's pixels, and for how long they were left alone. */
 export interface Glance {
   /** Changes when what is seen changes. */
@@ -808,6 +1051,16 @@ export interface Hover {
   x: number
   /** Pixels from the window's top edge. */
   y: number
+}
+
+/** A finished picture as a JPEG. */
+export interface Jpeg {
+  /** A JPEG. */
+  jpeg: Buffer
+  /** Width in pixels. */
+  width: number
+  /** Height in pixels. */
+  height: number
 }
 
 /** The names of keys that the documentation lists. */
@@ -863,6 +1116,35 @@ export interface LaunchOptions {
   timeout_ms?: number
 }
 
+/** One picture of a live film. */
+export interface LiveFilmPart {
+  /** The beginning that holds from this picture on: at first, and when the screen has another size. */
+  start?: LiveFilmStart | null
+  /** `moof` and `mdat`. */
+  fragment: Buffer
+  /** Where in the fragment the picture itself begins: NAL units, each after its length in four bytes. */
+  picture_start: number
+  /** True when the picture needs no other: viewers may begin with it. */
+  sync: boolean
+  /**
+   * True when the picture is like the one before and no other goes by it: some players show a picture only when they have
+   * a later one, and others may leave it out.
+   */
+  filler: boolean
+}
+
+/** The beginning of a live film, before its first fragment. */
+export interface LiveFilmStart {
+  /** Width in pixels, even. */
+  width: number
+  /** Height in pixels, even. */
+  height: number
+  /** The codec as RFC 6381 names it. */
+  codec: string
+  /** `ftyp` and `moov`. */
+  header: Buffer
+}
+
 /** A point in pixels from the window's top-left corner. */
 export interface LocalPoint {
   /** Pixels from the left. */
@@ -870,6 +1152,13 @@ export interface LocalPoint {
   /** Pixels from the top. */
   y: number
 }
+
+/**
+ * Whether a process with one of these pids, or whose program's name begins with one of these words, may have the socket
+ * open. Of a process that this one may not look into, that is taken to be so when it is a process of the socket's user
+ * and nobody else is seen to have the socket. True on other systems than Linux.
+ */
+export declare function mayHoldSocket(inode: number, uid: number, pids: Array<number>, programs: Array<string>): boolean
 
 /** What is written to a clipboard; at least one of its forms. */
 export interface NewClip {
@@ -1007,6 +1296,12 @@ export declare function startSubreaper(program: string, arguments: Array<string>
  */
 export declare function sweepAgents(display?: string | undefined | null): Promise<Array<string>>
 
+/**
+ * Releases keys, buttons and keycodes that ended processes left on a display, null for that of the environment, and
+ * answers how many processes they were. Every call of a `CoreDevices` does so too.
+ */
+export declare function sweepCoreDevices(display?: string | undefined | null): Promise<number>
+
 /** A text to be typed. */
 export interface Typing {
   /** The window. */
@@ -1070,6 +1365,20 @@ export interface Window {
   kind: 'normal' | 'dialog' | 'popup'
   /** For popups and dialogs the window they belong to. */
   owner_window_id: number | null
+}
+
+/** What a window is once the window manager has done what it was asked. */
+export interface WindowState {
+  /** The window. */
+  window_id: number
+  /** The client window without decorations, in pixels of the screen. */
+  bounds: Rect
+  /** True when the window manager says that it has the focus. */
+  is_active: boolean
+  /** True when the window manager has iconified it. */
+  is_minimized: boolean
+  /** True when it is maximised in both directions. */
+  is_maximized: boolean
 }
 
 /** A closer look at a part of a window. */

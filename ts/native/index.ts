@@ -42,15 +42,19 @@ const load = (): typeof Binding => {
 export const {
   Accessibility,
   Agent,
+  AppQueues,
   AxCancel,
   Capturer,
+  CoreDevices,
   Cursors,
   Desktop,
   FileLock,
   Film,
+  LiveFilm,
   QmpClient,
   StopKey,
   axRoundTrips,
+  callerSockets,
   checkCombination,
   checkCursorImage,
   checkDisk,
@@ -61,30 +65,41 @@ export const {
   createDisk,
   createOverlay,
   diskInfo,
+  enterEnvironment,
+  mayHoldSocket,
   releaseExecutableData,
   resizeDisk,
   signalWhenParentEnds,
   startSubreaper,
   sweepAgents,
+  sweepCoreDevices,
   version,
 } = load()
 
 export type Accessibility = Binding.Accessibility
 export type Agent = Binding.Agent
+export type AppQueues = Binding.AppQueues
 export type AxSnapshot = Binding.AxSnapshot
 export type Capturer = Binding.Capturer
+export type CoreDevices = Binding.CoreDevices
 export type Cursors = Binding.Cursors
 export type Desktop = Binding.Desktop
 export type FileLock = Binding.FileLock
 export type Film = Binding.Film
+export type LiveFilm = Binding.LiveFilm
 export type QmpClient = Binding.QmpClient
 export type Shot = Binding.Shot
 export type StopKey = Binding.StopKey
 export type {
   App,
   AxElement,
+  AxFrame,
   AxOption,
+  AxPlace,
   Clip,
+  CoreClick,
+  CoreDrag,
+  CoreWheel,
   CursorPace,
   CursorState,
   CursorStyle,
@@ -93,11 +108,16 @@ export type {
   DiskInfo,
   DiskLayer,
   FilmState,
+  FrameExtents,
   Launched,
+  LaunchOptions,
+  LiveFilmPart,
+  LiveFilmStart,
   OverlayOptions,
   Picture,
   Point,
   PreviewPlace,
   Rect,
   Window,
+  WindowState,
 } from './binding.d.ts'

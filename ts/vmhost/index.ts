@@ -1,3 +1,14 @@
+export type { Listening } from '@backlot/serve'
 export { accelerationAt } from './acceleration.ts'
-export { type Listening, type ListenOptions, listen } from './listen.ts'
-export { type SettingsFile, settingsAt } from './settings.ts'
+export type { HostSandboxes } from './console/sandboxes.ts'
+export { type SettingsFile, settingsAt } from './host/settings.ts'
+export { type ListenOptions, listen } from './http/listen.ts'
+export { imagesIn } from './images/listing.ts'
+export {
+  inspectImage,
+  pullNamed,
+  pushNamed,
+  removeImage,
+} from './images/named.ts'
+export { prune } from './images/prune.ts'
+export { ImageStore } from './images/store.ts'

@@ -19,12 +19,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let numbers: Vec<i32> = place.split(['x', '+']).filter_map(|number| number.parse().ok()).collect();
     let [width, height, x, y] = numbers.try_into().map_err(|_| "the place is WxH+X+Y")?;
     let request = SnapshotRequest {
+        offscreen: false,
         pid: pid.parse()?,
         window_id: 0,
         title,
         bounds: Rect { x, y, width: width.unsigned_abs(), height: height.unsigned_abs() },
         max_elements: 0,
         max_depth: 0,
+        all_places: false,
         timeout: Duration::from_secs(10),
         cancel: ax::Cancel::default(),
     };

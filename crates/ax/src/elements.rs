@@ -57,12 +57,22 @@ impl Element {
 
 /// The indexed nodes of the printed tree (of the lines that match `query`) as the text of a JSON array: element_index,
 /// element_token, role, label, value, actions, states, enabled, selected, frame {x, y, w, h} in screen pixels, parent_index (the
-/// nearest indexed ancestor, or null) and depth.
+/// nearest indexed ancestor, or null), depth, and `offscreen` true for what is out of view.
 pub fn json(tree: &Tree, query: Option<&str>) -> String {
+    records(tree, query, |node| node.index.is_some())
+}
+
+/// The printed nodes, texts and groups among them, as the text of a JSON array like that of [`json`]; those that nobody
+/// operates have null as their index. Parents stand before their children, which have a greater depth.
+pub fn printed(tree: &Tree) -> String {
+    records(tree, None, |_| true)
+}
+
+fn records(tree: &Tree, query: Option<&str>, is_wanted: impl Fn(&Node) -> bool) -> String {
     let mut out = String::from("[");
     let tokens = tree.tokens();
     for line in tree.lines(query, |node| markdown::text(node, false)) {
-        if tree.nodes[line.position].index.is_none() {
+        if !is_wanted(&tree.nodes[line.position]) {
             continue;
         }
         if out.len() > 1 {
@@ -91,12 +101,13 @@ pub fn record(out: &mut String, tree: &Tree, token: Token, (position, depth): (u
     let (x, y) = (frame.x.saturating_add(tree.origin.0), frame.y.saturating_add(tree.origin.1));
     let _ = write!(
         out,
-        ",\"enabled\":{},\"selected\":{},\"frame\":{{\"x\":{x},\"y\":{y},\"w\":{},\"h\":{}}},\"parent_index\":{},\"depth\":{depth}}}",
+        ",\"enabled\":{},\"selected\":{},\"frame\":{{\"x\":{x},\"y\":{y},\"w\":{},\"h\":{}}},\"parent_index\":{},\"depth\":{depth}{}}}",
         node.states.operable(),
         node.states.has(State::Selected),
         frame.width,
         frame.height,
         number(tree.indexed_ancestor(position)),
+        if node.offscreen { ",\"offscreen\":true" } else { "" },
     );
 }
 

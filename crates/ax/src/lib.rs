@@ -2,6 +2,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 mod action;
+mod beyond;
 mod changes;
 mod elements;
 mod error;
@@ -19,8 +20,9 @@ mod value;
 mod platform;
 
 pub use action::Action;
+pub use beyond::Beyond;
 pub use elements::Element;
 pub use error::AxError;
 pub use platform::{Accessibility, Snapshot, round_trips};
-pub use request::{Application, Cancel, Chosen, Inserted, SnapshotRequest, Written};
+pub use request::{Application, Cancel, Chosen, Inserted, Place, SnapshotRequest, Written};
 pub use token::How;

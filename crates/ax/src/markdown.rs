@@ -8,7 +8,8 @@ use crate::tree::{Node, Tree};
 const MAX_TEXT: usize = 200;
 
 /// The printed tree: two spaces a level, `- [element_index 4] push button "Save" [actions=[click]]` for what a person
-/// can operate (`[4]` with `short_tags`), `- label = "Name"` for other named nodes. With a `query` only matching lines
+/// can operate (`[4]` with `short_tags`), `- label = "Name"` for other named nodes, ` [offscreen]` behind what is out of
+/// view. With a `query` only matching lines
 /// and their ancestors; empty when nothing matches. Indices do not depend on the query.
 pub fn markdown(tree: &Tree, query: Option<&str>, short_tags: bool) -> String {
     let mut out = String::new();
@@ -30,6 +31,7 @@ pub fn text(node: &Node, short_tags: bool) -> String {
         if let Some(value) = node.value.as_ref().filter(|value| !value.is_empty()) {
             let _ = write!(out, " value=\"{}\"", quoted(value));
         }
+        out.push_str(beyond(node));
         return out;
     };
     let mut out =
@@ -44,7 +46,12 @@ pub fn text(node: &Node, short_tags: bool) -> String {
         let names: Vec<String> = node.actions.iter().map(|name| quoted(name)).collect();
         let _ = write!(out, " [actions=[{}]]", names.join(","));
     }
+    out.push_str(beyond(node));
     out
+}
+
+fn beyond(node: &Node) -> &'static str {
+    if node.offscreen { " [offscreen]" } else { "" }
 }
 
 /// Text that keeps to its line and its quotes: escaped, and cut when it is long.

@@ -21,6 +21,10 @@ pub struct SnapshotRequest {
     pub max_elements: u32,
     /// Deepest level below the window that is read; 0 for no limit.
     pub max_depth: u32,
+    /// Whether what lies beyond the view is read too.
+    pub offscreen: bool,
+    /// Whether the places of what nobody operates are read too, such as headings and texts.
+    pub all_places: bool,
     /// How long the application may take altogether; what is not read by then is missing from the tree.
     pub timeout: Duration,
     /// Ends the reading early, as its time would.
@@ -52,6 +56,17 @@ pub struct Application {
     pub name: String,
     /// Toolkit and version, such as `gtk 3.24.38`; empty when it did not answer.
     pub toolkit: String,
+}
+
+/// Where an element is, and the part of its window in which it would be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The element, in pixels from the window's top-left corner.
+    pub frame: Rect,
+    /// What shows it where it is in view, in the same pixels.
+    pub area: Rect,
+    /// True when the element has no place, and that of its neighbours in view says where it would be.
+    pub estimated: bool,
 }
 
 /// What became of text that was inserted.

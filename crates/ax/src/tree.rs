@@ -51,6 +51,8 @@ pub struct Node {
     pub index: Option<u32>,
     /// Hash of the object in its application.
     pub identity: u64,
+    /// True when it lies beyond what its window shows.
+    pub offscreen: bool,
 }
 
 impl Node {
@@ -114,23 +116,40 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Gives indices to what a person can operate, in document order; false when `max_elements` (0: no limit) was
-    /// reached, from where on the tree is cut.
+    /// Gives indices to what a person can operate, in document order: first to what is in view, so that its indices
+    /// are the same whether the rest is read or not. False when `max_elements` (0: no limit) was reached: from there on
+    /// the tree is cut, or what lies beyond the view is not printed.
     pub fn choose(&mut self, max_elements: u32) -> bool {
         self.elements.clear();
         for position in 0..self.nodes.len() {
-            if !self.nodes[position].is_operated() {
+            if self.nodes[position].offscreen || !self.nodes[position].is_operated() {
                 continue;
             }
-            let index = u32::try_from(self.elements.len()).unwrap_or(u32::MAX);
-            if max_elements != 0 && index >= max_elements {
+            if self.is_full(max_elements) {
                 self.nodes.truncate(position);
                 return false;
             }
-            self.nodes[position].index = Some(index);
-            self.elements.push(Some(position));
+            self.give_index(position);
+        }
+        for position in 0..self.nodes.len() {
+            if !self.nodes[position].offscreen || !self.nodes[position].is_operated() {
+                continue;
+            }
+            if self.is_full(max_elements) {
+                return false;
+            }
+            self.give_index(position);
         }
         true
+    }
+
+    fn is_full(&self, max_elements: u32) -> bool {
+        max_elements != 0 && usize::try_from(max_elements).is_ok_and(|most| self.elements.len() >= most)
+    }
+
+    fn give_index(&mut self, position: usize) {
+        self.nodes[position].index = u32::try_from(self.elements.len()).ok();
+        self.elements.push(Some(position));
     }
 
     /// Position of the element with this index.
@@ -330,6 +349,17 @@ pub mod tests {
         tree.nodes.push(node(Some(3), 116, "Other"));
         tree.fold();
         assert_eq!((tree.nodes[6].is_printed(), tree.nodes[7].is_printed()), (false, true));
+    }
+
+    #[test]
+    fn what_lies_beyond_the_view_is_counted_after_what_is_in_view() {
+        let mut tree = sample();
+        tree.nodes[2].offscreen = true;
+        assert!(tree.choose(0));
+        assert_eq!(tree.elements, [Some(5), Some(2)]);
+        tree.nodes[2].index = None;
+        assert!(!tree.choose(1));
+        assert_eq!((tree.nodes.len(), tree.nodes[2].index), (6, None));
     }
 
     #[test]

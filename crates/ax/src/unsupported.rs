@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::{Action, Application, AxError, Chosen, Element, How, Inserted, SnapshotRequest, Written};
+use crate::{
+    Action, Application, AxError, Beyond, Chosen, Element, How, Inserted, Place, SnapshotRequest, Written,
+};
 
 /// How often this process has waited for replies.
 pub fn round_trips() -> u32 {
@@ -78,6 +80,21 @@ impl Snapshot {
         None
     }
 
+    /// What lies beyond the view.
+    pub fn beyond(&self) -> Beyond {
+        Beyond::default()
+    }
+
+    /// Where an element is, and where it would be seen.
+    pub fn place(&self, _index: u32, _timeout: Duration) -> Result<Place, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// Has an element brought into view.
+    pub fn scroll_to(&self, _index: u32, _timeout: Duration) -> Result<bool, AxError> {
+        Err(AxError::Unsupported)
+    }
+
     /// Index of the innermost element at a point.
     pub fn at(&self, _x: i32, _y: i32) -> Option<u32> {
         None
@@ -90,6 +107,11 @@ impl Snapshot {
 
     /// The elements as JSON.
     pub fn elements(&self, _query: Option<&str>) -> String {
+        "[]".to_owned()
+    }
+
+    /// All that is printed, as JSON.
+    pub fn printed(&self) -> String {
         "[]".to_owned()
     }
 

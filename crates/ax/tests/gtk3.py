@@ -51,7 +51,7 @@ rows.connect("row-selected", lambda _, row: print("row", row.get_index() if row 
 box.add(rows)
 
 store = Gtk.ListStore(str, str)
-for number in range(5000):
+for number in range(15000):
     store.append([f"cell {number}", f"other {number}"])
 table = Gtk.TreeView(model=store)
 for column in range(2):

@@ -16,7 +16,7 @@ mod platform;
 
 pub use error::CaptureError;
 pub use glance::Glance;
-pub use picture::Picture;
+pub use picture::{Encoded, Picture};
 pub use platform::{Capturer, Footage};
 pub use shot::Shot;
 pub use zoom::Zoomed;

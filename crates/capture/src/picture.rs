@@ -22,6 +22,17 @@ pub struct Picture {
     pub stale: bool,
 }
 
+/// A finished picture in another format than PNG.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoded {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+}
+
 /// Pixels as the X server gives them: four bytes each, blue, green, red, unused; rows without padding.
 #[derive(Clone, Copy)]
 pub(crate) struct Pixels<'p> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use desktop::{Desktop, DesktopError, Point, Rect};
 
-use crate::{CaptureError, Glance, Picture, Shot, Zoomed};
+use crate::{CaptureError, Encoded, Glance, Picture, Shot, Zoomed};
 
 /// A capturer that cannot be opened here.
 pub struct Capturer {
@@ -44,6 +44,11 @@ impl Capturer {
 
     /// The picture of the screen.
     pub fn screen(&self, _max_dimension: u32, _hidden: &[u32]) -> Result<Picture, CaptureError> {
+        match self.never {}
+    }
+
+    /// The picture of the screen, as a JPEG.
+    pub fn screen_jpeg(&self, _quality: u8) -> Result<Encoded, CaptureError> {
         match self.never {}
     }
 

@@ -100,6 +100,14 @@ pub enum DesktopError {
         /// Why not.
         reason: &'static str,
     },
+    /// A file is no picture that can be shown.
+    #[error("The picture \"{path}\" cannot be shown: {reason}. Name a PNG or JPEG file that can be read.")]
+    PictureUnreadable {
+        /// The file.
+        path: String,
+        /// Why not.
+        reason: String,
+    },
     /// The program that owns the clipboard does not answer.
     #[error(
         "The program that owns the \"clipboard\" does not answer. Try again, or copy something in another program."
@@ -135,6 +143,7 @@ impl DesktopError {
             Self::ProcessNotKilled { .. } => "process_not_killed",
             Self::WindowNotFound { .. } => "window_not_found",
             Self::WindowManagerRefused { .. } => "window_manager_refused",
+            Self::PictureUnreadable { .. } => "invalid_argument",
             Self::ClipboardTimeout => "clipboard_timeout",
             Self::ClipboardTooLarge { .. } => "clipboard_too_large",
             Self::UnsupportedPlatform { .. } => "unsupported_platform",

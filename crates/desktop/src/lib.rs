@@ -10,8 +10,8 @@ mod platform;
 
 pub use clip::Clip;
 pub use error::DesktopError;
-pub use platform::Desktop;
+pub use platform::{Desktop, x11};
 pub use types::{
-    App, Frame, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Window, WindowKind,
-    WindowManager,
+    App, Frame, FrameExtents, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Window,
+    WindowKind, WindowManager, WindowState,
 };

@@ -157,6 +157,34 @@ pub struct Window {
     pub frame: Rect,
 }
 
+/// What a window is once the window manager has done what it was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowState {
+    /// The XID of the client window.
+    pub window_id: u32,
+    /// The client window without decorations, in screen pixels.
+    pub bounds: Rect,
+    /// True when the window manager says that it has the focus.
+    pub is_active: bool,
+    /// True when the window manager has iconified it.
+    pub is_minimized: bool,
+    /// True when it is maximised in both directions.
+    pub is_maximized: bool,
+}
+
+/// The widths of a window's decorations in pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameExtents {
+    /// On the left.
+    pub left: u32,
+    /// On the right.
+    pub right: u32,
+    /// Above, the title bar included.
+    pub top: u32,
+    /// Below.
+    pub bottom: u32,
+}
+
 /// An application: an installed desktop entry, a running process with windows, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct App {

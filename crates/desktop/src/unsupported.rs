@@ -1,12 +1,16 @@
 //! Platforms without an implementation: the same public items, each refusing with `unsupported_platform`.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
-    App, Clip, DesktopError, Frame, LaunchOptions, Launched, Placement, Point, Probe, Screen, Window,
-    WindowManager,
+    App, Clip, DesktopError, Frame, FrameExtents, LaunchOptions, Launched, Placement, Point, Probe, Screen,
+    Window, WindowManager, WindowState,
 };
+
+/// Connections to an X server: none is made here.
+pub mod x11 {}
 
 /// A display that cannot be opened here.
 pub struct Desktop {
@@ -84,6 +88,11 @@ impl Desktop {
         match self.never {}
     }
 
+    /// Starts an application as a person does.
+    pub fn start(&self, _options: &LaunchOptions) -> Result<u32, DesktopError> {
+        match self.never {}
+    }
+
     /// Starts an application without giving it the focus.
     pub fn launch(&self, _options: &LaunchOptions) -> Result<Launched, DesktopError> {
         match self.never {}
@@ -101,6 +110,41 @@ impl Desktop {
 
     /// Moves and resizes a window.
     pub fn set_frame(&self, _window: u32, _wanted: &Placement) -> Result<Window, DesktopError> {
+        match self.never {}
+    }
+
+    /// What a window is now.
+    pub fn window_state(&self, _window: u32) -> Result<WindowState, DesktopError> {
+        match self.never {}
+    }
+
+    /// Makes a window as large as the window manager does.
+    pub fn maximize(&self, _window: u32) -> Result<WindowState, DesktopError> {
+        match self.never {}
+    }
+
+    /// Takes a window off the screen.
+    pub fn minimize(&self, _window: u32) -> Result<WindowState, DesktopError> {
+        match self.never {}
+    }
+
+    /// Makes a window neither minimised nor maximised.
+    pub fn restore(&self, _window: u32) -> Result<WindowState, DesktopError> {
+        match self.never {}
+    }
+
+    /// Asks a program to close its window.
+    pub fn close_window(&self, _window: u32, _timeout: Duration) -> Result<(), DesktopError> {
+        match self.never {}
+    }
+
+    /// The widths of a window's decorations.
+    pub fn frame_extents(&self, _window: u32) -> Result<FrameExtents, DesktopError> {
+        match self.never {}
+    }
+
+    /// Shows a picture as the background of the screen.
+    pub fn set_wallpaper(&self, _path: &Path) -> Result<(), DesktopError> {
         match self.never {}
     }
 

@@ -1,7 +1,9 @@
-//! Pictures shrunk and written as JPEG.
+//! Pictures shrunk and written as JPEG, and read from PNG and JPEG.
 //!
-//! Both libraries below are generic: what uses them compiles them. This crate is compiled once; those that use it, which
+//! The libraries below are generic: what uses them compiles them. This crate is compiled once; those that use it, which
 //! change more often, are not slowed by it.
+
+mod picture;
 
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{
@@ -9,6 +11,8 @@ use fast_image_resize::{
 };
 use jpeg_encoder::{ColorType, Encoder, EncodingError, SamplingFactor};
 use thiserror::Error;
+
+pub use picture::{Picture, cover, decode};
 
 /// Why there is no picture.
 #[derive(Debug, Error)]
@@ -23,6 +27,23 @@ pub enum ImagingError {
     /// The picture cannot be a JPEG.
     #[error(transparent)]
     Jpeg(#[from] EncodingError),
+    /// The bytes are neither a PNG nor a JPEG.
+    #[error("it is neither a PNG nor a JPEG")]
+    UnknownFormat,
+    /// The PNG cannot be read.
+    #[error(transparent)]
+    PngUnreadable(#[from] png::DecodingError),
+    /// The JPEG cannot be read.
+    #[error("{0}")]
+    JpegUnreadable(#[from] zune_jpeg::errors::DecodeErrors),
+    /// The picture has no pixels, or more than are read.
+    #[error("a picture of {width}x{height} pixels is not read")]
+    SizeNotRead {
+        /// Its width.
+        width: u32,
+        /// Its height.
+        height: u32,
+    },
     /// A JPEG has sides of at most 65535 pixels.
     #[error("{length} pixels are too many for a JPEG")]
     TooLong {

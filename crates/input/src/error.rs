@@ -146,6 +146,52 @@ pub enum InputError {
         /// What it was: click, drag, wheel, pointer or key.
         gesture: &'static str,
     },
+    /// The point is not on the screen.
+    #[error(
+        "The point \"{x}, {y}\" lies outside the screen, which is {width}x{height} pixels. Give a point inside it."
+    )]
+    PointOutsideScreen {
+        /// Pixels right of the screen's left edge.
+        x: i32,
+        /// Pixels below the screen's top edge.
+        y: i32,
+        /// The screen's width in pixels.
+        width: u32,
+        /// The screen's height in pixels.
+        height: u32,
+    },
+    /// Others act with the display's devices without an end.
+    #[error(
+        "The pointer and keyboard of the display \"{display}\" have been in use by other programs for {seconds} s. Try again when they are done."
+    )]
+    DevicesBusy {
+        /// The display's name.
+        display: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The application that has the keyboard does not read what it is sent.
+    #[error(
+        "The application of window \"{window_id}\" does not read its keys, so what it got of them is not known. Look at what it shows, and try again when it answers."
+    )]
+    KeysNotRead {
+        /// The window.
+        window_id: u32,
+    },
+    /// The display's devices are no longer used by this caller.
+    #[error("The pointer and keyboard of the display \"{display}\" are closed here. Open them again.")]
+    DevicesClosed {
+        /// The display's name.
+        display: String,
+    },
+    /// The caller cancelled what was done with the display's devices, or closed them.
+    #[error(
+        "The {act} was cancelled; what it pressed is up again. Look at what the screen shows before you go on."
+    )]
+    ActHalted {
+        /// What it was: move, press, release, click, drag, wheel, key or text.
+        act: &'static str,
+    },
     /// The display failed.
     #[error(transparent)]
     Desktop(#[from] desktop::DesktopError),
@@ -173,8 +219,10 @@ impl InputError {
             Self::TextNotTypable { .. } => "text_not_typable",
             Self::InputUnavailable { .. } => "input_unavailable",
             Self::TooManyAgents { .. } => "too_many_agents",
-            Self::AgentClosed { .. } => "agent_closed",
-            Self::Cancelled { .. } | Self::Halted { .. } => "cancelled",
+            Self::AgentClosed { .. } | Self::DevicesClosed { .. } => "agent_closed",
+            Self::Cancelled { .. } | Self::Halted { .. } | Self::ActHalted { .. } => "cancelled",
+            Self::PointOutsideScreen { .. } => "invalid_argument",
+            Self::DevicesBusy { .. } | Self::KeysNotRead { .. } => "condition_not_met",
             Self::Desktop(error) => error.code(),
         }
     }

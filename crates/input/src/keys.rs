@@ -77,6 +77,44 @@ const NAMED: &[(&str, u32)] = &[
     ("f24", key::F24),
 ];
 
+/// What browsers (UI Events, `key` values) and libraries that play a keyboard call keys otherwise; accepted, and not listed.
+const OTHERWISE: &[(&str, u32)] = &[
+    ("arrowup", key::Up),
+    ("arrowdown", key::Down),
+    ("arrowleft", key::Left),
+    ("arrowright", key::Right),
+    ("up_arrow", key::Up),
+    ("down_arrow", key::Down),
+    ("left_arrow", key::Left),
+    ("right_arrow", key::Right),
+    ("pgup", key::Page_Up),
+    ("pgdn", key::Page_Down),
+    ("pgdown", key::Page_Down),
+    ("back", key::BackSpace),
+    ("spacebar", key::space),
+    ("print_screen", key::Print),
+    ("prtsc", key::Print),
+    ("prtscr", key::Print),
+    ("contextmenu", key::Menu),
+    ("apps", key::Menu),
+    ("altgraph", key::ISO_Level3_Shift),
+    ("altgr", key::ISO_Level3_Shift),
+    ("alt_gr", key::ISO_Level3_Shift),
+    ("numlock", key::Num_Lock),
+    ("scrolllock", key::Scroll_Lock),
+    ("windows", key::Super_L),
+    ("winleft", key::Super_L),
+    ("winright", key::Super_R),
+    ("ctrlleft", key::Control_L),
+    ("ctrlright", key::Control_R),
+    ("altleft", key::Alt_L),
+    ("altright", key::Alt_R),
+    ("shiftleft", key::Shift_L),
+    ("shiftright", key::Shift_R),
+    ("ctrl_l", key::Control_L),
+    ("ctrl_r", key::Control_R),
+];
+
 /// A modifier that is held while something else happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Modifier {
@@ -149,8 +187,8 @@ pub fn key_names() -> Vec<&'static str> {
     NAMED.iter().map(|(name, _)| *name).collect()
 }
 
-/// The keysym of a key's name: a name of [`key_names`], one character, an X keysym name in any case, or a
-/// modifier's name (its left key). Letters mean the key, so "A" is "a".
+/// The keysym of a key's name: a name of [`key_names`], one character, an X keysym name in any case, a
+/// modifier's name (its left key), or what browsers and other libraries call it. Letters mean the key, so "A" is "a".
 ///
 /// Fails with `unknown_key`, naming near names, and with `unsupported_key` for "fn".
 pub fn check_key(name: &str) -> Result<u32, InputError> {
@@ -166,7 +204,7 @@ pub fn check_key(name: &str) -> Result<u32, InputError> {
     if lower == "fn" {
         return Err(InputError::UnsupportedKey { name: name.to_owned() });
     }
-    let named = NAMED.iter().find(|(known, _)| *known == lower).map(|(_, keysym)| *keysym);
+    let named = NAMED.iter().chain(OTHERWISE).find(|(known, _)| *known == lower).map(|(_, keysym)| *keysym);
     let modifier = || MODIFIERS.iter().find(|(known, _)| *known == lower).map(|(_, held)| held.keysym());
     let x_name = || X_NAMES.get(name.trim()).or_else(|| X_NAMES_ANY_CASE.get(&lower)).copied();
     named

@@ -1,5 +1,7 @@
-//! Input without taking the person's devices: key names, plans, and their delivery to one window.
+//! Input: key names, plans, and their delivery to one window without taking the person's devices, or through those.
+mod core_acts;
 mod error;
+mod glide;
 mod keys;
 mod path;
 mod plan;
@@ -11,11 +13,12 @@ mod platform;
 #[path = "unsupported.rs"]
 mod platform;
 
+pub use core_acts::CoreAct;
 pub use error::InputError;
 pub use keys::{Combination, Modifier, check_combination, check_key, check_modifiers, key_names};
 pub use path::Direction;
 pub use plan::Button;
-pub use platform::{Agent, StopKey, sweep_agents};
+pub use platform::{Agent, AppQueues, Asked, CoreDevices, StopKey, sweep_agents, sweep_core_devices};
 
 use desktop::Point;
 

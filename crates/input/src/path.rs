@@ -66,7 +66,8 @@ pub fn wheel(at: Point, direction: Direction, amount: u32, held: &[u8]) -> Vec<S
     steps
 }
 
-fn between(from: Point, to: Point, nth: u32, count: u32) -> Point {
+/// The point that many parts of the way from one point to another.
+pub fn between(from: Point, to: Point, nth: u32, count: u32) -> Point {
     let part = |from: i32, to: i32| {
         let (nth, count) = (i64::from(nth), i64::from(count));
         // Both ends are pixels, and so is everything in between.

@@ -1,8 +1,8 @@
 //! Platforms without an implementation: the same public items, each refusing with `unsupported_platform`.
 
-use desktop::DesktopError;
+use desktop::{DesktopError, Point};
 
-use crate::{Click, Delivery, Gesture, InputError, KeyPress, Moment, Text};
+use crate::{Click, CoreAct, Delivery, Gesture, InputError, KeyPress, Moment, Text};
 
 /// An agent's hands, which cannot be had here.
 pub struct Agent {
@@ -66,6 +66,24 @@ impl Agent {
     }
 }
 
+/// What applications have still to handle, which cannot be asked here.
+pub struct AppQueues;
+
+impl AppQueues {
+    /// Asks nobody.
+    pub fn new(_display: &str) -> Self {
+        Self
+    }
+
+    /// Nothing proves it.
+    pub fn handled(&self, _window: u32, _patience: std::time::Duration) -> Result<Option<bool>, InputError> {
+        Ok(None)
+    }
+
+    /// Nothing is open.
+    pub fn close(&self) {}
+}
+
 /// The person's stop key, which cannot be watched here.
 pub struct StopKey {
     never: std::convert::Infallible,
@@ -90,5 +108,52 @@ impl StopKey {
 
 /// Always fails with `unsupported_platform`.
 pub fn sweep_agents(_display: Option<&str>) -> Result<Vec<String>, InputError> {
+    Err(DesktopError::UnsupportedPlatform { what: "input" }.into())
+}
+
+/// The display's own devices, which cannot be used here.
+pub struct CoreDevices {
+    never: std::convert::Infallible,
+}
+
+/// When a call was made.
+pub struct Asked {
+    never: std::convert::Infallible,
+}
+
+impl CoreDevices {
+    /// Always fails with `unsupported_platform`.
+    pub fn open(_display: &str) -> Result<Self, InputError> {
+        Err(DesktopError::UnsupportedPlatform { what: "input" }.into())
+    }
+
+    /// Now.
+    pub fn ask(&self) -> Asked {
+        match self.never {}
+    }
+
+    /// Does what was asked for.
+    pub fn perform(&self, _act: &CoreAct, asked: &Asked) -> Result<(), InputError> {
+        match asked.never {}
+    }
+
+    /// Where the pointer is on the screen.
+    pub fn position(&self) -> Result<Point, InputError> {
+        match self.never {}
+    }
+
+    /// Halts everything that was asked for before.
+    pub fn cancel(&self) {
+        match self.never {}
+    }
+
+    /// Releases what is held.
+    pub fn close(&self) -> Result<(), InputError> {
+        match self.never {}
+    }
+}
+
+/// Always fails with `unsupported_platform`.
+pub fn sweep_core_devices(_display: Option<&str>) -> Result<usize, InputError> {
     Err(DesktopError::UnsupportedPlatform { what: "input" }.into())
 }

@@ -3,6 +3,7 @@
 mod records;
 mod snapshot;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,6 +91,8 @@ impl Accessibility {
             bounds: request.bounds.into(),
             max_elements: request.max_elements,
             max_depth: request.max_depth,
+            offscreen: request.offscreen.unwrap_or(false),
+            all_places: request.all_places.unwrap_or(false),
             timeout: Duration::from_millis(u64::from(request.timeout_ms)),
             cancel: cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default(),
         };
@@ -158,10 +161,14 @@ impl Accessibility {
         })
     }
 
-    /// Closes the connection; closing twice is fine.
+    /// Closes the connection, once it is open; closing twice is fine.
     #[napi(catch_unwind)]
-    pub fn close(&self) {
-        self.accessibility.close();
+    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+        let accessibility = Arc::clone(&self.accessibility);
+        promise(env, move || {
+            accessibility.close();
+            Ok::<_, Infallible>(())
+        })
     }
 }
 

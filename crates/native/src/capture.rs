@@ -1,5 +1,6 @@
 //! Pictures of windows and of the screen, for JavaScript.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use napi::Env;
@@ -40,6 +41,17 @@ impl From<capture::Picture> for Picture {
             stale: picture.stale,
         }
     }
+}
+
+/// A finished picture as a JPEG.
+#[napi(object, object_from_js = false)]
+pub struct Jpeg {
+    /// A JPEG.
+    pub jpeg: Buffer,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
 }
 
 /// A hash of a window's pixels, and for how long they were left alone.
@@ -152,6 +164,20 @@ impl Capturer {
         promise(env, move || capturer.screen(max_dimension, &hidden).map(Picture::from))
     }
 
+    /// The picture of the whole screen, all monitors, as a JPEG; `quality` is 1 to 100.
+    #[napi(catch_unwind)]
+    pub fn screen_jpeg<'env>(&self, env: &'env Env, quality: u32) -> napi::Result<PromiseRaw<'env, Jpeg>> {
+        let capturer = Arc::clone(&self.capturer);
+        let quality = u8::try_from(quality.clamp(1, 100)).unwrap_or(100);
+        promise(env, move || {
+            capturer.screen_jpeg(quality).map(|encoded| Jpeg {
+                jpeg: encoded.bytes.into(),
+                width: encoded.width,
+                height: encoded.height,
+            })
+        })
+    }
+
     /// A hash of a window's pixels, or of a window-local part of them; it changes when what is seen changes.
     #[napi(catch_unwind)]
     pub fn digest<'env>(
@@ -176,10 +202,14 @@ impl Capturer {
         })
     }
 
-    /// Gives the connection back; closing twice is fine.
+    /// Gives the connection back when the picture that is being taken has ended; closing twice is fine.
     #[napi(catch_unwind)]
-    pub fn close(&self) {
-        self.capturer.close();
+    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+        let capturer = Arc::clone(&self.capturer);
+        promise(env, move || {
+            capturer.close();
+            Ok::<_, Infallible>(())
+        })
     }
 }
 

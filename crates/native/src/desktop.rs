@@ -1,7 +1,9 @@
 //! The display, its windows and its applications, for JavaScript.
 
 mod records;
+mod windows;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -97,6 +99,13 @@ impl Desktop {
         })
     }
 
+    /// Starts an application as a person does: it may take the focus, and nothing is waited for; fulfils with its pid.
+    #[napi(catch_unwind)]
+    pub fn start<'env>(&self, env: &'env Env, options: LaunchOptions) -> napi::Result<PromiseRaw<'env, u32>> {
+        let desktop = Arc::clone(&self.desktop);
+        promise(env, move || desktop.start(&options.into()))
+    }
+
     /// Starts an application without giving it the focus, and waits for its first window.
     #[napi(catch_unwind)]
     pub fn launch<'env>(
@@ -152,7 +161,11 @@ impl Desktop {
 
     /// Closes the connection; closing twice is fine.
     #[napi(catch_unwind)]
-    pub fn close(&self) {
-        self.desktop.close();
+    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+        let desktop = Arc::clone(&self.desktop);
+        promise(env, move || {
+            desktop.close();
+            Ok::<_, Infallible>(())
+        })
     }
 }

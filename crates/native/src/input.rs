@@ -171,7 +171,7 @@ impl From<input::Delivery> for Delivery {
     }
 }
 
-fn button(name: &str) -> input::Button {
+pub(crate) fn button(name: &str) -> input::Button {
     match name {
         "middle" => input::Button::Middle,
         "right" => input::Button::Right,

@@ -4,6 +4,7 @@
 mod ax;
 mod capture;
 mod clipboard;
+mod core_devices;
 mod cursor;
 mod desktop;
 mod disk;
@@ -15,6 +16,8 @@ mod lock;
 #[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
 mod platform;
 mod process;
+mod queues;
+mod sockets;
 mod stop_key;
 mod video;
 

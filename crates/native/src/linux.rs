@@ -15,6 +15,11 @@ use rustix::io::fcntl_dupfd_cloexec;
 use rustix::mm::{Advice, madvise};
 use rustix::process::{Signal, geteuid, getpid, set_child_subreaper, set_parent_process_death_signal};
 
+#[path = "linux/holders.rs"]
+pub mod holders;
+#[path = "linux/sockets.rs"]
+pub mod sockets;
+
 /// Has the kernel send SIGUSR2 when the parent ends; whether it will.
 pub fn signal_when_parent_ends() -> bool {
     set_parent_process_death_signal(Some(Signal::USR2)).is_ok()

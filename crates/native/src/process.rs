@@ -29,6 +29,25 @@ pub fn release_executable_data(env: &Env) -> napi::Result<PromiseRaw<'_, f64>> {
     promise(env, || Ok::<_, Infallible>(platform::release_executable_data() as f64))
 }
 
+/// Sets variables of this process's environment, and removes others, for the native core and the programs that it starts;
+/// JavaScript's `process.env` is a copy, which is the caller's to change too.
+///
+/// To be called before anything of this core is opened: other threads that read the environment by the C library alone
+/// would race with it. Later, once what was opened is closed, names that are set already may be given other values.
+#[napi(catch_unwind)]
+pub fn enter_environment(variables: HashMap<String, String>, absent: Vec<String>) {
+    // SAFETY: the standard library's lock keeps the threads of this core from reading meanwhile, and those of the JavaScript
+    // engine read their copy of the environment, which they made when the process began.
+    unsafe {
+        for name in absent {
+            std::env::remove_var(name);
+        }
+        for (name, value) in variables {
+            std::env::set_var(name, value);
+        }
+    }
+}
+
 /// Starts a program, named by its absolute path, that becomes the parent of all orphans among its descendants (prctl(2),
 /// PR_SET_CHILD_SUBREAPER), with this process's standard streams and that environment alone; gives its pid.
 ///

@@ -1,11 +1,12 @@
 //! Films of a display, for JavaScript.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use napi::Env;
-use napi::bindgen_prelude::PromiseRaw;
+use napi::bindgen_prelude::{Buffer, PromiseRaw};
 use napi_derive::napi;
 
 use crate::desktop::Desktop;
@@ -25,6 +26,12 @@ pub struct FilmOptions {
     pub fps: Option<u32>,
     /// The quantiser, from 12 (large and fine) to 40 (small and coarse); 14.
     pub qp: Option<u8>,
+}
+
+fn core_options(options: Option<FilmOptions>) -> video::FilmOptions {
+    let FilmOptions { fps, qp } = options.unwrap_or_default();
+    let usual = video::FilmOptions::default();
+    video::FilmOptions { fps: fps.unwrap_or(usual.fps), qp: qp.unwrap_or(usual.qp) }
 }
 
 /// Why a film ended before it was stopped.
@@ -108,9 +115,7 @@ impl Film {
         options: Option<FilmOptions>,
     ) -> napi::Result<PromiseRaw<'env, Film>> {
         let display = desktop.desktop.display_name().to_owned();
-        let FilmOptions { fps, qp } = options.unwrap_or_default();
-        let usual = video::FilmOptions::default();
-        let options = video::FilmOptions { fps: fps.unwrap_or(usual.fps), qp: qp.unwrap_or(usual.qp) };
+        let options = core_options(options);
         promise(env, move || {
             let film = video::Film::start(&display, &PathBuf::from(path), options)?;
             Ok::<_, video::VideoError>(Film { film: Arc::new(film) })
@@ -129,5 +134,101 @@ impl Film {
     pub fn stop<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, FilmState>> {
         let film = Arc::clone(&self.film);
         promise(env, move || Ok::<_, video::VideoError>(FilmState::from(film.stop())))
+    }
+}
+
+/// The beginning of a live film, before its first fragment.
+#[napi(object, object_from_js = false)]
+pub struct LiveFilmStart {
+    /// Width in pixels, even.
+    pub width: u32,
+    /// Height in pixels, even.
+    pub height: u32,
+    /// The codec as RFC 6381 names it.
+    pub codec: String,
+    /// `ftyp` and `moov`.
+    pub header: Buffer,
+}
+
+/// One picture of a live film.
+#[napi(object, object_from_js = false)]
+pub struct LiveFilmPart {
+    /// The beginning that holds from this picture on: at first, and when the screen has another size.
+    #[napi(ts_type = "LiveFilmStart | null")]
+    pub start: Option<LiveFilmStart>,
+    /// `moof` and `mdat`.
+    pub fragment: Buffer,
+    /// Where in the fragment the picture itself begins: NAL units, each after its length in four bytes.
+    #[napi(js_name = "picture_start")]
+    pub picture_start: u32,
+    /// True when the picture needs no other: viewers may begin with it.
+    pub sync: bool,
+    /// True when the picture is like the one before and no other goes by it: some players show a picture only when they have
+    /// a later one, and others may leave it out.
+    pub filler: bool,
+}
+
+impl From<video::LivePart> for LiveFilmPart {
+    fn from(part: video::LivePart) -> Self {
+        Self {
+            start: part.start.map(|start| LiveFilmStart {
+                width: start.width,
+                height: start.height,
+                codec: start.codec,
+                header: start.header.into(),
+            }),
+            fragment: part.fragment.into(),
+            picture_start: part.picture_start,
+            sync: part.is_sync,
+            filler: part.is_filler,
+        }
+    }
+}
+
+/// A display that is filmed for as long as somebody asks for the next picture; where nothing changes no time passes in it.
+#[napi]
+pub struct LiveFilm {
+    live: Arc<video::Live>,
+}
+
+#[napi]
+impl LiveFilm {
+    /// Opens a connection of its own to a display; nothing is filmed yet. Rejects with `display_unavailable`,
+    /// `invalid_argument` and `unsupported_platform`.
+    #[napi(catch_unwind)]
+    pub fn open<'env>(
+        env: &'env Env,
+        desktop: &Desktop,
+        options: Option<FilmOptions>,
+    ) -> napi::Result<PromiseRaw<'env, LiveFilm>> {
+        let display = desktop.desktop.display_name().to_owned();
+        let options = core_options(options);
+        promise(env, move || {
+            video::Live::open(&display, options).map(|live| LiveFilm { live: Arc::new(live) })
+        })
+    }
+
+    /// Waits for the next picture that is worth sending; null when it is closed. Rejects with `display_lost` and
+    /// `capture_failed`, and is over then.
+    #[napi(catch_unwind, ts_return_type = "Promise<LiveFilmPart | null>")]
+    pub fn next<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Option<LiveFilmPart>>> {
+        let live = Arc::clone(&self.live);
+        promise(env, move || live.next().map(|part| part.map(LiveFilmPart::from)))
+    }
+
+    /// Has the next picture be one that needs no other, and taken also when nothing changes.
+    #[napi(catch_unwind)]
+    pub fn refresh(&self) {
+        self.live.refresh();
+    }
+
+    /// Ends who waits for a picture, and gives the connection back; closing twice is fine.
+    #[napi(catch_unwind)]
+    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+        let live = Arc::clone(&self.live);
+        promise(env, move || {
+            live.close();
+            Ok::<_, Infallible>(())
+        })
     }
 }

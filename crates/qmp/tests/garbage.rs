@@ -95,14 +95,19 @@ fn no_talk_makes_it_panic_or_hang() {
         let bytes = mutated(&mut rng);
         let began = Instant::now();
         // A client that has not understood the first line says nothing.
-        let ended = talk(&socket, &bytes, 100, Duration::from_millis(20), false);
+        let ended = talk(&socket, &bytes, 100, Duration::from_millis(200), false);
         assert!(began.elapsed() < LIMIT, "seed {seed} took {:?}", began.elapsed());
         let error = ended.expect_err("the talk has no result for this command");
         assert!(!error.to_string().contains("its reader ended"), "seed {seed}: the reader panicked");
         *codes.entry(error.code()).or_default() += 1;
     }
-    let expected = ["hypervisor_garbled", "hypervisor_lost", "hypervisor_refused"];
-    assert_eq!(codes.keys().copied().collect::<Vec<_>>(), expected, "{codes:?}");
+    // An answer that comes before its command was sent belongs to none: only at times is a command refused.
+    codes.remove("hypervisor_refused");
+    assert_eq!(
+        codes.keys().copied().collect::<Vec<_>>(),
+        ["hypervisor_garbled", "hypervisor_lost"],
+        "{codes:?}"
+    );
 }
 
 #[test]

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 pub use folder::Folder;
 
 /// How long a condition may take on a machine that is busy with other things.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long after it was asked to end a program is asked again.
+const ASKED_AGAIN: Duration = Duration::from_secs(1);
 /// How long after each question the next is asked.
 const GLANCE: Duration = Duration::from_millis(2);
 
@@ -106,18 +108,24 @@ impl Drop for Stage {
 
 /// Asks a program to end, so that it takes its sockets and files away, and waits until it has.
 pub fn finish(child: &mut Child) {
-    let ended = |child: &mut Child| child.try_wait().ok().flatten();
-    if ended(child).is_some() {
-        return;
+    let deadline = Instant::now() + PATIENCE;
+    while !ended(child) && Instant::now() < deadline {
+        // An X server that is told between its look for signals and its sleep hears it only with the next one.
+        let _ = Command::new("kill").arg(child.id().to_string()).status();
+        let again = Instant::now() + ASKED_AGAIN;
+        while !ended(child) && Instant::now() < again {
+            std::thread::sleep(GLANCE);
+        }
     }
-    let _ = Command::new("kill").arg(child.id().to_string()).status();
-    if wait_for(|| ended(child)).is_none() {
-        let _ = child.kill();
-        let _ = child.wait();
-    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
-/// Asks until the answer is there; none when it did not come in half a minute.
+fn ended(child: &mut Child) -> bool {
+    child.try_wait().is_ok_and(|status| status.is_some())
+}
+
+/// Asks until the answer is there; none when it did not come in a minute.
 pub fn wait_for<T>(mut question: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + PATIENCE;
     loop {

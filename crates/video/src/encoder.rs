@@ -1,15 +1,21 @@
 //! Pictures of a screen to H.264, Constrained Baseline (ITU-T H.264): what did not change costs nothing.
 
+use std::time::Duration;
+
 use desktop::Rect;
 
 use crate::VideoError;
 use crate::bits::Bits;
-use crate::cells::{Cells, Vector};
+use crate::cells::Cells;
 use crate::colour::Pixels;
+use crate::drafts::Drafts;
 use crate::headers::{Format, Slice};
-use crate::macroblock::{Desk, Quality};
+use crate::macroblock::Desk;
+use crate::next::{Task, Work};
 use crate::planes::Planes;
+use crate::quality::Qualities;
 use crate::scroll::Search;
+use crate::thrift::{Terms, Thrift};
 
 /// The largest side of a picture.
 pub const MOST_SIDE: u32 = 8192;
@@ -19,6 +25,9 @@ const SLICE_ROWS: usize = 4;
 
 /// Seconds after which a picture that needs no other is due when something changed since the last one, and in any case.
 const REFRESH_SECONDS: (u32, u32) = (10, 30);
+
+/// Bytes after which a picture that needs no other is due on terms; those who look on are given one when they come.
+const REFRESH_BYTES: usize = 8 << 20;
 
 /// What a film looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +67,7 @@ pub struct Encoder {
     settings: Settings,
     format: Format,
     level: u8,
-    quality: Quality,
+    qualities: Qualities,
     /// What the screen shows, and what it showed in the picture before.
     source: Planes,
     former: Planes,
@@ -71,10 +80,13 @@ pub struct Encoder {
     painted: Vec<usize>,
     is_painted: Vec<bool>,
     changed: Vec<usize>,
+    drafts: Drafts,
+    thrift: Thrift,
     /// Slices of pictures that need no other, as long as nothing changed in them.
     kept: Vec<Vec<u8>>,
     /// Pictures since the last one that needs no other.
     since: u32,
+    bytes_since: usize,
     has_begun: bool,
     bits: Bits,
     unit: Vec<u8>,
@@ -101,7 +113,7 @@ impl Encoder {
             settings,
             format,
             level,
-            quality: Quality::new(qp),
+            qualities: Qualities::from(qp),
             source: planes(),
             former: planes(),
             shown: planes(),
@@ -111,8 +123,11 @@ impl Encoder {
             painted: Vec::new(),
             is_painted: vec![false; number],
             changed: Vec::new(),
+            drafts: Drafts::new(columns, rows),
+            thrift: Thrift::new(qp),
             kept: vec![Vec::new(); rows.div_ceil(SLICE_ROWS)],
             since: 0,
+            bytes_since: 0,
             has_begun: false,
             bits: Bits::default(),
             unit: Vec::new(),
@@ -163,35 +178,82 @@ impl Encoder {
         Ok(())
     }
 
-    /// The next picture: what was painted since the last one, over it.
+    /// Whether the next picture differs from the last one.
+    pub fn has_changed(&self) -> bool {
+        self.painted.iter().any(|index| !self.source.same(*index, &self.former))
+    }
+
+    /// Has the next picture be one that needs no other. The one before it must not be one.
+    pub fn refresh_next(&mut self) {
+        self.has_begun = false;
+    }
+
+    /// The next picture: what was painted since the last one, over it, all as fine as the film.
     pub fn picture(&mut self) -> Picture<'_> {
+        self.make(None)
+    }
+
+    /// The next picture of a film that somebody waits for. What would have more bytes than the terms allow is drafted: it is
+    /// coarser at first, and made fine in a later picture, when it has rested. Pictures that need no other come only when
+    /// they are asked for, or after many bytes.
+    pub fn picture_on(&mut self, terms: &Terms) -> Picture<'_> {
+        self.make(Some(terms))
+    }
+
+    /// Whether there are drafts that did not change after a moment, nor since the last picture.
+    pub fn has_rested(&self, moment: Duration) -> bool {
+        let is_same = |index: usize| !self.is_painted[index] || self.source.same(index, &self.former);
+        self.drafts.rested(moment).any(is_same)
+    }
+
+    /// A picture like the last one, which no other goes by: it may be left out. Another one follows it.
+    pub fn filler(&mut self) -> Picture<'_> {
+        let slice = Slice::Filler(self.since + 1);
+        slice.begin(&mut self.bits, 0);
+        self.bits.ue((self.source.columns * self.source.rows) as u32);
+        self.unit.clear();
+        self.bits.finish(slice.header(), &mut self.unit);
+        self.data.clear();
+        append(&mut self.data, &self.unit);
+        Picture { data: &self.data, is_sync: false }
+    }
+
+    fn make(&mut self, terms: Option<&Terms>) -> Picture<'_> {
         self.changed.clear();
         for index in self.painted.drain(..) {
             self.is_painted[index] = false;
             if !self.source.same(index, &self.former) {
                 self.changed.push(index);
-                self.kept[index / self.source.columns / SLICE_ROWS].clear();
             }
         }
         self.changed.sort_unstable();
-        let fps = self.settings.fps;
-        let has_changed = self.kept.iter().any(Vec::is_empty);
-        let is_due =
-            self.since >= REFRESH_SECONDS.1 * fps || has_changed && self.since >= REFRESH_SECONDS.0 * fps;
-        let is_sync = !self.has_begun || is_due;
+        for index in &self.changed {
+            self.kept[index / self.source.columns / SLICE_ROWS].clear();
+        }
+        let is_sync = !self.has_begun || self.is_due(terms.is_some());
         self.data.clear();
         if is_sync {
             self.has_begun = true;
-            self.since = 0;
-            self.refresh();
+            (self.since, self.bytes_since) = (0, 0);
+            self.refresh(terms);
         } else {
             self.since += 1;
-            self.go_on();
+            self.go_on(terms);
+            self.bytes_since += self.data.len();
         }
         for &index in &self.changed {
             self.former.copy(index, &self.source);
         }
         Picture { data: &self.data, is_sync }
+    }
+
+    /// Whether a picture that needs no other is due.
+    fn is_due(&self, is_on_terms: bool) -> bool {
+        let after = |seconds: u32| self.since >= seconds * self.settings.fps;
+        if is_on_terms {
+            return after(REFRESH_SECONDS.0) && self.bytes_since >= REFRESH_BYTES;
+        }
+        after(REFRESH_SECONDS.1) || after(REFRESH_SECONDS.0) && self.kept.iter().any(Vec::is_empty)
     }
 
     /// The last picture as a decoder shows it.
@@ -210,24 +272,37 @@ impl Encoder {
     }
 
     /// A picture that needs no other.
-    fn refresh(&mut self) {
+    fn refresh(&mut self, terms: Option<&Terms>) {
         self.cells.begin();
         let columns = self.source.columns;
+        let number = self.source.columns * self.source.rows;
+        let range =
+            |slice: usize| slice * SLICE_ROWS * columns..((slice + 1) * SLICE_ROWS * columns).min(number);
+        let lacking = (0..self.kept.len()).filter(|slice| self.kept[*slice].is_empty());
+        self.thrift.begin(lacking.map(|slice| range(slice).len()).sum(), terms);
         for number in 0..self.kept.len() {
             if self.kept[number].is_empty() {
-                let macroblocks = number * SLICE_ROWS * columns
-                    ..((number + 1) * SLICE_ROWS).min(self.source.rows) * columns;
+                let macroblocks = range(number);
                 self.cells.begin_slice(macroblocks.start);
                 Slice::Idr.begin(&mut self.bits, macroblocks.start);
-                let mut desk = desk(
-                    [&self.source, &self.reference],
-                    &mut self.shown,
-                    &mut self.cells,
-                    &self.quality,
-                    &mut self.bits,
-                    None,
-                );
-                macroblocks.clone().for_each(|index| desk.intra(index));
+                let mut desk = Desk {
+                    source: &self.source,
+                    reference: &self.reference,
+                    shown: &mut self.shown,
+                    cells: &mut self.cells,
+                    qualities: &self.qualities,
+                    qp: self.settings.qp,
+                    named_qp: self.settings.qp,
+                    bits: &mut self.bits,
+                    run: None,
+                };
+                for index in macroblocks.clone() {
+                    let start = desk.bits.len();
+                    desk.qp = self.thrift.qp();
+                    desk.intra(index);
+                    self.thrift.spent(desk.bits.len() - start);
+                    self.drafts.set(index, draft(desk.qp, &self.settings, terms));
+                }
                 self.unit.clear();
                 self.bits.finish(Slice::Idr.header(), &mut self.unit);
                 self.kept[number].extend_from_slice(&self.unit);
@@ -238,82 +313,49 @@ impl Encoder {
     }
 
     /// A picture that goes on from the one before.
-    fn go_on(&mut self) {
+    fn go_on(&mut self, terms: Option<&Terms>) {
         let slice = Slice::Next(self.since);
         slice.begin(&mut self.bits, 0);
+        let found = self.search.vectors(&self.source, &self.former, &self.changed);
+        let mut work = Work::of([&self.source, &self.former], &self.changed, found);
+        if let Some(terms) = terms {
+            work.add_rested(self.drafts.rested(terms.rested));
+        }
+        self.thrift.begin(work.new_ones(), terms);
         let number = self.source.columns * self.source.rows;
-        let run = if self.changed.is_empty() { number as u32 } else { self.macroblocks() };
+        let desk = Desk {
+            source: &self.source,
+            reference: &self.reference,
+            shown: &mut self.shown,
+            cells: &mut self.cells,
+            qualities: &self.qualities,
+            qp: self.settings.qp,
+            named_qp: self.settings.qp,
+            bits: &mut self.bits,
+            run: Some(0),
+        };
+        let run = if work.tasks.is_empty() {
+            number as u32
+        } else {
+            work.make(desk, &self.former, &self.drafts, &mut self.thrift)
+        };
         if run > 0 {
             self.bits.ue(run);
         }
         self.unit.clear();
         self.bits.finish(slice.header(), &mut self.unit);
         append(&mut self.data, &self.unit);
-        for &index in &self.changed {
+        for Task { index, qp, .. } in work.tasks {
             self.reference.copy(index, &self.shown);
+            self.drafts.set(index, draft(qp, &self.settings, terms));
+            self.kept[index / self.source.columns / SLICE_ROWS].clear();
         }
-    }
-
-    /// Writes the macroblocks up to the last one that is not skipped; answers how many are skipped after it.
-    fn macroblocks(&mut self) -> u32 {
-        self.cells.begin();
-        self.cells.begin_slice(0);
-        let found = self.search.vectors(&self.source, &self.former, &self.changed);
-        let columns = self.source.columns;
-        let mut tried: Vec<Vector> = Vec::with_capacity(8);
-        let mut changed = self.changed.iter().copied().peekable();
-        let mut desk = desk(
-            [&self.source, &self.reference],
-            &mut self.shown,
-            &mut self.cells,
-            &self.quality,
-            &mut self.bits,
-            Some(0),
-        );
-        for row in 0..self.source.rows {
-            let end = (row + 1) * columns;
-            let is_still = desk.cells.is_still_from(row.saturating_sub(1));
-            if is_still && changed.peek().is_none_or(|next| *next >= end) {
-                desk.run = desk.run.map(|run| run + columns as u32);
-                continue;
-            }
-            for index in row * columns..end {
-                if changed.next_if_eq(&index).is_none() {
-                    desk.still(index);
-                    continue;
-                }
-                tried.clear();
-                let near = desk.cells.near_vectors(index).into_iter().flatten();
-                for vector in near.chain(found.iter().copied()) {
-                    if vector != (0, 0) && !tried.contains(&vector) && self.source.holds(index, vector) {
-                        tried.push(vector);
-                    }
-                }
-                let moved =
-                    tried.iter().copied().find(|vector| self.source.same_luma(index, &self.former, *vector));
-                if let Some(vector) = moved {
-                    let is_even = vector.0 % 2 == 0 && vector.1 % 2 == 0;
-                    let is_exact = is_even && self.source.same_chroma(index, &self.former, vector);
-                    desk.moved(index, vector, is_exact);
-                } else {
-                    tried.push((0, 0));
-                    desk.changed(index, &tried);
-                }
-            }
-        }
-        desk.run.unwrap_or_default()
     }
 }
 
-fn desk<'a>(
-    [source, reference]: [&'a Planes; 2],
-    shown: &'a mut Planes,
-    cells: &'a mut Cells,
-    quality: &'a Quality,
-    bits: &'a mut Bits,
-    run: Option<u32>,
-) -> Desk<'a> {
-    Desk { source, reference, shown, cells, quality, bits, run }
+/// What is noted of a macroblock that was made with a quantiser.
+fn draft(qp: u8, settings: &Settings, terms: Option<&Terms>) -> Option<(u8, Duration)> {
+    (qp > settings.qp).then(|| (qp, terms.map_or(Duration::ZERO, |terms| terms.now)))
 }
 
 /// Appends a NAL unit after its length.

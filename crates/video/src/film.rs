@@ -189,7 +189,7 @@ impl Camera {
             if is_stopped && self.pictures > 0 {
                 return Ok(());
             }
-            self.look()?;
+            look(&mut self.footage, &mut self.encoder)?;
             self.add(movie)?;
             let mut state = shared.lock();
             if self.pictures == 1 {
@@ -206,17 +206,14 @@ impl Camera {
         self.pictures += 1;
         movie.add(self.encoder.picture())
     }
+}
 
-    /// Paints what changed on the display.
-    fn look(&mut self) -> Result<(), VideoError> {
-        let changes = self.footage.changes()?;
-        if changes.is_empty() {
-            return Ok(());
-        }
-        let Settings { width, height, .. } = self.encoder.settings();
-        for tile in tiles(&changes, width, height) {
-            self.encoder.paint(tile, self.footage.read(tile)?)?;
-        }
-        Ok(())
+/// Paints what may have changed on the display.
+pub(crate) fn look(footage: &mut Footage, encoder: &mut Encoder) -> Result<(), VideoError> {
+    let changes = footage.changes()?;
+    let Settings { width, height, .. } = encoder.settings();
+    for tile in tiles(&changes, width, height) {
+        encoder.paint(tile, footage.read(tile)?)?;
     }
+    Ok(())
 }

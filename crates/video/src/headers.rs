@@ -30,6 +30,8 @@ const LEVELS: [(u8, u32, u32); 9] = [
 pub(crate) const SEQUENCE: u8 = 0x67;
 pub(crate) const PICTURE: u8 = 0x68;
 const SLICE: u8 = 0x61;
+/// `nal_ref_idc` 0: nothing goes by it.
+const SLICE_OF_FILLER: u8 = 0x01;
 const SLICE_OF_IDR: u8 = 0x65;
 
 /// Bits of `frame_num`.
@@ -147,6 +149,8 @@ pub(crate) enum Slice {
     Idr,
     /// Of a picture that goes on from the one before; how many came since the last IDR picture.
     Next(u32),
+    /// The same of one that no other goes by.
+    Filler(u32),
 }
 
 impl Slice {
@@ -155,6 +159,7 @@ impl Slice {
         match self {
             Self::Idr => SLICE_OF_IDR,
             Self::Next(_) => SLICE,
+            Self::Filler(_) => SLICE_OF_FILLER,
         }
     }
 
@@ -170,11 +175,11 @@ impl Slice {
                 bits.ue(0);
                 bits.put(0, 2);
             }
-            Self::Next(number) => {
+            Self::Next(number) | Self::Filler(number) => {
                 bits.ue(5);
                 bits.ue(0);
                 bits.put(number % (1 << FRAME_NUMBER), FRAME_NUMBER);
-                bits.put(0, 3);
+                bits.put(0, if matches!(self, Self::Filler(_)) { 2 } else { 3 });
             }
         }
         bits.se(0);

@@ -5,8 +5,8 @@ use crate::cells::{Cell, Cells, Kind, Vector};
 use crate::inter::{differ, predict};
 use crate::intra::{Around, Edges, HORIZONTAL, MEAN, Rim, VERTICAL};
 use crate::planes::{Planes, Samples};
+use crate::quality::{Qualities, Quality, step};
 use crate::residue::{Chroma, Luma, ORDER, block};
-use crate::transform::{Quantiser, chroma_qp};
 
 /// `coded_block_pattern` by code number for intra and for inter prediction (table 9-4).
 const PATTERNS: [[u8; 2]; 48] = [
@@ -79,21 +79,6 @@ const MOST_BITS: usize = 3200;
 /// What a macroblock costs in bits without looking for something better.
 const CHEAP: u32 = 24;
 
-/// The quantisers of a film.
-pub(crate) struct Quality {
-    pub(crate) luma: Quantiser,
-    pub(crate) chroma: Quantiser,
-    /// Absolute differences that weigh as much as a bit.
-    bit: u32,
-}
-
-impl Quality {
-    pub(crate) fn new(qp: u8) -> Self {
-        let bit = 2f64.powf((f64::from(qp) - 12.0) / 6.0).round() as u32;
-        Self { luma: Quantiser::new(qp), chroma: Quantiser::new(chroma_qp(qp)), bit: bit.max(1) }
-    }
-}
-
 /// A macroblock as it will be sent.
 struct Choice {
     kind: Kind,
@@ -104,6 +89,13 @@ struct Choice {
     cost: u32,
 }
 
+/// A macroblock's luma as its neighbours let expect it, and the sum of its absolute differences from what it is.
+struct Whole {
+    difference: u32,
+    mode: u8,
+    shown: [[u8; 16]; 16],
+}
+
 /// What a slice is made with.
 pub(crate) struct Desk<'a> {
     pub(crate) source: &'a Planes,
@@ -112,13 +104,20 @@ pub(crate) struct Desk<'a> {
     /// This picture, as a decoder shows it; it begins as the one before.
     pub(crate) shown: &'a mut Planes,
     pub(crate) cells: &'a mut Cells,
-    pub(crate) quality: &'a Quality,
+    pub(crate) qualities: &'a Qualities,
+    /// The quantiser of what is made next, and that of the last macroblock that named one.
+    pub(crate) qp: u8,
+    pub(crate) named_qp: u8,
     pub(crate) bits: &'a mut Bits,
     /// In a P slice, the macroblocks that were skipped since the last one that was not.
     pub(crate) run: Option<u32>,
 }
 
-impl Desk<'_> {
+impl<'a> Desk<'a> {
+    fn quality(&self) -> &'a Quality {
+        self.qualities.of(self.qp)
+    }
+
     /// The same as before: skipped, or where a skipped one would move, copied.
     pub(crate) fn still(&mut self, index: usize) {
         self.copy(index, (0, 0), Chroma::NONE);
@@ -142,7 +141,7 @@ impl Desk<'_> {
         let chroma = if is_exact {
             Chroma::NONE
         } else {
-            Chroma::of(&self.source.samples(index), &mut shown.chroma, &self.quality.chroma)
+            Chroma::of(&self.source.samples(index), &mut shown.chroma, &self.quality().chroma)
         };
         self.shown.put(index, &shown);
         self.copy(index, vector, chroma);
@@ -158,9 +157,17 @@ impl Desk<'_> {
                 (differ(&source.luma, &predicted.luma), *vector, predicted)
             })
             .min_by_key(|(difference, ..)| *difference);
-        let Some((_, vector, mut shown)) = best else { return self.intra(index) };
-        let luma = Luma::of_blocks(&source.luma, &mut shown.luma, &self.quality.luma);
-        let chroma = Chroma::of(&source, &mut shown.chroma, &self.quality.chroma);
+        let Some((difference, vector, mut shown)) = best else { return self.intra(index) };
+        // What is plain now is hardly looked for in the picture before.
+        let whole = self.intra_whole(index, &source);
+        if whole.difference < difference / 8
+            && let whole = self.with_levels(&source, whole)
+            && whole.cost <= CHEAP
+        {
+            return self.put_intra(index, &source, &whole);
+        }
+        let luma = Luma::of_blocks(&source.luma, &mut shown.luma, &self.quality().luma);
+        let chroma = Chroma::of(&source, &mut shown.chroma, &self.quality().chroma);
         if luma.cost > CHEAP
             && let choice = self.intra_luma(index, &source, luma.cost)
             && choice.cost < luma.cost
@@ -173,11 +180,11 @@ impl Desk<'_> {
         }
         let place = self.bits.place();
         let start = self.bits.len();
-        let run = self.run;
+        let (run, named_qp) = (self.run, self.named_qp);
         self.write_inter(index, vector, &luma, &chroma);
         if self.bits.len() - start > MOST_BITS {
             self.bits.go_back(place);
-            self.run = run;
+            (self.run, self.named_qp) = (run, named_qp);
             self.put_samples(index, &source);
         }
     }
@@ -190,27 +197,37 @@ impl Desk<'_> {
     }
 
     fn intra_luma(&self, index: usize, source: &Samples, limit: u32) -> Choice {
-        let (column, row) = self.shown.place(index);
-        let around = self.cells.around(index);
-        let edges = Edges::<16>::of(&self.shown.luma, column * 16, row * 16, around);
-        let (mut least, mut mode, mut shown) = (u32::MAX, MEAN, [[0; 16]; 16]);
-        for each in [VERTICAL, HORIZONTAL, MEAN] {
-            let Some(predicted) = edges.luma(each) else { continue };
-            let difference = differ(&source.luma, &predicted);
-            if difference < least {
-                (least, mode, shown) = (difference, each, predicted);
-            }
-        }
-        let luma = Luma::of_whole(&source.luma, &mut shown, &self.quality.luma);
-        let cost = luma.cost + 4;
-        let whole = Choice { kind: Kind::Intra, mode, luma, shown, cost };
-        if cost <= CHEAP {
+        let whole = self.with_levels(source, self.intra_whole(index, source));
+        if whole.cost <= CHEAP {
             return whole;
         }
-        match self.intra_blocks(index, source, around, cost.min(limit)) {
+        let around = self.cells.around(index);
+        match self.intra_blocks(index, source, around, whole.cost.min(limit)) {
             Some(blocks) => blocks,
             None => whole,
         }
+    }
+
+    /// Predicted as a whole, without what the prediction lacks.
+    fn intra_whole(&self, index: usize, source: &Samples) -> Whole {
+        let (column, row) = self.shown.place(index);
+        let around = self.cells.around(index);
+        let edges = Edges::<16>::of(&self.shown.luma, column * 16, row * 16, around);
+        let mut whole = Whole { difference: u32::MAX, mode: MEAN, shown: [[0; 16]; 16] };
+        for mode in [VERTICAL, HORIZONTAL, MEAN] {
+            let Some(shown) = edges.luma(mode) else { continue };
+            let difference = differ(&source.luma, &shown);
+            if difference < whole.difference {
+                whole = Whole { difference, mode, shown };
+            }
+        }
+        whole
+    }
+
+    fn with_levels(&self, source: &Samples, Whole { mode, mut shown, .. }: Whole) -> Choice {
+        let luma = Luma::of_whole(&source.luma, &mut shown, &self.quality().luma);
+        let cost = luma.cost + 4;
+        Choice { kind: Kind::Intra, mode, luma, shown, cost }
     }
 
     /// Each block of 4x4 with a mode of its own; none when that costs more than the limit.
@@ -221,6 +238,7 @@ impl Desk<'_> {
         let mut luma = Luma::NONE;
         let mut modes = [MEAN; 16];
         let mut cost = 8;
+        let quality = self.quality();
         for place in ORDER {
             let (x, y) = (place % 4, place / 4);
             let rim = near.rim(x, y, around);
@@ -231,7 +249,7 @@ impl Desk<'_> {
                 let Some(predicted) = rim.predict(mode) else { continue };
                 let difference: u32 =
                     wanted.iter().zip(&predicted).map(|(one, other)| u32::from(one.abs_diff(*other))).sum();
-                let weight = difference + if mode == expected { 0 } else { 3 * self.quality.bit };
+                let weight = difference + if mode == expected { 0 } else { 3 * quality.bit };
                 if weight < least {
                     (least, best) = (weight, predicted);
                     modes[place] = mode;
@@ -244,7 +262,7 @@ impl Desk<'_> {
             let lacking = std::array::from_fn(|at| i32::from(wanted[at]) - i32::from(best[at]));
             let mut shown = best;
             let before = luma.cost;
-            if let Some((levels, added)) = block(&lacking, &self.quality.luma) {
+            if let Some((levels, added)) = block(&lacking, &quality.luma) {
                 luma.set(place, levels);
                 for (sample, value) in shown.iter_mut().zip(added) {
                     *sample = (i32::from(*sample) + value).clamp(0, 255) as u8;
@@ -274,10 +292,11 @@ impl Desk<'_> {
                 (least, chroma_mode, chroma) = (difference, mode, [blue, red]);
             }
         }
-        let levels = Chroma::of(source, &mut chroma, &self.quality.chroma);
+        let levels = Chroma::of(source, &mut chroma, &self.quality().chroma);
         self.shown.put(index, &Samples { luma: choice.shown, chroma });
 
-        let (place, start, run) = (self.bits.place(), self.bits.len(), self.run);
+        let (place, start) = (self.bits.place(), self.bits.len());
+        let (run, named_qp) = (self.run, self.named_qp);
         let pattern = choice.luma.pattern | levels.pattern << 4;
         let mut cell = Cell { kind: choice.kind, ..Cell::SAME };
         match &choice.kind {
@@ -294,21 +313,21 @@ impl Desk<'_> {
                 self.bits.ue(chroma_mode.into());
                 self.bits.ue(PATTERN_CODES[0][pattern as usize].into());
                 if pattern > 0 {
-                    self.bits.se(0);
+                    self.put_qp();
                 }
             }
             _ => {
                 let whole = u32::from(choice.luma.pattern != 0);
                 self.begin(1 + u32::from(choice.mode) + 4 * levels.pattern + 12 * whole, true);
                 self.bits.ue(chroma_mode.into());
-                self.bits.se(0);
+                self.put_qp();
             }
         }
         choice.luma.write(self.bits, self.cells, index, &mut cell);
         levels.write(self.bits, self.cells, index, &mut cell);
         if self.bits.len() - start > MOST_BITS {
             self.bits.go_back(place);
-            self.run = run;
+            (self.run, self.named_qp) = (run, named_qp);
             return self.put_samples(index, source);
         }
         self.cells.set(index, cell);
@@ -333,11 +352,17 @@ impl Desk<'_> {
         self.bits.ue(PATTERN_CODES[1][pattern as usize].into());
         let mut cell = Cell { kind: Kind::Inter(vector), ..Cell::SAME };
         if pattern > 0 {
-            self.bits.se(0);
+            self.put_qp();
             luma.write(self.bits, self.cells, index, &mut cell);
             chroma.write(self.bits, self.cells, index, &mut cell);
         }
         self.cells.set(index, cell);
+    }
+
+    /// `mb_qp_delta`.
+    fn put_qp(&mut self) {
+        self.bits.se(step(self.named_qp, self.qp));
+        self.named_qp = self.qp;
     }
 
     /// The skipped macroblocks before this one, and its type; in P slices those of intra prediction come after five others.

@@ -3,6 +3,7 @@
 use crate::bits::Bits;
 use crate::cavlc::{Context, residual};
 use crate::cells::{Cell, Cells};
+use crate::inter::differ;
 use crate::planes::Samples;
 use crate::transform::{Block, Quantiser, SCAN, forward, inverse};
 
@@ -123,7 +124,7 @@ impl Luma {
         quantiser: &Quantiser,
     ) -> Self {
         let mut luma = Self { dc: Some([0; 16]), ..Self::NONE };
-        if source == shown {
+        if differ(source, shown) <= quantiser.negligible {
             return luma;
         }
         let mut blocks = [[0; 16]; 16];
@@ -176,7 +177,7 @@ impl Chroma {
         let mut chroma = Self::NONE;
         for plane in 0..2 {
             let (source, shown) = (&source.chroma[plane], &mut shown[plane]);
-            if source == shown {
+            if differ(source, shown) <= quantiser.negligible {
                 continue;
             }
             let mut blocks = [[0; 16]; 4];

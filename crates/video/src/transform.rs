@@ -53,6 +53,14 @@ impl Quantiser {
         Self { multiply, scale, shift, round, sixth, negligible }
     }
 
+    /// One for drafts: levels are rather nothing than one, and there are only the first `kept` of the scan.
+    pub(crate) fn draft(qp: u8, kept: usize) -> Self {
+        let mut quantiser = Self::new(qp);
+        quantiser.round /= 2;
+        SCAN[kept..].iter().for_each(|place| quantiser.multiply[*place] = 0);
+        quantiser
+    }
+
     fn level(&self, value: i32, place: usize, round: i32, shift: u32) -> i32 {
         let level = ((value.abs() * self.multiply[place] + round) >> shift).min(MOST_LEVEL);
         if value < 0 { -level } else { level }

@@ -11,7 +11,17 @@ export interface Spread {
 /** One line of the table. */
 export interface Row {
   readonly what: string
-  readonly unit: 'ms' | 'MB' | 'KB' | 'calls' | 'elements' | '% of a core' | 'KB a second' | 'levels' | 'dB'
+  readonly unit:
+    | 'ms'
+    | 'MB'
+    | 'KB'
+    | 'calls'
+    | 'elements'
+    | '% of a core'
+    | 'KB a second'
+    | 'a second'
+    | 'levels'
+    | 'dB'
   readonly measured: Spread
   /** What it is held against, and how that is called. */
   readonly floor?: { readonly name: string; readonly spread: Spread }
@@ -19,7 +29,8 @@ export interface Row {
   readonly aim?: { readonly of: 'ratio' | 'median' | 'difference'; readonly atMost: number }
 }
 
-const spreadOf = (samples: readonly number[]): Spread => {
+/** The spread of samples. */
+export const spreadOf = (samples: readonly number[]): Spread => {
   const sorted = samples.toSorted((a, b) => Number(a > b) - Number(a < b))
   const at = (index: number): number => sorted[index] ?? Number.NaN
   return { median: at(Math.floor(sorted.length / 2)), min: at(0), max: at(sorted.length - 1) }
@@ -57,8 +68,8 @@ export const sideBySide = async <Name extends string>(
   return Object.fromEntries([...samples].map(([name, list]) => [name, spreadOf(list)])) as Record<Name, Spread>
 }
 
-/** What never came took for ever. */
-const figure = (value: number): string =>
+/** A number as the tables show it. What never came took for ever. */
+export const figure = (value: number): string =>
   value === Number.POSITIVE_INFINITY
     ? 'never came'
     : Number.isInteger(value)
@@ -112,7 +123,8 @@ export const duel = (rows: readonly Row[]): string => {
   return markdown([head, ['---', '---', '---:', '---:', '---:'], ...cells])
 }
 
-const markdown = (lines: readonly (readonly string[])[]): string =>
+/** Lines of cells as a Markdown table. */
+export const markdown = (lines: readonly (readonly string[])[]): string =>
   lines.map((line) => `| ${line.join(' | ')} |`).join('\n')
 
 /** The machine in one line, and how busy it was. */

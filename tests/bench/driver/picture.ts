@@ -116,7 +116,7 @@ const frameRows = async (stage: Stage, { name, timesCopy, alsoChanges }: Drawn):
       },
     ]
   } finally {
-    capturer.close()
+    await capturer.close()
   }
 }
 

@@ -30,6 +30,7 @@ export const onDesktop = async (script: string, work: (on: TestDesktop) => Promi
 const ownedByParent = (facts: Facts): PrivateDesktop => ({
   ...facts,
   env: Object.fromEntries(Object.entries(process.env).map(([name, value]) => [name, value ?? ''])),
+  vncSocket: undefined,
   exited: Promise.withResolvers<never>().promise,
   start: () => Promise.reject(new Error('the owner of the desktop starts its programs')),
   async [Symbol.asyncDispose]() {},

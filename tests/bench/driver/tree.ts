@@ -87,7 +87,7 @@ export const treeRows = async (stage: Stage): Promise<Row[]> => {
     const [accessibility, items] = await joinAfter(page)
     rows.push(await firstRow(accessibility, page.window, 'a page in Chromium', 3))
     rows.push(await changedRow(accessibility, page.window, page.say, items))
-    accessibility.close()
+    await accessibility.close()
   }
   const started = stage.on.start(['gtk3-widget-factory'])
   const factory = await stage.windowOf('gtk3-widget-factory', ({ pid }) => pid === started.pid)
@@ -97,7 +97,7 @@ export const treeRows = async (stage: Stage): Promise<Row[]> => {
   const application = await startGtk3(stage.on, 'controls', { geometry: '420x480+700+300' })
   const controls = await stage.windowOf('the controls', ({ pid }) => pid === application.pid)
   rows.push(...(await unchangedRows(stage.on, accessibility, controls, 'one of each GTK 3 control')))
-  accessibility.close()
+  await accessibility.close()
   await stage.end(application)
   return rows
 }
@@ -128,7 +128,7 @@ export const elementClickRow = async (stage: Stage): Promise<Row> => {
       aim: { of: 'median', atMost: 3 },
     }
   } finally {
-    accessibility.close()
+    await accessibility.close()
     await stage.end(application)
   }
 }

@@ -39,4 +39,4 @@ test('what covers a window is whole again after a driver that was killed in the 
       expect(await covers()).toEqual(before)
     })
   }
-}, 120_000)
+})

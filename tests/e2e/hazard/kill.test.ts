@@ -12,4 +12,4 @@ test('nothing is left of a driver that was killed in the middle of actions, five
     expect(await grabsLeft(on())).toEqual([])
   }
   await scene.client[Symbol.asyncDispose]()
-}, 120_000)
+})

@@ -20,11 +20,11 @@ beforeAll(async () => {
   app = await startGtk3(on(), 'controls')
   target = { pid: app.pid, window_id: app.windowId }
   client = await connect(on())
-}, 60_000)
+})
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 interface State {
   readonly enabled: boolean
@@ -101,7 +101,7 @@ test('a disk that fills up ends no call, and what was written can be read', asyn
   await client.ask('stop_recording')
   expect(await readable(folder)).toBeGreaterThan(before)
   expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([])
-}, 120_000)
+})
 
 test('a disk that fills up ends a film that no ffmpeg made and no call; what was filmed plays', async () => {
   const disk = await smallDisk('disk of a film', 8)
@@ -143,7 +143,7 @@ test('a disk that fills up ends a film that no ffmpeg made and no call; what was
   const decoded = await on().run(['ffmpeg', '-v', 'error', '-i', film, '-f', 'null', '-'])
   expect(decoded).toMatchObject({ status: 0, stderr: '' })
   await on().run(driverCommand('stop', '--socket', socket))
-}, 120_000)
+})
 
 test('a folder that vanishes ends no call, and is not made again', async () => {
   const folder = on().path('to vanish')
@@ -158,7 +158,7 @@ test('a folder that vanishes ends no call, and is not made again', async () => {
   const stopped = await client.ask<{ stopped: readonly State[] }>('stop_recording')
   expect(stopped.stopped[0]?.last_error).toContain(folder)
   expect(existsSync(folder)).toBe(false)
-}, 60_000)
+})
 
 test('when the display goes away the calls say so, the recording too, and its turns stay', async () => {
   await using server = await startBareServer()
@@ -189,7 +189,7 @@ test('when the display goes away the calls say so, the recording too, and its tu
   expect((await turnIn(folder, 1)).action.ok).toBe(true)
   expect(sessionIn(folder)).toMatchObject({ stopped_because: 'stop_recording', last_error: state.last_error })
   await on().run(driverCommand('stop', '--socket', socket))
-}, 60_000)
+})
 
 test('a film whose driver is killed plays, and nothing goes on filming', async () => {
   const socket = on().path('killed.sock')
@@ -224,4 +224,4 @@ test('a film whose driver is killed plays, and nothing goes on filming', async (
     (await on().run(['sh', '-c', `ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c -F '${film}' || true`])).stdout.trim()
   await until('nobody to write to the film', async () => (await users()) === '0')
   expect(await count()).toBeGreaterThanOrEqual(30)
-}, 60_000)
+})

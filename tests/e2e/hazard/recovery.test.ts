@@ -15,7 +15,7 @@ let target: Target
 beforeAll(async () => {
   app = await startGtk3(on(), 'controls')
   target = { pid: app.pid, window_id: app.windowId }
-}, 60_000)
+})
 
 const clicked = async (client: McpClient, into: Target, at: { x: number; y: number }, by = app): Promise<void> => {
   const mark = by.journal.mark()
@@ -71,7 +71,7 @@ test('an application that stands still costs a bounded time, and no other call w
   }
   await Promise.all(stuck)
   await clicked(client, target, button)
-}, 60_000)
+})
 
 test('a window manager that stands still keeps no click from arriving', async () => {
   await using client = await connect(on())
@@ -85,7 +85,7 @@ test('a window manager that stands still keeps no click from arriving', async ()
     process.kill(manager, 'SIGCONT')
   }
   await clicked(client, target, button)
-}, 60_000)
+})
 
 /** An X server and a session bus of the test's own, at addresses that a second start has too. */
 const bareDisplay = async () => {
@@ -161,7 +161,7 @@ test('a lost X server is said, by looking and by acting, and a new one is used b
   await clicked(client, anew, await middleOf(client, anew, 'Press me'), second)
   expect(JSON.parse((await bare.desktop.run(driverCommand('status'))).stdout).pid).toBe(pid)
   expect(await drivers(bare.desktop)).toHaveLength(2)
-}, 90_000)
+})
 
 test('a lost session bus and accessibility bus are said, and new ones are used by the same driver', async () => {
   await using bare = await bareDisplay()
@@ -181,7 +181,7 @@ test('a lost session bus and accessibility bus are said, and new ones are used b
     const { isError, text } = await client.call('get_window_state', { ...anew, capture_mode: 'ax' })
     return !isError && text.includes('Press me')
   })
-}, 90_000)
+})
 
 /** Pids of the accessibility bus of a session bus: of its daemon, and of the registry on it. */
 const accessibilityBus = async (session: string): Promise<number[]> => {
@@ -228,9 +228,9 @@ test('a lost accessibility bus is said, pixels go on, and the next bus is used b
     const { isError, text } = await client.call('get_window_state', { ...anew, capture_mode: 'ax' })
     return !isError && text.includes('Press me')
   })
-}, 90_000)
+})
 
 test('nothing of the drivers is left on the display afterwards', async () => {
   await on().run(driverCommand('stop'))
   expect(await drivers(on())).toEqual([])
-}, 30_000)
+})

@@ -1,7 +1,6 @@
-/** Records of runs that a disk has damaged: what lives is found without them. */
+/** Records of runs that a disk has damaged: what lives is shown as damaged, and can be ended. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../../support/until.ts'
@@ -32,19 +31,6 @@ const restart = async (damage: () => void) => {
   host = await startVmHost(['--port', '0'], home)
 }
 
-/** The first bytes that a VNC server says. */
-const greeting = (vncUrl: string | null): Promise<string> => {
-  const [, address = '', port] = /@(.+):(\d+)$/.exec(vncUrl ?? '') ?? []
-  return new Promise((settle, fail) => {
-    const socket = connect({ host: address, port: Number(port) })
-    socket.on('error', fail)
-    socket.on('data', (data) => {
-      socket.destroy()
-      settle(data.toString('latin1').slice(0, 4))
-    })
-  })
-}
-
 test('a damaged record of a run that is over keeps nobody from the VM', async () => {
   await create(host, 'over', tiny)
   writeFileSync(inFolder('over', 'run.json'), '{')
@@ -53,24 +39,50 @@ test('a damaged record of a run that is over keeps nobody from the VM', async ()
   expect((await call(host, 'DELETE', '/svc/vms/over'))[0]).toBe(200)
 })
 
-test('a run whose record is damaged is told again by its hypervisor, and stopped', async () => {
-  const shared = join(home, 'given, or lent')
-  mkdirSync(shared)
-  await create(host, 'alive', tiny)
-  const before = await run(host, 'alive', { sharedDirectories: [{ hostPath: shared, readOnly: true }] })
-  expect(before.sharedDirectories).toHaveLength(1)
-  await restart(() => writeFileSync(inFolder('alive', 'run.json'), '{'))
-  const after = await get(host, 'alive')
-  const told = ['status', 'pid', 'accelerator', 'ipAddress', 'forwards', 'sharedDirectories', 'memorySize'] as const
-  for (const field of told) expect([field, after[field]]).toEqual([field, before[field]])
-  expect(await greeting(after.vncUrl)).toBe('RFB ')
-  expect(JSON.parse(readFileSync(inFolder('alive', 'run.json'), 'utf8'))).toMatchObject({ hypervisor: 'qemu' })
-  expect((await stop('alive'))[0]).toBe(200)
-  expect(isAlive(before.pid)).toBe(false)
+test('a run whose record is damaged is listed with the reason, harms no other, and can be ended and deleted', async () => {
+  for (const name of ['alive', 'lost', 'sound']) await create(host, name, tiny)
+  const [alive, lost, sound] = [await run(host, 'alive'), await run(host, 'lost'), await run(host, 'sound')]
+  await restart(() => {
+    writeFileSync(inFolder('alive', 'run.json'), '{')
+    rmSync(inFolder('lost', 'run.json'))
+  })
+  const [, vms] = await call(host, 'GET', '/svc/vms')
+  expect(vms as unknown).toMatchObject([
+    { name: 'alive', status: 'damaged', pid: null, lastError: expect.stringContaining(inFolder('alive', 'run.json')) },
+    { name: 'lost', status: 'damaged', pid: null, lastError: expect.stringContaining(inFolder('lost', 'run.json')) },
+    { name: 'sound', status: 'running', pid: sound.pid, lastError: null },
+  ])
+  for (const { name, pid } of [alive, lost]) {
+    expect((await call(host, 'POST', `/svc/vms/${name}/run`, {}))[1].code).toBe('vm_damaged')
+    expect((await call(host, 'DELETE', `/svc/vms/${name}`))[1].code).toBe('vm_running')
+    expect(await stop(name)).toEqual([200, expect.objectContaining({ method: 'forced' })])
+    expect(isAlive(pid)).toBe(false)
+    expect(await get(host, name)).toMatchObject({ status: 'stopped', lastError: null })
+    expect((await stop(name))[1].code).toBe('vm_not_running')
+  }
   const { pid } = await run(host, 'alive')
   process.kill(pid as number, 'SIGKILL')
   await until('its end to be seen', async () => (await get(host, 'alive')).status === 'stopped')
-}, 90_000)
+  for (const name of ['alive', 'lost']) expect((await call(host, 'DELETE', `/svc/vms/${name}`))[0]).toBe(200)
+  expect((await stop('sound'))[0]).toBe(200)
+  expect(readdirSync(join(home, 'state/vm'))).toEqual([])
+})
+
+test('one whose record speaks of another hypervisor is not taken for that', async () => {
+  for (const name of ['mixed', 'other']) await create(host, name, tiny)
+  const [mixed, other] = [await run(host, 'mixed'), await run(host, 'other')]
+  await restart(() => {
+    const record = JSON.parse(readFileSync(inFolder('mixed', 'run.json'), 'utf8'))
+    const { qmpSocket } = JSON.parse(readFileSync(inFolder('other', 'run.json'), 'utf8'))
+    writeFileSync(inFolder('mixed', 'run.json'), JSON.stringify({ ...record, qmpSocket: `${qmpSocket}.mine` }))
+    renameSync(qmpSocket, `${qmpSocket}.mine`)
+    symlinkSync(`${qmpSocket}.mine`, qmpSocket)
+  })
+  await until('the one that is sound to be found', async () => (await get(host, 'other')).pid === other.pid)
+  expect((await stop('mixed'))[0]).toBe(200)
+  expect([mixed.pid, other.pid].map(isAlive)).toEqual([false, true])
+  expect((await stop('other'))[0]).toBe(200)
+})
 
 test('one that stands still and has lost its record and the note of its pid is ended by force', async () => {
   await create(host, 'still', tiny)
@@ -79,10 +91,10 @@ test('one that stands still and has lost its record and the note of its pid is e
   await restart(() => {
     for (const file of ['run.json', 'hypervisor.pid']) rmSync(inFolder('still', file))
   })
-  expect(await get(host, 'still')).toMatchObject({ status: 'running', pid })
+  expect((await get(host, 'still')).status).toBe('damaged')
   expect(await stop('still')).toEqual([200, expect.objectContaining({ method: 'forced' })])
   expect(isAlive(pid)).toBe(false)
-}, 90_000)
+})
 
 test('a lock that another program holds is told with its pid, and nothing is ended', async () => {
   await create(host, 'held', tiny)

@@ -6,4 +6,4 @@ test('VMs are whole or gone, and run on, when their host is killed in the middle
   for (const [round, kind] of ['create', 'clone', 'set', 'run', 'stop'].entries()) {
     expect({ kind, wrong: await killedDuring(scene, kind, (round + 1) / 6) }).toEqual({ kind, wrong: [] })
   }
-}, 240_000)
+})

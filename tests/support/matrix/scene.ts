@@ -11,7 +11,7 @@ import {
 } from '../applications.ts'
 import type { TestDesktop } from '../desktop.ts'
 import type { Entry, Journal } from '../journal.ts'
-import { elementsOf, middleOf, type Target, windowsOf } from '../look.ts'
+import { elementsOf, type ListedElement, middleOf, type Target, windowsOf } from '../look.ts'
 import type { McpClient } from '../mcp-client.ts'
 import { until } from '../until.ts'
 import { asPerson } from '../witness/index.ts'
@@ -158,7 +158,11 @@ const widgets =
     const { pid, windowId, journal } = await start(on)
     const target = { pid, window_id: windowId }
     await asPerson.move(on, windowId, 110, 110)
-    await until('its elements', async () => (await elementsOf(client, target)).some(({ label }) => label === 'Name'))
+    // Its window may be there before it is on the accessibility bus.
+    await until('its elements', async () => {
+      const { structured } = await client.call('get_window_state', { ...target, capture_mode: 'ax' })
+      return (structured?.elements as ListedElement[] | undefined)?.some(({ label }) => label === 'Name')
+    })
     const place = await placeOf(client, target, journal)
     const path = [place, { x: place.x + 60, y: place.y + 10 }] as const
     return {

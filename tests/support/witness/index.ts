@@ -17,6 +17,8 @@ export interface DisplayState {
   readonly children: readonly { readonly window_id: number; readonly input_shape: readonly number[][] }[]
   readonly masters: readonly string[]
   readonly is_composited: boolean
+  /** False also while there is a compositor that leaves a full-screen window to the server. */
+  readonly is_drawn_by_compositor: boolean
 }
 
 /** A node as the independent walk of the accessibility tree finds it; extents are x, y, width, height in the window. */

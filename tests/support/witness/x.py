@@ -2,7 +2,7 @@
 
 It reads one request a line and prints one line of JSON for each, null where it only did something, until its input ends.
 `state` prints pointer, focus, active window, stacking order, the root's children with their input shapes, the
-master devices, and whether a compositor draws the display. `move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `minimize WINDOW`, `point X Y` do that.
+master devices, whether there is a compositor, and whether it draws the display. `move WINDOW X Y`, `raise WINDOW`, `activate WINDOW`, `minimize WINDOW`, `point X Y` do that.
 `desktop WINDOW N` puts a window on workspace N, of which there are then at least N + 1.
 `wallpaper` gives the display a background of stripes, as programs do that show pictures there.
 `keymap` prints the keysyms of every keycode.
@@ -17,6 +17,7 @@ from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int, c_long, c
 x11 = ctypes.CDLL("libX11.so.6")
 xext = ctypes.CDLL("libXext.so.6")
 xi = ctypes.CDLL("libXi.so.6")
+xcomposite = ctypes.CDLL("libXcomposite.so.1")
 
 
 class Rectangle(Structure):
@@ -28,6 +29,12 @@ class Device(Structure):
         ("deviceid", c_int), ("name", c_char_p), ("use", c_int), ("attachment", c_int), ("enabled", c_int),
         ("num_classes", c_int), ("classes", c_void_p),
     ]
+
+
+class WindowAttributes(Structure):
+    """The members before `map_state` take 92 bytes; the rest is not read."""
+
+    _fields_ = [("before", c_char * 92), ("map_state", c_int), ("rest", c_char * 64)]
 
 
 class ClientMessage(Structure):
@@ -43,6 +50,7 @@ x11.XInternAtom.restype = c_ulong
 x11.XGetSelectionOwner.restype = c_ulong
 xext.XShapeGetRectangles.restype = POINTER(Rectangle)
 xi.XIQueryDevice.restype = POINTER(Device)
+xcomposite.XCompositeGetOverlayWindow.restype = c_ulong
 
 display = c_void_p(x11.XOpenDisplay(None))
 if not display.value:
@@ -110,7 +118,17 @@ def masters():
     return [devices[index].name.decode() for index in range(count.value)]
 
 
+def is_drawn():
+    """True while the compositor shows what it draws: the windows themselves are not on the screen then."""
+    overlay = c_ulong(xcomposite.XCompositeGetOverlayWindow(display, root))
+    attributes = WindowAttributes()
+    x11.XGetWindowAttributes(display, overlay, byref(attributes))
+    xcomposite.XCompositeReleaseOverlayWindow(display, root)
+    return attributes.map_state == 2
+
+
 def state():
+    is_composited = x11.XGetSelectionOwner(display, atom("_NET_WM_CM_S0")) != 0
     active = windows_in("_NET_ACTIVE_WINDOW")
     return {
         "pointer": pointer(),
@@ -121,7 +139,8 @@ def state():
         "clients": windows_in("_NET_CLIENT_LIST"),
         "children": [{"window_id": window, "input_shape": input_shape(window)} for window in children()],
         "masters": masters(),
-        "is_composited": x11.XGetSelectionOwner(display, atom("_NET_WM_CM_S0")) != 0,
+        "is_composited": is_composited,
+        "is_drawn_by_compositor": is_composited and is_drawn(),
     }
 
 

@@ -1,7 +1,7 @@
 /** `backlot completion`: what a shell is told to complete Backlot's words; the words themselves come from Backlot. */
 import { Failure } from '@backlot/contract/failure'
 import type { Command } from '../command.ts'
-import { print } from '../output.ts'
+import { print } from '../terminal/output.ts'
 
 /** Each asks `completion words -- WORD…`, which stands beside the commands, with the words up to the cursor. */
 const scripts: Readonly<Record<string, string>> = {

@@ -3,10 +3,10 @@ import { Failure } from '@backlot/contract/failure'
 import { fullAccess } from '@backlot/driver/edges/access'
 import { describeHere } from '@backlot/driver/edges/offer'
 import type { Command } from '../command.ts'
-import { printJson } from '../output.ts'
+import { printJson } from '../terminal/output.ts'
 
 export const command: Command = {
-  summary: 'Print a tool with the schema of its arguments, as MCP lists it.',
+  summary: 'Print all that is known of a tool and its arguments; the list over MCP says once what repeats.',
   usage: 'backlot describe TOOL',
   async run([name, ...rest]) {
     if (name === undefined || name.startsWith('-') || rest.length > 0) {

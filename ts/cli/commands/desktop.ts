@@ -4,6 +4,7 @@ import { isatty } from 'node:tty'
 import { Failure } from '@backlot/contract/failure'
 import { privateDesktop } from '@backlot/contract/limits'
 import {
+  desktopLost,
   foreignVariables,
   type PrivateDesktop,
   startDesktop,
@@ -13,7 +14,8 @@ import {
 } from '@backlot/headless'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
-import { print, say } from '../output.ts'
+import { screenSize } from '../screen-size.ts'
+import { print, say } from '../terminal/output.ts'
 
 const { width, height } = privateDesktop.size
 
@@ -44,7 +46,7 @@ however it ends. When one of its parts ends by itself, the desktop ends and says
         'outlive-parent': { type: 'boolean' },
       },
     })
-    const size = readSize(values.size)
+    const size = screenSize(values.size)
     const windowManager = readManager(values['window-manager'])
     const [program, ...rest] = words
     if (separator !== -1 && program === undefined) {
@@ -75,13 +77,9 @@ however it ends. When one of its parts ends by itself, the desktop ends and says
     const status =
       program === undefined ? await stay(desktop, over) : await runOn(desktop, [program, ...rest], signals, parentEnded)
     await desktop[Symbol.asyncDispose]()
-    const { part, how } = await desktop.exited
-    if (part === null) return status
-    throw new Failure(
-      'desktop_lost',
-      `The ${part} of the private desktop ended with ${how}, and the desktop with it. Start it again.`,
-      { part },
-    )
+    const end = await desktop.exited
+    if (end.part === null) return status
+    throw desktopLost(end)
   },
 }
 
@@ -135,20 +133,6 @@ const runOn = async (
   const { exited } = await starting
   const ended = await Promise.race([exited, parentEnded, desktop.exited])
   return typeof ended === 'number' ? ended : statusOf(null)
-}
-
-const readSize = (text: string | undefined): { width: number; height: number } => {
-  if (text === undefined) return privateDesktop.size
-  const [, across, down] = /^(\d{2,5})x(\d{2,5})$/.exec(text) ?? []
-  const size = { width: Number(across), height: Number(down) }
-  const { smallestSide, longestSide } = privateDesktop
-  const fits = (side: number) => side >= smallestSide && side <= longestSide
-  if (fits(size.width) && fits(size.height)) return size
-  throw new Failure(
-    'invalid_argument',
-    `--size is "${text}"; it takes WIDTHxHEIGHT in pixels, each from ${smallestSide} to ${longestSide}, such as ${width}x${height}.`,
-    { argument: 'size' },
-  )
 }
 
 const readManager = (text: string | undefined): WindowManagerName | undefined => {

@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { Command } from '../command.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { readFlags } from '../flags.ts'
-import { print, printJson } from '../output.ts'
+import { print, printJson } from '../terminal/output.ts'
 
 const marks = { works: '✓', limited: '!', missing: '✗' } as const
 
@@ -28,17 +28,19 @@ const asText = ({ ability, state, detail, mend }: Finding): string =>
 
 /** All findings, those first that others stand on. */
 const examine = async (): Promise<Finding[]> => {
-  const [on, buses, parts, machines] = await Promise.all([
+  const [on, buses, parts, machines, boxes] = await Promise.all([
     import('../doctor/display.ts'),
     import('../doctor/buses.ts'),
     import('../doctor/parts.ts'),
     import('../doctor/machines.ts'),
+    import('../doctor/sandboxes.ts'),
   ])
-  const [look, bus, socket, guests] = await Promise.all([
+  const [look, bus, socket, guests, sandboxes] = await Promise.all([
     on.lookAtDisplay(),
     buses.lookAtBuses(),
     parts.daemon(),
     machines.virtualMachines(),
+    boxes.sandboxes(),
   ])
   const pids = look instanceof Failure ? new Set<number>() : look.pids
   return [
@@ -56,6 +58,7 @@ const examine = async (): Promise<Finding[]> => {
       ...(look instanceof Failure ? on.noDisplay : buses.applications(bus, pids)),
     },
     { id: 'private_desktop', ability: 'private desktop', essential: false, ...parts.privateDesktop() },
+    { id: 'sandboxes', ability: 'sandboxes', essential: false, ...sandboxes },
     { id: 'virtual_machines', ability: 'virtual machines', essential: false, ...guests },
     { id: 'daemon', ability: 'daemon', essential: true, ...socket },
   ]

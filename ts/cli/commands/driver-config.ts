@@ -10,7 +10,7 @@ import {
   type ToolResult,
 } from '@backlot/driver'
 import type { Command } from '../command.ts'
-import { print, printJson } from '../output.ts'
+import { print, printJson } from '../terminal/output.ts'
 
 const keys = Object.keys(configSchema.properties)
 

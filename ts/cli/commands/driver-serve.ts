@@ -2,11 +2,11 @@
 import { Failure } from '@backlot/contract/failure'
 import { daemon } from '@backlot/contract/limits'
 import { identityOf } from '@backlot/driver/edges/address'
-import { serveDaemon } from '@backlot/driver/edges/daemon'
+import { serveDaemon } from '@backlot/driver/edges/daemon/daemon'
 import type { Command } from '../command.ts'
 import { accessFlags, accessOf } from '../driver-flags.ts'
 import { readFlags } from '../flags.ts'
-import { say } from '../output.ts'
+import { say } from '../terminal/output.ts'
 import { reachOf } from '../tool-call.ts'
 
 export const command: Command = {

@@ -1,11 +1,11 @@
 /** `backlot-driver status`: whether a daemon runs, and which. */
 import { Failure } from '@backlot/contract/failure'
-import { connect } from '@backlot/driver/edges/connection'
+import { connect } from '@backlot/driver/edges/client/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
 import { brakeState } from '../brake.ts'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
-import { printJson, say } from '../output.ts'
+import { printJson, say } from '../terminal/output.ts'
 import { reachOf } from '../tool-call.ts'
 
 export const command: Command = {

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { daemon } from '@backlot/contract/limits'
-import { type Connection, connect } from '@backlot/driver/edges/connection'
+import { type Connection, connect } from '@backlot/driver/edges/client/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
-import { say } from '../output.ts'
+import { say } from '../terminal/output.ts'
 import { reachOf } from '../tool-call.ts'
 
 export const command: Command = {

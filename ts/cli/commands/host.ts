@@ -1,15 +1,19 @@
 /** `backlot host`: the operations of the VM host on itself, read off their declarations. */
 import { Failure } from '@backlot/contract/failure'
-import { fieldFault, fromText } from '@backlot/contract/field'
+import { fieldFault, fromText } from '@backlot/contract/fields/field'
 import { vmHost } from '@backlot/contract/vmhost'
 import { type Extra, groupCommand } from '../host/group.ts'
 import { followLog, type LogWish, logLines } from '../host/log-lines.ts'
-import { print } from '../output.ts'
+import { print } from '../terminal/output.ts'
 
 const logs: Extra = {
   form: 'logs [--type info|error|all] [--lines N] [-f]',
   summary: 'Show the log of the service, a JSON object a line; with -f also what comes.',
-  options: { type: { type: 'string' }, lines: { type: 'string' }, follow: { type: 'boolean', short: 'f' } },
+  options: {
+    type: { type: 'string', value: 'info|error|all', description: 'Which lines.', absent: 'all' },
+    lines: { type: 'string', value: 'N', description: 'Lines of each kind, from the end.', absent: 'all of them' },
+    follow: { type: 'boolean', short: 'f', description: 'Print what comes, too, until it is interrupted.' },
+  },
   async run({ service, positionals, values, json }) {
     if (positionals.length > 0) throw new Failure('usage', 'Call it as `backlot host logs [-f]`.')
     const { properties } = vmHost.getLogs.query

@@ -3,7 +3,7 @@ import { fullAccess } from '@backlot/driver/edges/access'
 import { listHere } from '@backlot/driver/edges/offer'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
-import { print, printJson } from '../output.ts'
+import { print, printJson } from '../terminal/output.ts'
 
 export const command: Command = {
   summary: 'List the tools.',

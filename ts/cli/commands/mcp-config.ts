@@ -4,7 +4,7 @@ import { environment } from '@backlot/contract/limits'
 import type { Command } from '../command.ts'
 import { programCalled } from '../executable.ts'
 import { readFlags } from '../flags.ts'
-import { print, say } from '../output.ts'
+import { print, say } from '../terminal/output.ts'
 
 interface Start {
   readonly command: string

@@ -1,8 +1,8 @@
 /** `backlot mcp`: the tools for an MCP client, over standard input and output. */
 import { environment } from '@backlot/contract/limits'
 import { fullAccess } from '@backlot/driver/edges/access'
-import { serveMcp } from '@backlot/driver/edges/mcp'
-import { StdioTransport } from '@backlot/driver/edges/stdio'
+import { serveMcp } from '@backlot/driver/edges/mcp/mcp'
+import { StdioTransport } from '@backlot/driver/edges/mcp/stdio'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
 import { reachOf } from '../tool-call.ts'
@@ -37,7 +37,7 @@ request is answered.`,
     const isDirect = values.direct || values['no-daemon-relaunch'] || process.env[environment.noRelaunch] === '1'
     await using caller = isDirect
       ? (await import('@backlot/driver/edges/direct')).directCaller(access)
-      : (await import('@backlot/driver/edges/proxy')).daemonCaller(reachOf(values.socket), access)
+      : (await import('@backlot/driver/edges/client/proxy')).daemonCaller(reachOf(values.socket), access)
     const transport = new StdioTransport(Bun.stdin.stream(), Bun.stdout.writer())
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => void transport.close())
     await serveMcp(caller, transport)

@@ -4,8 +4,8 @@ import { dirname, resolve } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
-import { print, say } from '../output.ts'
 import type { Format } from '../recording/export.ts'
+import { print, say } from '../terminal/output.ts'
 
 export const command: Command = {
   summary: 'Show a recording, or export it as a film.',

@@ -1,11 +1,12 @@
 /** `backlot serve`: the VM host service, until it is interrupted. */
-import { readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { consoleAccess, environment, stopGrace, vmHostPort } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { listen } from '@backlot/vmhost'
 import type { Command } from '../command.ts'
+import { hostSandboxes } from '../compose/host-sandboxes.ts'
 import { readFlags } from '../flags.ts'
+import { interruption, listeningFlags, readListening, type ServerKind } from '../listening.ts'
 
 export const command: Command = {
   summary: 'Serve virtual machines over HTTP.',
@@ -26,25 +27,17 @@ console follows there that lets one browser in, once; \`backlot host link\` make
   async run(args) {
     const { values } = readFlags('serve', {
       args: [...args],
-      options: {
-        port: { type: 'string' },
-        host: { type: 'string' },
-        listen: { type: 'string' },
-        'token-file': { type: 'string' },
-        'key-file': { type: 'string' },
-        name: { type: 'string', multiple: true },
-        'grace-seconds': { type: 'string' },
-      },
+      options: { ...listeningFlags, 'grace-seconds': { type: 'string' } },
     })
-    if (values.listen !== undefined) refuseBeside(values)
+    const { key, ...where } = readListening(values, kind)
     const say = (line: string) => void process.stderr.write(`${new Date().toISOString()} ${line}\n`)
     await using service = await listen({
-      address: readListen(values.listen) ?? values.host ?? '127.0.0.1',
-      port: readPort(values.port),
-      token: readToken(values['token-file'] ?? values['key-file']),
-      names: values.name ?? [],
+      ...where,
+      token: key,
       stopGraceSeconds: readGrace(values['grace-seconds']),
       places: placesOf(process.env),
+      // A service on a Unix socket has no console.
+      sandboxes: values.listen === undefined ? hostSandboxes : undefined,
       log: say,
     })
     const ended = interruption()
@@ -56,12 +49,7 @@ console follows there that lets one browser in, once; \`backlot host link\` make
   },
 }
 
-const readPort = (text: string | undefined): number => {
-  if (text === undefined) return vmHostPort
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (port <= 65_535) return port
-  throw new Failure('invalid_argument', `--port is "${text}"; it takes a number from 0 to 65535.`, { argument: 'port' })
-}
+const kind: ServerKind = { usualPort: vmHostPort, keyIs: 'token', keyVariable: environment.hostToken }
 
 const readGrace = (text: string | undefined): number => {
   if (text === undefined) return stopGrace.usualSeconds
@@ -73,51 +61,3 @@ const readGrace = (text: string | undefined): number => {
     { argument: 'grace-seconds' },
   )
 }
-
-const readListen = (text: string | undefined): string | undefined => {
-  if (text === undefined || /^unix:./.test(text)) return text
-  throw new Failure(
-    'invalid_argument',
-    `--listen is "${text}"; it takes unix:PATH. --host and --port name an address of the network.`,
-    { argument: 'listen' },
-  )
-}
-
-/** A Unix socket has none of what an address of the network has. */
-const refuseBeside = (values: Readonly<Record<string, unknown>>): void => {
-  const argument = ['host', 'port', 'name'].find((flag) => values[flag] !== undefined)
-  if (argument === undefined) return
-  throw new Failure('invalid_argument', `--listen and --${argument} exclude each other: give one of them.`, {
-    argument,
-  })
-}
-
-const readToken = (file: string | undefined): string | undefined => {
-  if (file === undefined) {
-    const token = process.env[environment.hostToken] || undefined
-    if (token === undefined || isWord(token)) return token
-    throw new Failure('invalid_argument', `${environment.hostToken} holds more than one word; put one token in it.`, {
-      argument: environment.hostToken,
-    })
-  }
-  let token: string
-  try {
-    token = readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    throw new Failure('invalid_argument', `--token-file cannot be read: ${(error as Error).message}.`, {
-      argument: 'token-file',
-    })
-  }
-  const fault = token === '' ? 'is empty' : isWord(token) ? undefined : 'holds more than one word'
-  if (fault === undefined) return token
-  throw new Failure('invalid_argument', `The token file "${file}" ${fault}; put one token in it.`, {
-    argument: 'token-file',
-  })
-}
-
-const isWord = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
-
-const interruption = (): Promise<void> =>
-  new Promise((settle) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => settle())
-  })

@@ -1,11 +1,12 @@
 /** `backlot vm`: the operations on virtual machines, read off their declarations; their console and their log. */
 import { Failure } from '@backlot/contract/failure'
 import { vmAnchor } from '@backlot/contract/vmhost/console'
+import { storage } from '@backlot/contract/vmhost/location'
 import { placeNamed } from '../host/declared.ts'
 import { type Extra, groupCommand } from '../host/group.ts'
 import { printGuestOutput } from '../host/guest-output.ts'
 import { logLines } from '../host/log-lines.ts'
-import { print, printJson } from '../output.ts'
+import { print, printJson } from '../terminal/output.ts'
 
 const only = (positionals: readonly string[], form: string): string => {
   const [name] = positionals
@@ -14,11 +15,18 @@ const only = (positionals: readonly string[], form: string): string => {
 }
 
 /** What every command takes that means one VM. */
-const where = { storage: { type: 'string' } } as const
+const where = {
+  storage: {
+    type: 'string',
+    value: 'LOCATION|PATH',
+    description: String(storage.description),
+    absent: 'looked for in the default location, then in the others',
+  },
+} as const
 
 const placed = (name: string, values: Readonly<Record<string, string | boolean | undefined>>) => {
-  const { storage } = values
-  return { name, ...(typeof storage === 'string' && { storage: placeNamed(storage) }) }
+  const { storage: named } = values
+  return { name, ...(typeof named === 'string' && { storage: placeNamed(named) }) }
 }
 
 const consoleForm = 'console [NAME] [--storage LOCATION|PATH]'
@@ -60,12 +68,20 @@ const logs: Extra = {
   },
 }
 
-const execForm = 'exec NAME COMMAND [--timeout-seconds N] [--storage LOCATION|PATH]'
+const execForm = 'exec NAME COMMAND [--timeout-seconds SECONDS] [--storage LOCATION|PATH]'
 
 const exec: Extra = {
   form: execForm,
   summary: "Run a command with the guest's shell, through its agent; ends with the command's exit status.",
-  options: { ...where, 'timeout-seconds': { type: 'string' } },
+  options: {
+    ...where,
+    'timeout-seconds': {
+      type: 'string',
+      value: 'SECONDS',
+      description: 'Seconds that the command may take, 0.1 to 3600; what takes longer is ended.',
+      absent: '60',
+    },
+  },
   async run({ service, positionals, values }) {
     const [name, ...words] = positionals
     if (name === undefined || words.length === 0) throw new Failure('usage', `Call it as \`backlot vm ${execForm}\`.`)

@@ -10,7 +10,7 @@ import { buildImage } from '@backlot/imagebuild'
 import { settingsAt } from '@backlot/vmhost'
 import { programCalled } from '../executable.ts'
 import { type Service, serviceAt, Watch } from '../host/service.ts'
-import { startProgress } from '../progress.ts'
+import { startProgress } from '../terminal/progress.ts'
 import type { Steps } from './steps.ts'
 
 /** Seconds within which a guest answers, under emulation on a busy machine. */

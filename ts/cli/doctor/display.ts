@@ -28,7 +28,7 @@ export const lookAtDisplay = async (): Promise<Look | Failure> => {
         pids: new Set(windows.map(({ pid }) => pid).filter((pid) => pid > 0)),
       }
     } finally {
-      desktop.close()
+      await desktop.close()
     }
   } catch (error) {
     return Failure.from(error)

@@ -1,6 +1,6 @@
 /** What stands on this machine: the parts of a private desktop, and the daemon's socket. */
 import { Failure } from '@backlot/contract/failure'
-import { connect } from '@backlot/driver/edges/connection'
+import { connect } from '@backlot/driver/edges/client/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
 import { findPrograms } from '@backlot/headless'
 import { reachOf } from '../tool-call.ts'

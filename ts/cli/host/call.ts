@@ -1,7 +1,7 @@
 /** Calls an operation for a person or a script: shows progress, waits for what takes long, cancels when interrupted. */
 import { Failure } from '@backlot/contract/failure'
 import type { Operation, OperationKind } from '@backlot/contract/vmhost/operation'
-import { type Progress, startProgress } from '../progress.ts'
+import { type Progress, startProgress } from '../terminal/progress.ts'
 import type { OperationName } from './declared.ts'
 import { prepareImage } from './image.ts'
 import { type Service, Watch } from './service.ts'
@@ -13,11 +13,24 @@ interface Long {
   readonly kind: OperationKind
   readonly name: unknown
   readonly storage: unknown
+  /** What is called instead: it is answered at once, however long the work takes. */
+  readonly begunBy?: OperationName
 }
 
 const long: Partial<Record<OperationName, (input: Input) => Long>> = {
   createVm: ({ name, storage }) => ({ kind: 'create', name, storage }),
   runVm: ({ name, storage }) => ({ kind: 'run', name, storage }),
+  pullImage: ({ image, name, storage }) => ({
+    kind: 'pull',
+    name: name ?? vmNameOf(String(image)),
+    storage,
+    begunBy: 'startPull',
+  }),
+  pushVm: ({ name, storage }) => ({ kind: 'push', name: String(name).replace(':', '_'), storage }),
+  suspendVm: ({ name, storage }) => ({ kind: 'suspend', name, storage }),
+  resumeVm: ({ name, storage }) => ({ kind: 'resume', name, storage }),
+  takeSnapshot: ({ name, storage }) => ({ kind: 'snapshot', name, storage }),
+  restoreSnapshot: ({ name, storage }) => ({ kind: 'restore', name, storage }),
   cloneVm: ({ newName, destLocation, sourceLocation }) => ({
     kind: 'clone',
     name: newName,
@@ -25,6 +38,15 @@ const long: Partial<Record<OperationName, (input: Input) => Long>> = {
   }),
   updateVm: ({ name, storage, sourceLocation }) => ({ kind: 'set', name, storage: storage ?? sourceLocation }),
 }
+
+/** What the VM of an image is called where nobody says. */
+const vmNameOf = (image: string): string => {
+  const [name, tag = 'latest'] = (image.split('@')[0]?.split('/').at(-1) ?? '').split(':')
+  return `${name}_${tag}`
+}
+
+/** Whether the operation may take so long that it is shown, and can be detached. */
+export const takesLong = (name: OperationName): boolean => long[name] !== undefined
 
 /**
  * Does an operation. What takes long gives the record of the VM as it is afterwards, or with `isDetached` the answer
@@ -36,8 +58,8 @@ export const callOperation = async (
   input: Input,
   isDetached = false,
 ): Promise<unknown> => {
-  const call = service.client[name] as (input: Input) => Promise<unknown>
   const found = long[name]?.(input)
+  const call = service.client[found?.begunBy ?? name] as (input: Input) => Promise<unknown>
   if (found === undefined) return call(input)
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()

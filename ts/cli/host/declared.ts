@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { type Endpoint, inputFields } from '@backlot/contract/endpoint'
 import { Failure } from '@backlot/contract/failure'
-import { fieldFault, fromText } from '@backlot/contract/field'
+import { fieldFault, fromText } from '@backlot/contract/fields/field'
 import { vmHost } from '@backlot/contract/vmhost'
 import type { TSchema } from '@sinclair/typebox'
 
@@ -24,7 +24,10 @@ interface Spoken {
   /** What stands after the flag in the form; absent for a flag that stands alone. */
   readonly value?: string
   readonly isMany?: true
-  readonly read: (texts: readonly string[]) => unknown
+  /** What its value may be that the schema does not tell. */
+  readonly note?: string
+  /** What the texts mean; as the schema says where it is absent. */
+  readonly read?: (texts: readonly string[]) => unknown
 }
 
 const absolute = (path: string): string => resolve(path.replace(/^~(?=\/|$)/, homedir()))
@@ -44,19 +47,38 @@ const spoken: Readonly<Record<string, Spoken>> = {
   destLocation: place,
   noDisplay: { read: () => true },
   recoveryMode: { read: () => true },
+  discardMemory: { read: () => true },
   sharedDirectories: {
     flag: 'share',
     value: 'PATH[:ro]',
     isMany: true,
+    note: 'With `:ro` the guest may only read. The option may be given several times.',
     read: (texts) =>
       texts.map((text) => ({ hostPath: absolute(text.replace(/:(ro|rw)$/, '')), readOnly: text.endsWith(':ro') })),
   },
   userData: {
     value: 'TEXT|@FILE',
+    note: '`@FILE`: what the file holds.',
     read: ([text = '']) => (text.startsWith('@') ? readText(text.slice(1)) : text),
   },
-  image: { value: 'NAME|PATH|URL|none', read: fileOr },
+  image: { value: 'NAME|PATH|URL|none', note: '`none`: an empty disk.', read: fileOr },
   iso: { value: 'PATH', read: fileOr },
+  ipsw: { value: 'PATH|latest' },
+  tags: {
+    flag: 'tag',
+    value: 'TAG',
+    isMany: true,
+    note: 'The option may be given several times.',
+    read: (texts) => [...texts],
+  },
+  ipswCatalog: { value: 'URL' },
+  memory: { value: 'SIZE' },
+  diskSize: { value: 'SIZE' },
+  display: { value: 'WIDTHxHEIGHT' },
+  graceSeconds: { value: 'SECONDS' },
+  timeoutSeconds: { value: 'SECONDS' },
+  homeDirectory: { value: 'PATH' },
+  cacheDirectory: { value: 'PATH' },
 }
 
 const readText = (path: string): string => {
@@ -71,7 +93,8 @@ const readText = (path: string): string => {
 export const optionName = (field: string): string =>
   spoken[field]?.flag ?? field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-const optional = (declared: Endpoint) =>
+/** The fields that are given as options. */
+export const optional = (declared: Endpoint) =>
   inputFields(declared).filter(({ name }) => !declared.command.positional.includes(name))
 
 /** What `node:util` is to parse for an operation. */
@@ -92,11 +115,18 @@ const valueForm = ({ type, enum: values }: TSchema): string => {
   return type === 'boolean' ? 'true|false' : type === 'integer' ? 'N' : 'TEXT'
 }
 
-const optionForm = (name: string, schema: TSchema): string => {
+/** An option with its value: `--disk-size SIZE`. */
+export const optionWithValue = (name: string, schema: TSchema): string => {
   const said = spoken[name]
   const value = said === undefined ? valueForm(schema) : said.value
-  return `[--${optionName(name)}${value === undefined ? '' : ` ${value}`}]${said?.isMany ? '…' : ''}`
+  return `--${optionName(name)}${value === undefined ? '' : ` ${value}`}`
 }
+
+/** What the value of an option may be that its schema does not tell. */
+export const noteOf = (name: string): string | undefined => spoken[name]?.note
+
+const optionForm = (name: string, schema: TSchema): string =>
+  `[${optionWithValue(name, schema)}]${spoken[name]?.isMany ? '…' : ''}`
 
 /** `backlot vm clone NAME NEW-NAME [--dest-location TEXT]`. */
 export const formOf = (declared: Endpoint): string => {
@@ -144,7 +174,7 @@ export const readInput = (
     const value =
       given === undefined || given === false
         ? defaults?.[name]
-        : (spoken[name]?.read([given].flat().map(String)) ?? fromText(schema, String(given)))
+        : (spoken[name]?.read?.([given].flat().map(String)) ?? fromText(schema, String(given)))
     if (value === undefined) continue
     const fault = fieldFault(name, schema, value)
     if (fault !== undefined) throw new Failure('invalid_argument', fault, { argument: name })

@@ -3,10 +3,11 @@ import { Failure } from '@backlot/contract/failure'
 import { environment } from '@backlot/contract/limits'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
-import { print } from '../output.ts'
-import { isTerminal } from '../table.ts'
-import { callOperation } from './call.ts'
+import { print } from '../terminal/output.ts'
+import { isTerminal } from '../terminal/table.ts'
+import { callOperation, takesLong } from './call.ts'
 import { findOperation, formOf, type Group, operationsOf, optionsOf, readInput } from './declared.ts'
+import { type ExtraOption, extraHelp, operationHelp } from './help.ts'
 import { type Service, serviceAt, usualUrl } from './service.ts'
 import { shown } from './shown.ts'
 
@@ -15,7 +16,7 @@ export interface Extra {
   /** Its form after `backlot GROUP`, and what it does. */
   readonly form: string
   readonly summary: string
-  readonly options: Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>
+  readonly options: Readonly<Record<string, ExtraOption>>
   /** Gives the exit status. */
   run(call: {
     readonly service: Service
@@ -34,21 +35,44 @@ const usage = (group: Group, extras: Readonly<Record<string, Extra>>): string =>
   const others = Object.values(extras).map(({ form, summary }) => `backlot ${group} ${form}\n    ${summary}`)
   return `${[...declared, ...others].join('\n')}
 
-  --url URL  Address of the service, http://… or unix:PATH; ${environment.hostUrl} or ${usualUrl} when absent.
+\`backlot ${group} COMMAND --help\` explains each option of a command.
+
+${commonHelp}
+${detachHelp}`
+}
+
+const commonHelp = `  --url URL  Address of the service, http://… or unix:PATH; ${environment.hostUrl} or ${usualUrl} when absent.
              ${environment.hostToken} holds the token of a service that asks for one.
-  --json     Print JSON; always where standard output is no terminal.
-  --detach   Do not wait for what takes long: print the service's answer, with the id of the operation.`
+  --json     Print JSON; always where standard output is no terminal.`
+const detachHelp =
+  "  --detach   Do not wait for what takes long: print the service's answer, with the id of the operation."
+
+/** The help of the command that stands before `--help`; undefined where it is none. */
+const helpOf = (group: Group, extras: Readonly<Record<string, Extra>>, args: readonly string[]): string | undefined => {
+  const at = args.indexOf('--help')
+  const words = at === -1 ? args : args.slice(0, at)
+  const [first = ''] = words
+  const extra = Object.hasOwn(extras, first) ? extras[first] : undefined
+  if (extra !== undefined) return extraHelp(extra, `backlot ${group} ${extra.form}`, commonHelp)
+  const found = words.length === 0 ? undefined : findOperation(group, words)
+  if (found === undefined) return undefined
+  const isLong = takesLong(found.name)
+  return operationHelp(found.declared, isLong ? `${commonHelp}\n${detachHelp}` : commonHelp)
 }
 
 /** The command of a group. */
 export const groupCommand = (group: Group, summary: string, extras: Readonly<Record<string, Extra>>): Command => ({
   summary,
   usage: usage(group, extras),
+  usageOf: (args) => helpOf(group, extras, args),
   async run(args) {
     const [first = '', ...others] = args
     const extra = Object.hasOwn(extras, first) ? extras[first] : undefined
     if (extra !== undefined) {
-      const options = { ...extra.options, url: common.url, json: common.json }
+      const own = Object.entries(extra.options).map(
+        ([name, { type, short }]) => [name, { type, ...(short !== undefined && { short }) }] as const,
+      )
+      const options = { ...Object.fromEntries(own), url: common.url, json: common.json }
       const { values, positionals } = readFlags(`${group} ${first}`, { args: others, allowPositionals: true, options })
       const service = serviceAt(values.url as string | undefined)
       const json = values.json === true || !isTerminal()

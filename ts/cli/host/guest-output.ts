@@ -1,7 +1,7 @@
 /** What a command in a guest wrote, on the streams of ours that it would have had. */
 import type { Result } from '@backlot/contract/endpoint'
 import type { vmHost } from '@backlot/contract/vmhost'
-import { printPart, sayPart } from '../output.ts'
+import { printPart, sayPart } from '../terminal/output.ts'
 
 /** Prints it, tells whether some of it was lost, and gives the command's exit status. */
 export const printGuestOutput = async (result: Result<(typeof vmHost)['execInVm']>): Promise<number> => {

@@ -1,7 +1,7 @@
 /** The image that a new VM begins with: none, or one that is built first where it is missing. */
 import { Failure } from '@backlot/contract/failure'
 import { buildImage, recipes } from '@backlot/imagebuild'
-import type { Progress } from '../progress.ts'
+import type { Progress } from '../terminal/progress.ts'
 import type { Service } from './service.ts'
 
 /** Changes the input of a creation: `none` and an ISO mean an empty disk; an image with a recipe is made to stand. */

@@ -1,9 +1,11 @@
 /** What people see of the answers of operations; pipes get them as JSON. */
-import { sizeOf } from '@backlot/contract/size'
+import { sizeOf } from '@backlot/contract/fields/size'
 import type { HostConfig } from '@backlot/contract/vmhost/config'
+import type { Image } from '@backlot/contract/vmhost/images'
 import type { Operation } from '@backlot/contract/vmhost/operation'
+import type { Snapshot } from '@backlot/contract/vmhost/snapshot'
 import type { Vm } from '@backlot/contract/vmhost/vm'
-import { table } from '../table.ts'
+import { table } from '../terminal/table.ts'
 import type { OperationName } from './declared.ts'
 
 const vmRow = (vm: Vm) => ({
@@ -51,6 +53,28 @@ const shows: Partial<Record<OperationName, Show>> = {
   createVm: (vm: Vm) =>
     `${vm.name} is made: ${vm.cpuCount} cores, ${sizeOf(vm.memorySize)} of memory, a disk of ${sizeOf(vm.diskSize.total)}. \`backlot vm run ${vm.name}\` starts it.`,
   runVm: (vm: Vm) => `${vm.name} runs. Ports of the guest: ${vm.forwards.map(forward).join(', ') || 'none'}.`,
+  pullImage: (vm: Vm) => `${vm.name} is made of ${vm.image}. \`backlot vm run ${vm.name}\` starts it.`,
+  pushVm: (vm: Vm) => `The disk of ${vm.name} is pushed.`,
+  listImages: (images: Image[]) =>
+    rows(
+      images.map(({ repository, tag, registry, os, bytes }) => ({
+        image: `${repository}:${tag}`,
+        registry: registry ?? 'built here',
+        os,
+        size: `${Math.ceil(bytes / 1024 ** 2)} MB`,
+      })),
+      'There are no images. `backlot image build` makes one.',
+    ),
+  suspendVm: (vm: Vm) => `${vm.name} is suspended with its memory. \`backlot vm resume ${vm.name}\` lets it go on.`,
+  resumeVm: (vm: Vm) => `${vm.name} runs. Ports of the guest: ${vm.forwards.map(forward).join(', ') || 'none'}.`,
+  takeSnapshot: (vm: Vm) => `${vm.name} has one more snapshot. \`backlot vm snapshot ls ${vm.name}\` lists them.`,
+  restoreSnapshot: (vm: Vm) =>
+    vm.status === 'suspended'
+      ? `${vm.name} is what it was, with its memory. \`backlot vm resume ${vm.name}\` lets it go on.`
+      : `${vm.name} has the disk that it had. \`backlot vm run ${vm.name}\` starts it.`,
+  listSnapshots: (snapshots: Snapshot[]) =>
+    rows(snapshots, 'There are no snapshots. `backlot vm snapshot create NAME` makes one.'),
+  forkVm: ({ names }: { names: string[] }) => `Forks that run: ${names.join(', ')}.`,
   cloneVm: (vm: Vm) => `${vm.name} is made. \`backlot vm run ${vm.name}\` starts it.`,
   updateVm: vmLines,
   getConfig: ({ vmLocations, ...config }: HostConfig) =>

@@ -1,6 +1,6 @@
 /** The words of `lume`, as its clients and scripts say them, and the operations that they mean here. */
 import { Failure } from '@backlot/contract/failure'
-import { isTerminal } from '../table.ts'
+import { isTerminal } from '../terminal/table.ts'
 
 /** What was given after the word. */
 export interface Given {
@@ -31,6 +31,8 @@ const asked = ({ values }: Given): string[] => (values.format === 'json' ? ['--j
 
 const settings = { cpu: 'cpu', memory: 'memory', 'disk-size': 'disk-size', display: 'display', storage: 'storage' }
 const settingOptions = { cpu: text, memory: text, 'disk-size': text, display: text, storage: text }
+
+const inRegistry = { registry: 'registry', organization: 'organization', storage: 'storage' }
 
 /** Every word that stands for one command. */
 export const verbs: Readonly<Record<string, Verb>> = {
@@ -78,6 +80,36 @@ export const verbs: Readonly<Record<string, Verb>> = {
       return ['vm', 'rm', ...given.positionals, ...passed(given, { storage: 'storage' })]
     },
   },
+  pull: {
+    form: 'pull IMAGE [NAME] [--registry HOST] [--organization NAME] [--storage NAME]',
+    options: { registry: text, organization: text, storage: text, 'no-cache': flag },
+    words: (given) => {
+      const [image = '', name, ...more] = given.positionals
+      const named = name === undefined ? [] : ['--name', name]
+      return ['vm', 'pull', image, ...more, ...named, ...passed(given, inRegistry)]
+    },
+  },
+  push: {
+    form: 'push NAME IMAGE:TAG [--additional-tags TAG]… [--registry HOST] [--organization NAME] [--storage NAME]',
+    options: { registry: text, organization: text, storage: text, 'additional-tags': many, 'chunk-size-mb': text },
+    words: (given) => {
+      const [name = '', image = '', ...more] = given.positionals
+      const [imageName = '', tag = 'latest'] = image.split(':')
+      return [
+        ...['vm', 'push', name, imageName, ...more, '--tag', tag],
+        ...passed(given, { ...inRegistry, 'additional-tags': 'tag', 'chunk-size-mb': 'chunk-size-mb' }),
+        // The clients of these images read nothing else.
+        ...['--compression', 'gzip'],
+      ]
+    },
+  },
+  images: {
+    form: 'images [--organization NAME]',
+    options: { organization: text },
+    words: (given) => ['host', 'images', ...passed(given, { organization: 'organization' })],
+  },
+  prune: { form: 'prune', options: {}, words: () => ['host', 'prune'] },
+  ipsw: { form: 'ipsw', options: {}, words: () => ['host', 'ipsw'] },
   config: {
     form: 'config get | storage list|add|remove|default … | cache get|set PATH | caching get|set true|false',
     options: {},

@@ -10,6 +10,9 @@ export const HostConfig = Type.Object({
   defaultLocationName: Type.String({ description: 'Where a VM is made when its request names no location.' }),
   cacheDirectory: Type.String({ description: 'Folder of cached images.' }),
   cachingEnabled: Type.Boolean({ description: 'Whether pulled images are kept for the next pull.' }),
+  registry: Type.String({ description: 'The registry that images are pulled from and pushed to.' }),
+  organization: Type.String({ description: 'Whose images there are meant.' }),
+  ipswCatalog: Type.String({ description: 'Address of the list of restore images of macOS.' }),
 })
 export type HostConfig = Static<typeof HostConfig>
 
@@ -39,10 +42,29 @@ export const configOperations = {
       homeDirectory: Type.Optional(Type.String({ description: 'Folder of the location `home`.' })),
       cacheDirectory: Type.Optional(Type.String({ description: 'Folder of cached images.' })),
       cachingEnabled: Type.Optional(Type.Boolean({ description: 'Whether pulled images are kept.' })),
+      registry: Type.Optional(
+        Type.String({ maxLength: 255, description: 'The registry that images are pulled from and pushed to.' }),
+      ),
+      organization: Type.Optional(Type.String({ maxLength: 255, description: 'Whose images there are meant.' })),
+      ipswCatalog: Type.Optional(
+        Type.String({ pattern: '^https?://', description: 'Address of the list of restore images of macOS.' }),
+      ),
     }),
     success: { status: 200, description: 'The configuration is changed.', result: Done },
     refusal: 'Invalid request',
-    command: { group: 'host', words: ['config', 'set'], positional: [] },
+    command: {
+      group: 'host',
+      words: ['config', 'set'],
+      positional: [],
+      absent: {
+        homeDirectory: 'as it is',
+        cacheDirectory: 'as it is',
+        cachingEnabled: 'as it is',
+        registry: 'as it is',
+        organization: 'as it is',
+        ipswCatalog: 'as it is',
+      },
+    },
   }),
   listLocations: endpoint({
     method: 'GET',

@@ -38,6 +38,11 @@ export const guestOperations = {
     },
     refusal: 'Invalid request body',
     refusals: ['vm_not_found', 'vm_not_running', 'vm_busy', 'agent_unavailable', 'guest_timeout'],
-    command: { group: 'vm', words: ['exec'], positional: ['name', 'command'] },
+    command: {
+      group: 'vm',
+      words: ['exec'],
+      positional: ['name', 'command'],
+      absent: { storage: 'looked for in the default location, then in the others' },
+    },
   }),
 } as const

@@ -1,6 +1,6 @@
 /** An image on this machine: a folder `NAME_TAG` of the cache directory with `image.json` and the files that it names. */
 import { type Static, Type } from '@sinclair/typebox'
-import { choice } from '../choice.ts'
+import { choice } from '../fields/choice.ts'
 import { vmName } from './vm.ts'
 
 /** Name of the file that makes a folder an image. */

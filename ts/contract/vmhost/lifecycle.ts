@@ -1,25 +1,38 @@
 /** Operations of the VM host on virtual machines. */
 import { Type } from '@sinclair/typebox'
-import { choice } from '../choice.ts'
 import { endpoint } from '../endpoint.ts'
+import { choice } from '../fields/choice.ts'
+import { sizePattern } from '../fields/size.ts'
 import { largestDisplay, stopGrace } from '../limits.ts'
-import { sizePattern } from '../size.ts'
 import { Done, storage } from './location.ts'
 import { networkModes, Vm, vmName, vmReference } from './vm.ts'
 
 const operationId = Type.String({ description: 'What `GET /operations/{id}` tells about.' })
+const storageOf = (what: string) =>
+  Type.String({ ...storage, description: `${what}: ${storage.description?.replace(/^A/, 'a')}` })
 const named = Type.Object({ name: vmReference })
+
+/** The name of a VM, or of an image that is pulled where no VM has its name. */
+const vmOrImage = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*(:[A-Za-z0-9_][A-Za-z0-9._-]*)?$',
+  maxLength: 100,
+  description:
+    'Name of the VM. `IMAGE:TAG` means the VM `IMAGE_TAG`, which is made of that image first where there is none.',
+})
 const inStorage = Type.Object({ storage: Type.Optional(storage) })
 
 const size = (what: string) =>
   Type.String({ pattern: sizePattern, maxLength: 40, description: `${what}, like \`8GB\`; without a unit in GB.` })
+
+/** What holds where nobody says where a VM is. */
+const lookedFor = { storage: 'looked for in the default location, then in the others' } as const
 
 const cpu = Type.Integer({ minimum: 1, maximum: 255, description: 'Number of processor cores.' })
 const memory = size('Memory')
 const diskSize = size('Size of the disk')
 const display = Type.String({
   pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
-  description: `Resolution, \`WIDTHxHEIGHT\`, at most \`${largestDisplay.width}x${largestDisplay.height}\`.`,
+  description: `Resolution in pixels, \`WIDTHxHEIGHT\`, at most \`${largestDisplay.width}x${largestDisplay.height}\`.`,
 })
 
 /** What existing clients call some fields. */
@@ -31,6 +44,7 @@ const spellings = {
   no_display: 'noDisplay',
   shared_directories: 'sharedDirectories',
   recovery_mode: 'recoveryMode',
+  discard_memory: 'discardMemory',
   source_location: 'sourceLocation',
   dest_location: 'destLocation',
   user_data: 'userData',
@@ -47,7 +61,7 @@ export const lifecycleOperations = {
     query: inStorage,
     success: { status: 200, description: 'The VMs, sorted by name in each location.', result: Type.Array(Vm) },
     refusal: 'Bad request',
-    command: { group: 'vm', words: ['ls'], positional: [] },
+    command: { group: 'vm', words: ['ls'], positional: [], absent: { storage: 'every location' } },
   }),
   getVm: endpoint({
     method: 'GET',
@@ -58,7 +72,7 @@ export const lifecycleOperations = {
     query: inStorage,
     success: { status: 200, description: 'The VM.', result: Vm },
     refusal: 'VM not found or invalid request',
-    command: { group: 'vm', words: ['get'], positional: ['name'] },
+    command: { group: 'vm', words: ['get'], positional: ['name'], absent: lookedFor },
   }),
   createVm: endpoint({
     method: 'POST',
@@ -117,6 +131,13 @@ export const lifecycleOperations = {
         display: '1024x768',
         image: 'linux-minimal:latest',
       },
+      absent: {
+        ipsw: 'none',
+        storage: 'the default location',
+        iso: 'none',
+        userData: 'none',
+        network: '`nat`',
+      },
     },
   }),
   deleteVm: endpoint({
@@ -128,7 +149,7 @@ export const lifecycleOperations = {
     query: inStorage,
     success: { status: 200, description: 'The VM and its files are gone.', result: Done },
     refusal: 'VM not found or deletion failed',
-    command: { group: 'vm', words: ['rm'], positional: ['name'] },
+    command: { group: 'vm', words: ['rm'], positional: ['name'], absent: lookedFor },
   }),
   cloneVm: endpoint({
     method: 'POST',
@@ -142,8 +163,8 @@ export const lifecycleOperations = {
     body: Type.Object({
       name: vmReference,
       newName: vmName,
-      sourceLocation: Type.Optional(storage),
-      destLocation: Type.Optional(storage),
+      sourceLocation: Type.Optional(storageOf('Where the VM is')),
+      destLocation: Type.Optional(storageOf('Where the copy is to be')),
     }),
     success: {
       status: 200,
@@ -151,7 +172,12 @@ export const lifecycleOperations = {
       result: Type.Object({ message: Type.String(), source: Type.String(), destination: Type.String(), operationId }),
     },
     refusal: 'Clone failed',
-    command: { group: 'vm', words: ['clone'], positional: ['name', 'newName'] },
+    command: {
+      group: 'vm',
+      words: ['clone'],
+      positional: ['name', 'newName'],
+      absent: { sourceLocation: lookedFor.storage, destLocation: 'the location of the VM' },
+    },
   }),
   updateVm: endpoint({
     method: 'PATCH',
@@ -169,21 +195,35 @@ export const lifecycleOperations = {
       memory: Type.Optional(memory),
       diskSize: Type.Optional(diskSize),
       display: Type.Optional(display),
-      storage: Type.Optional(storage),
-      sourceLocation: Type.Optional(storage),
+      storage: Type.Optional(storageOf('Where the VM is to be')),
+      sourceLocation: Type.Optional(storageOf('Where it is now')),
     }),
     success: { status: 200, description: 'The VM is changed.', result: Done },
     refusal: 'Invalid settings or update failed',
-    command: { group: 'vm', words: ['set'], positional: ['name'] },
+    command: {
+      group: 'vm',
+      words: ['set'],
+      positional: ['name'],
+      absent: {
+        cpu: 'as it is',
+        memory: 'as it is',
+        diskSize: 'as it is',
+        display: 'as it is',
+        storage: 'where it is',
+        sourceLocation: 'looked for in `storage`, then in every location',
+      },
+    },
   }),
   runVm: endpoint({
     method: 'POST',
     path: '/vms/{name}/run',
     summary: 'Start a VM.',
-    description: 'The start is under way when it is answered; the operation and the VM tell how it goes on.',
+    description:
+      'The start is under way when it is answered; the operation and the VM tell how it goes on. A name like `IMAGE:TAG` ' +
+      'that is no VM is pulled first. A suspended VM goes on where it was, with the shared folders that it had then.',
     spellings,
     leniently: true,
-    params: named,
+    params: Type.Object({ name: vmOrImage }),
     body: Type.Object({
       noDisplay: Type.Optional(Type.Boolean({ default: false, description: 'Without its VNC display.' })),
       sharedDirectories: Type.Optional(
@@ -199,6 +239,12 @@ export const lifecycleOperations = {
       recoveryMode: Type.Optional(
         Type.Boolean({ default: false, description: 'Boot a guest with macOS in recovery mode.' }),
       ),
+      discardMemory: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'Start a suspended VM anew from its disk; what its memory held is lost.',
+        }),
+      ),
       storage: Type.Optional(storage),
     }),
     success: {
@@ -212,16 +258,22 @@ export const lifecycleOperations = {
       }),
     },
     refusal: 'Invalid request or VM not found',
-    command: { group: 'vm', words: ['run'], positional: ['name'] },
+    command: {
+      group: 'vm',
+      words: ['run'],
+      positional: ['name'],
+      absent: { ...lookedFor, sharedDirectories: 'none' },
+    },
   }),
   stopVm: endpoint({
     method: 'POST',
     path: '/vms/{name}/stop',
     summary: 'Stop a VM.',
     description:
-      'The guest is asked through its agent or by the power button; one that does not shut down within `graceSeconds` is ' +
-      'ended, one that runs no system that could hear it at once. `method` says which. It is answered when the VM has ' +
-      `stopped, at most 9 seconds after those; in less than 20 seconds where the usual ${stopGrace.usualSeconds} are left as they are.`,
+      'A start or a change of it that is under way is cancelled. The guest is asked through its agent or by the power ' +
+      'button; one that does not shut down within `graceSeconds` is ended, one that runs no system that could hear it, ' +
+      'or of which files are damaged, at once. `method` says which. It is answered when the VM has stopped, at most 9 ' +
+      `seconds after those; in less than 20 seconds where the usual ${stopGrace.usualSeconds} are left as they are.`,
     spellings,
     leniently: true,
     params: named,
@@ -244,13 +296,21 @@ export const lifecycleOperations = {
       }),
     },
     refusal: 'Stop failed',
-    command: { group: 'vm', words: ['stop'], positional: ['name'] },
+    command: {
+      group: 'vm',
+      words: ['stop'],
+      positional: ['name'],
+      absent: {
+        ...lookedFor,
+        graceSeconds: `what the service was started with, usually ${stopGrace.usualSeconds}`,
+      },
+    },
   }),
   setupVm: endpoint({
     method: 'POST',
     path: '/vms/{name}/setup',
     ours: true,
-    refusals: ['vm_not_found'],
+    refusals: ['vm_not_found', 'vm_busy'],
     summary: 'Go through the setup assistant of macOS.',
     description: 'Guests of another system have none, and refuse with that reason.',
     leniently: true,
@@ -258,6 +318,6 @@ export const lifecycleOperations = {
     body: inStorage,
     success: { status: 200, description: 'The assistant is done.', result: Done },
     refusal: 'The guest is not macOS, or was not found',
-    command: { group: 'vm', words: ['setup'], positional: ['name'] },
+    command: { group: 'vm', words: ['setup'], positional: ['name'], absent: lookedFor },
   }),
 } as const

@@ -1,7 +1,7 @@
 /** Operations of the VM host that tell what it does. */
 import { Type } from '@sinclair/typebox'
-import { choice } from '../choice.ts'
 import { endpoint } from '../endpoint.ts'
+import { choice } from '../fields/choice.ts'
 import { Operation } from './operation.ts'
 
 const one = Type.Object({ id: Type.String({ description: 'The id of the operation.' }) })
@@ -30,7 +30,7 @@ export const observingOperations = {
       }),
     },
     refusal: 'Failed to read logs',
-    command: { group: 'host', words: ['logs'], positional: [] },
+    command: { group: 'host', words: ['logs'], positional: [], absent: { lines: 'all of them' } },
   }),
   getHostStatus: endpoint({
     method: 'GET',

@@ -1,6 +1,6 @@
 /** Long work of the VM host, and what it tells while it is under way. */
 import { type Static, Type } from '@sinclair/typebox'
-import { choice } from '../choice.ts'
+import { choice } from '../fields/choice.ts'
 import { vmStatuses } from './vm.ts'
 
 const isoTime = (description: string) => Type.String({ description: `${description}, in ISO 8601.` })
@@ -8,7 +8,21 @@ const isoTime = (description: string) => Type.String({ description: `${descripti
 /** Something that takes its time: `done`, `failed` and `cancelled` are final. */
 export const Operation = Type.Object({
   id: Type.String(),
-  kind: choice(['create', 'run', 'stop', 'clone', 'set', 'delete', 'pull', 'push']),
+  kind: choice([
+    'create',
+    'run',
+    'stop',
+    'clone',
+    'set',
+    'suspend',
+    'resume',
+    'snapshot',
+    'restore',
+    'fork',
+    'delete',
+    'pull',
+    'push',
+  ]),
   name: Type.String({ description: 'The VM.' }),
   location: Type.String({ description: 'Its location, by name or path.' }),
   state: choice(['running', 'done', 'failed', 'cancelled']),

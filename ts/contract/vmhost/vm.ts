@@ -1,6 +1,6 @@
 /** A virtual machine as the VM host shows it. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { choice } from '../choice.ts'
+import { choice } from '../fields/choice.ts'
 
 const orNull = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()], schema.description === undefined ? {} : { description: schema.description })
@@ -14,9 +14,6 @@ export const vmName = Type.String({
 
 /** The name of a VM that exists: `IMAGE:TAG` means the VM `IMAGE_TAG`. */
 export const vmReference = Type.String({ ...vmName, colonIs: '_' })
-
-/** Keyword of a string's schema: a colon in the value counts as this. */
-export type ColonIs = { readonly colonIs?: string }
 
 /** What a VM does. */
 export const vmStatuses = ['provisioning', 'pulling', 'starting', 'running', 'suspended', 'stopped', 'damaged'] as const
@@ -84,6 +81,10 @@ export const Vm = Type.Object({
   operationId: orNull(Type.String({ description: 'The operation under way or the last one.' })),
   lastError: orNull(Type.String({ description: 'Why the last operation failed, or what is damaged.' })),
   lastEnding: orNull(Ending),
+  identity: choice(['own', 'shared'], {
+    description:
+      '`shared`: a fork whose guest has no agent that could give it a machine id, host keys and a MAC address of its own.',
+  }),
   createdAt: Type.String({ description: 'In ISO 8601.' }),
 })
 export type Vm = Static<typeof Vm>

@@ -1,6 +1,6 @@
 /** Which tools and arguments an edge offers, as `--read-only` and `--allow` decide. */
 import { Failure } from '@backlot/contract/failure'
-import type { Tool } from '../tool.ts'
+import type { Tool } from '../tool/tool.ts'
 
 /** Both must permit a tool. */
 export interface Access {

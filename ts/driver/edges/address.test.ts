@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { displayName } from '../display.ts'
+import { displayName } from '@backlot/contract/display'
 import { busName, defaultSocket, socketPath } from './address.ts'
 
 test('two spellings of a display are one daemon', () => {

@@ -1,9 +1,9 @@
 /** Where the daemon of a display listens, and what it must agree on with its clients. */
+import { displayName, driverName } from '@backlot/contract/display'
 import { Failure } from '@backlot/contract/failure'
 import { longestSocketPath } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { version } from '@backlot/contract/version'
-import { displayName, driverName } from '../display.ts'
 import type { Identity } from './wire.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -1,5 +1,5 @@
 /** Who runs the tools for an edge: the daemon, or this process. */
-import type { ToolResult } from '../result.ts'
+import type { ToolResult } from '../tool/result.ts'
 import type { Access } from './access.ts'
 
 /** Runs tools. */

@@ -1,7 +1,7 @@
 /** Tools run in this very process. */
 import { Failure } from '@backlot/contract/failure'
-import { failed } from '../result.ts'
-import { shared } from '../shared.ts'
+import { shared } from '@backlot/contract/shared'
+import { failed } from '../tool/result.ts'
 import type { Access } from './access.ts'
 import type { Caller } from './caller.ts'
 

@@ -1,14 +1,15 @@
 /** The tools that an edge offers: those of the registry that its access permits, without what it withholds of them. */
 import type { Failure } from '@backlot/contract/failure'
 import { callTool } from '../call.ts'
-import { ConfigFile, configFileAt } from '../config.ts'
+import { ConfigFile, configFileAt } from '../config/config.ts'
 import type { CallContext } from '../context.ts'
-import { describeTool, type ToolDescription } from '../describe.ts'
 import type { Driver } from '../driver.ts'
-import { hiddenArguments, isOffered, offersExtensions } from '../extensions.ts'
-import { findTool, tools, unknownTool } from '../registry.ts'
-import { failed, type ToolResult } from '../result.ts'
-import type { Tool } from '../tool.ts'
+import { type BriefDescription, briefTools } from '../tool/brief.ts'
+import { describeTool, type ToolDescription } from '../tool/describe.ts'
+import { hiddenArguments, isOffered, offersExtensions } from '../tool/extensions.ts'
+import { findTool, tools, unknownTool } from '../tool/registry.ts'
+import { failed, type ToolResult } from '../tool/result.ts'
+import type { Tool } from '../tool/tool.ts'
 import { type Access, argumentRefusal, permitted, refusal, withheld } from './access.ts'
 
 /** The permitted tools, as `tools/list` of MCP describes them. */
@@ -16,6 +17,13 @@ export const listTools = (access: Access, extensions: boolean): readonly ToolDes
   tools
     .filter((tool) => isOffered(tool, extensions) && permitted(access, tool))
     .map((tool) => describeTool(tool, unlisted(access, tool, extensions)))
+
+/** The permitted tools as an agent reads them, by the configuration of this process's environment. */
+export const briefHere = async (access: Access): Promise<readonly BriefDescription[]> => {
+  const extensions = await offersExtensions(new ConfigFile(configFileAt(process.env)))
+  const offered = tools.filter((tool) => isOffered(tool, extensions) && permitted(access, tool))
+  return briefTools(offered.map((tool) => ({ tool, withheld: unlisted(access, tool, extensions) })))
+}
 
 /** The permitted tools by the configuration of this process's environment. */
 export const listHere = async (access: Access): Promise<readonly ToolDescription[]> =>

@@ -2,8 +2,8 @@
  * The daemon's socket protocol: one JSON object on a line, each way. Requests with an `id` run at once and are answered
  * as they finish; requests without one are answered in the order they came. Unknown fields are ignored.
  */
-import type { BrakeState } from '../brake.ts'
-import type { ToolResult } from '../result.ts'
+import type { BrakeState } from '@backlot/native/brake'
+import type { ToolResult } from '../tool/result.ts'
 import type { Access } from './access.ts'
 
 /** What a request may ask for. */

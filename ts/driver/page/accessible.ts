@@ -1,12 +1,13 @@
 /** A page as the accessibility bus shows it: for browsers and web views that listen for no debugger. */
 import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
-import type { Rect, Window } from '@backlot/native'
+import type { AxSnapshot, Rect, Window } from '@backlot/native'
+import { acted, afterGesture, watch } from '../action/evidence.ts'
+import { intoView } from '../action/into-view.ts'
+import { around, contains, type Point, refuseInvisible } from '../action/target.ts'
 import type { Call } from '../context.ts'
-import { acted, afterGesture, watch } from '../evidence.ts'
-import { around, contains, refuseInvisible } from '../target.ts'
-import type { Outcome } from '../tool.ts'
-import { refreshedMap } from '../trees.ts'
+import { refreshedMap } from '../observation/trees.ts'
+import type { Outcome } from '../tool/tool.ts'
 import { elementLine } from './read.ts'
 import { fits, readSelector, type SimpleSelector } from './simple-selector.ts'
 import { asFacts, asList, asText, type Facts } from './wire.ts'
@@ -21,24 +22,25 @@ interface Seen {
   readonly enabled: boolean
   readonly tag: string
   readonly attributes: Readonly<Record<string, string>>
+  readonly offscreen: boolean
   /** In window pixels. */
   readonly rect: Rect | null
 }
 
-/** The visible text, as far as it is in view. */
+/** The text of the page, in view or not. */
 export const readAccessibleText = async (call: Call, window: Window): Promise<Outcome> => {
-  const seen = await look(call, window)
+  const { seen, partial } = await look(call, window)
   const whole = textOf(seen)
   const text = whole.slice(0, limits.longestText)
   return {
-    text: [`✅ Text of the page in "${window.title}", without what is scrolled out of view.`, '', text].join('\n'),
+    text: [`✅ Text of the page in "${window.title}".`, ...leftOut(partial), '', text].join('\n'),
     structured: {
       pid: window.pid,
       window_id: window.window_id,
       title: seen[0]?.label ?? '',
       text,
-      is_truncated: whole.length > text.length,
-      only_in_view: true,
+      is_truncated: partial !== null || whole.length > text.length,
+      partial,
       route: 'accessibility',
     },
   }
@@ -52,7 +54,7 @@ export const queryAccessible = async (
   wanted: readonly string[] | undefined,
 ): Promise<Outcome> => {
   const selector = simple('css_selector', css_selector)
-  const seen = await look(call, window)
+  const { seen, partial } = await look(call, window)
   const given = new Set(seen.flatMap(({ attributes }) => Object.keys(attributes)))
   const found = seen.filter(({ tag, attributes }) => fits(selector, tag, attributes))
   const shown = found.slice(0, limits.elements)
@@ -68,7 +70,7 @@ export const queryAccessible = async (
     element_index: each.element_index,
     rect: each.rect,
     is_visible: true,
-    is_in_viewport: true,
+    is_in_viewport: !each.offscreen,
   }))
   const unavailable = [...new Set([...(wanted ?? []), ...selector.names])].filter(
     (name) => !given.has(name.toLowerCase()),
@@ -80,7 +82,8 @@ export const queryAccessible = async (
       : ` No object of the page has ${unavailable.join(', ')}; a debugging port may give more.`
   return {
     text: [
-      `✅ ${found.length} element(s) in view match "${css_selector}".${rest}${lacks}`,
+      `✅ ${found.length} element(s) match "${css_selector}".${rest}${lacks}`,
+      ...leftOut(partial),
       ...elements.map(elementLine),
     ].join('\n'),
     structured: {
@@ -88,8 +91,8 @@ export const queryAccessible = async (
       window_id: window.window_id,
       css_selector,
       count: found.length,
-      is_truncated: found.length > shown.length,
-      only_in_view: true,
+      is_truncated: partial !== null || found.length > shown.length,
+      partial,
       attributes_unavailable: unavailable,
       elements,
       route: 'accessibility',
@@ -97,17 +100,25 @@ export const queryAccessible = async (
   }
 }
 
-/** Clicks the middle of the first object that fits a simple selector, with the agent's pointer. */
+/** Clicks the middle of the first object that fits a simple selector, scrolled to first, with the agent's pointer. */
 export const clickAccessible = async (call: Call, window: Window, selector: string): Promise<Outcome> => {
   const wanted = simple('selector', selector)
   refuseInvisible(window)
-  const seen = await look(call, window)
-  const found = seen.filter(({ tag, attributes }) => fits(wanted, tag, attributes))
+  let { seen, map } = await look(call, window)
+  const matching = () => seen.filter(({ tag, attributes }) => fits(wanted, tag, attributes))
+  let found = matching()
+  const index = found[0]?.element_index ?? null
+  if (index !== null && placeIn(window, seen, found[0]) === null) {
+    const element = map.element(index)
+    if (element !== null) await intoView(call, { window, target: { index, snapshot: map, element } })
+    ;({ seen, map } = await look(call, window))
+    found = matching()
+  }
   const [first] = found
   if (first === undefined) {
     throw new Failure(
       'page_element_not_found',
-      `Nothing in view matches "${selector}". Call page with query_dom to see what there is, or scroll to it.`,
+      `Nothing in the page matches "${selector}". Call page with query_dom to see what there is.`,
       { selector },
     )
   }
@@ -120,10 +131,8 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
   if (!first.enabled) throw refuse('is disabled')
   if (first.rect === null || first.rect.width === 0 || first.rect.height === 0) throw refuse('has no size')
   // Beyond the document lies the browser itself, with its tabs and its toolbar.
-  const rect = inView(first.rect, documentOf(seen, first).rect)
-  if (rect === null) throw refuse('is scrolled out of view')
-  const place = { x: Math.floor(rect.x + rect.width / 2), y: Math.floor(rect.y + rect.height / 2) }
-  if (!contains(window, place)) throw refuse('is scrolled out of view')
+  const place = placeIn(window, seen, first)
+  if (place === null) throw refuse('is scrolled out of view')
   const { pid, window_id } = window
   const target =
     first.element_index === null ? undefined : call.driver.seen.element(pid, window_id, first.element_index)
@@ -144,6 +153,14 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
     pointer_moved: true,
     route: 'agent_pointer',
   })
+}
+
+/** The middle of what the window shows of an object; null where it shows nothing of it. */
+const placeIn = (window: Window, seen: readonly Seen[], object: Seen | undefined): Point | null => {
+  const rect = object?.rect && inView(object.rect, documentOf(seen, object).rect)
+  if (!rect) return null
+  const place = { x: Math.floor(rect.x + rect.width / 2), y: Math.floor(rect.y + rect.height / 2) }
+  return contains(window, place) ? place : null
 }
 
 /** The outermost document that an object lies in. */
@@ -171,10 +188,15 @@ const simple = (argument: string, text: string): SimpleSelector => {
   )
 }
 
-const look = async (call: Call, window: Window): Promise<readonly Seen[]> => {
-  const map = await refreshedMap(call, window)
+const leftOut = (partial: string | null): string[] => (partial === null ? [] : [`partial: ${partial}`])
+
+const look = async (
+  call: Call,
+  window: Window,
+): Promise<{ readonly seen: readonly Seen[]; readonly map: AxSnapshot; readonly partial: string | null }> => {
+  const map = await refreshedMap(call, window, true)
   const seen = asList(JSON.parse(await map.page(limits.commandMs))).map((facts) => seenOf(window, facts))
-  if (seen.length > 0) return seen
+  if (seen.length > 0) return { seen, map, partial: map.partial }
   throw new Failure(
     'page_not_found',
     `Window ${window.window_id} "${window.title}" shows no web page on the accessibility bus. Launch the browser with launch_app, which switches its accessibility on, or with electron_debugging_port.`,
@@ -196,6 +218,7 @@ const seenOf = (window: Window, facts: Facts): Seen => {
     enabled: facts.enabled === true || facts.element_index === null,
     tag: tag.toLowerCase(),
     attributes,
+    offscreen: facts.offscreen === true,
     rect:
       typeof x === 'number' ? { x: x - window.x, y: Number(y) - window.y, width: Number(w), height: Number(h) } : null,
   }

@@ -1,7 +1,7 @@
 /** Reading a page through its browser: its text, and its elements. */
 import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
-import type { Outcome } from '../tool.ts'
+import type { Outcome } from '../tool/tool.ts'
 import type { ReachedPage } from './reach.ts'
 import query from './scripts/query.page.js' with { type: 'text' }
 import visibleText from './scripts/text.page.js' with { type: 'text' }
@@ -45,7 +45,7 @@ export const readText = async ({ page, window }: ReachedPage): Promise<Outcome> 
       title: asText(read.title),
       url: asText(read.url),
       text,
-      is_truncated: characters > text.length,
+      is_truncated: characters > text.length || unread > 0,
       frames_unread: unread,
       route: page.route,
     },

@@ -2,9 +2,9 @@
 import { Failure } from '@backlot/contract/failure'
 import { recording as limits } from '@backlot/contract/limits'
 import type { AxSnapshot, Shot, Window } from '@backlot/native'
+import { frontmostOf } from '../action/target.ts'
 import type { Call } from '../context.ts'
-import { frontmostOf } from '../target.ts'
-import { defaultLimits, readTree } from '../trees.ts'
+import { defaultLimits, readTree } from '../observation/trees.ts'
 
 /** The tree of one window, or why there is none. */
 export interface SeenTree {

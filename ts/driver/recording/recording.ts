@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { recording as limits } from '@backlot/contract/limits'
 import { version } from '@backlot/contract/version'
-import type { CursorEvent } from '../cursors.ts'
 import type { Driver } from '../driver.ts'
-import type { Session } from '../sessions.ts'
+import type { CursorEvent } from '../session/cursors.ts'
+import type { Session } from '../session/sessions.ts'
 import { type Film, startFilm } from './film.ts'
 import {
   appendBeside,

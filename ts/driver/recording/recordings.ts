@@ -2,12 +2,12 @@
 import { realpath } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { environment, recording as limits } from '@backlot/contract/limits'
-import type { Call } from '../context.ts'
-import type { CursorEvent } from '../cursors.ts'
+import { traceOf } from '../action/traces.ts'
+import { type Call, viewersOf } from '../context.ts'
 import type { Driver } from '../driver.ts'
-import { anonymous, type Session } from '../sessions.ts'
-import type { Outcome, Tool } from '../tool.ts'
-import { traceOf } from '../traces.ts'
+import type { CursorEvent } from '../session/cursors.ts'
+import { anonymous, type Session } from '../session/sessions.ts'
+import type { Outcome, Tool } from '../tool/tool.ts'
 import { inUse } from './folder.ts'
 import { lookAt, nothing } from './look.ts'
 import { Recording, type RecordingState, type Wish } from './recording.ts'
@@ -137,7 +137,7 @@ class Recordings {
         duration_ms: performance.now() - from,
         trace,
         scale:
-          pid === undefined || window_id === undefined ? 1 : call.driver.seen.scale(pid, window_id, call.owner.key),
+          pid === undefined || window_id === undefined ? 1 : call.driver.seen.scale(pid, window_id, viewersOf(call)),
       })
     }
     try {
@@ -155,7 +155,7 @@ class Recordings {
     const pid = pidOf(done)
     const clicked = clickPointOf(done) && done.trace.window
     const looking = pid === undefined ? Promise.resolve(nothing('the call had no process')) : lookAt(call, pid, clicked)
-    const turn = looking.then((look) => turnOf(done, look, call.driver.secrets))
+    const turn = looking.then((look) => turnOf(done, look, call.driver.secrets, call.short))
     for (const recording of holding) recording.take(turn, done.started_at)
     await Promise.race([looking, Bun.sleep(limits.longestHoldMs)])
   }

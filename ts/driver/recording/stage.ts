@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { replay as limits } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
-import type { Call } from '../context.ts'
+import { windowOrFrontmost } from '../action/target.ts'
+import { type Call, viewersOf } from '../context.ts'
 import { reasonOf } from '../ending.ts'
-import { windowOrFrontmost } from '../target.ts'
-import { refreshedMap } from '../trees.ts'
+import { refreshedMap } from '../observation/trees.ts'
 import { type Located, likeness, locate } from './locator.ts'
 import type { RecordedAction, RecordedTurn } from './trajectory.ts'
 
@@ -136,7 +136,7 @@ export class Stage {
     const lengths = ['x', 'y', 'from_x', 'from_y', 'to_x', 'to_y'].filter((name) => typeof args[name] === 'number')
     if (typeof pid !== 'number' || lengths.length === 0 || from_zoom === true) return args
     const window = await windowOrFrontmost(this.call, pid, typeof window_id === 'number' ? window_id : undefined)
-    const factor = this.call.driver.seen.scale(pid, window.window_id, this.call.owner.key) / scale
+    const factor = this.call.driver.seen.scale(pid, window.window_id, viewersOf(this.call)) / scale
     return { ...args, ...Object.fromEntries(lengths.map((name) => [name, Number(args[name]) * factor])) }
   }
 

@@ -1,11 +1,12 @@
 /** One turn of a recording: what was called, what it acted on, what came of it, and how that looked. */
 import { Failure } from '@backlot/contract/failure'
 import type { AxSnapshot, Window } from '@backlot/native'
-import { mask, Secrets, withoutShort } from '../secrets.ts'
-import { centreOf } from '../target.ts'
-import type { Outcome, Tool } from '../tool.ts'
-import type { Trace } from '../traces.ts'
-import { hasPassword, isPassword, isTyping, typedTexts, withoutTyped } from '../typing.ts'
+import { centreOf } from '../action/target.ts'
+import type { Trace } from '../action/traces.ts'
+import { hasPassword, isPassword, isTyping, typedTexts, typing, withoutTyped } from '../action/typing.ts'
+import { mask, Secrets } from '../secrets/secrets.ts'
+import type { ShortSecrets } from '../secrets/short-secrets.ts'
+import type { Outcome, Tool } from '../tool/tool.ts'
 import { asJson, type Content, names } from './folder.ts'
 import { type Locator, locatorOf } from './locator.ts'
 import type { Look, SeenTree } from './look.ts'
@@ -59,8 +60,11 @@ export interface Turn {
   readonly isSecret: boolean
 }
 
-/** Puts a turn together; adds to `secrets` what went into a password field that only its trees show. */
-export const turnOf = async (done: Done, look: Look, secrets: Secrets): Promise<Turn> => {
+/**
+ * Puts a turn together; adds to `secrets`, and to those that are `short` and masked in this call alone, what went into a
+ * password field that only its trees show.
+ */
+export const turnOf = async (done: Done, look: Look, secrets: Secrets, short: ShortSecrets): Promise<Turn> => {
   const { tool, args, outcome, trace } = done
   const trees = await look.trees
   // What follows may take long on a large tree: not before the answer has left.
@@ -68,35 +72,35 @@ export const turnOf = async (done: Done, look: Look, secrets: Secrets): Promise<
   const isSecret = typesSecret(done, trees)
   const own = isSecret ? typedTexts(tool, args) : []
   secrets.add(...own)
+  short.add(...own)
   const known = secrets.without(args) as Done['args']
   // A secret that is typed once more, whatever it is typed into.
   const isAgain = JSON.stringify(known) !== JSON.stringify(new Secrets().without(args))
-  const hidden = isSecret
-    ? withoutTyped(tool, args)
-    : { args: known, names: isAgain ? [...(tool.attributes.types ?? [])] : [] }
+  const hidden = isSecret ? withoutTyped(tool, args) : { args: known, names: isAgain ? typing(tool) : [] }
   const isKept = hidden.names.length > 0
   const click = clickPointOf(done)
+  // What the turn's own arguments are not shown for is not shown around it either; others are told by their names.
+  const masked = (value: unknown) => (isSecret ? short.without(secrets.without(value)) : secrets.without(value))
   const action = {
     tool: tool.name,
     arguments: hidden.args,
     ...(isKept && { secret_arguments: hidden.names }),
-    ...resultOf(outcome, isKept, secrets),
+    ...resultOf(outcome, isKept, secrets, short),
     pid: pidOf(done) ?? null,
     click_point: click ?? null,
     timestamp: done.started_at.toISOString(),
     duration_ms: Math.round(done.duration_ms),
     session: done.session,
     scale: done.scale,
-    window: trace.window ? secrets.without(windowFacts(trace.window)) : null,
-    locator: secrets.without(locatorIn(trace) ?? null),
+    window: trace.window ? masked(windowFacts(trace.window)) : null,
+    locator: masked(locatorIn(trace) ?? null),
   }
-  return { action, state: stateOf(done, look, trees, secrets, own), look, click, isSecret: isKept }
+  return { action, state: stateOf(done, look, trees, secrets, short), look, click, isSecret: isKept }
 }
 
 /** Whether the call typed what no file may hold. */
 const typesSecret = ({ tool, args, outcome, trace }: Done, trees: readonly SeenTree[]): boolean => {
-  const { types = [] } = tool.attributes
-  if (types.length === 0) return false
+  if (typing(tool).length === 0) return false
   if (args.secret === true) return true
   if (!typesText(args)) return false
   const { target } = trace
@@ -124,19 +128,19 @@ const typesText = ({ key, keys, modifiers = [] }: Readonly<Record<string, unknow
   return isTyping(last) && pressed.slice(0, -1).every((held) => held.toLowerCase() === 'shift')
 }
 
-const resultOf = (outcome: Outcome | Failure, isSecret: boolean, secrets: Secrets) => {
+const resultOf = (outcome: Outcome | Failure, isSecret: boolean, secrets: Secrets, short: ShortSecrets) => {
   if (outcome instanceof Failure) {
     const { code, message } = outcome
-    const error = { code, message: isSecret ? mask : secrets.masked(message) }
+    const error = { code, message: isSecret ? mask : short.maskedIn(secrets.masked(message)) }
     return { ok: false, result_summary: error.message, effect: null, result: null, error }
   }
   const { effect, route, pid, window_id, element_index } = outcome.structured
   const facts = isSecret ? { effect, route, pid, window_id, element_index } : outcome.structured
   return {
     ok: true,
-    result_summary: isSecret ? `✅ ${mask}` : secrets.masked(outcome.text.split('\n', 1)[0] ?? ''),
+    result_summary: isSecret ? `✅ ${mask}` : short.maskedIn(secrets.masked(outcome.text.split('\n', 1)[0] ?? '')),
     effect: effect ?? null,
-    result: secrets.without(facts),
+    result: short.without(secrets.without(facts)),
   }
 }
 
@@ -154,20 +158,21 @@ export const windowFacts = ({ window_id, pid, app_name, title, kind, bounds, is_
 const locatorIn = ({ target }: Trace): Locator | undefined =>
   target && locatorOf(target.snapshot.markdown(null, false), target.index)
 
-/** app_state.json; `own` are the secrets of the call itself, short ones among them. */
+/** app_state.json. */
 const stateOf = (
   done: Done,
   { taken_at, windows, missing }: Look,
   trees: readonly SeenTree[],
   secrets: Secrets,
-  own: readonly string[],
+  short: ShortSecrets,
 ): string => {
-  const reasonOf = (reason: string | undefined) => JSON.stringify(reason === undefined ? null : secrets.masked(reason))
+  const reasonOf = (reason: string | undefined) =>
+    JSON.stringify(reason === undefined ? null : short.maskedIn(secrets.masked(reason)))
   const textOf = ({ window, snapshot, reason }: SeenTree): string => {
-    const facts = JSON.stringify(secrets.without(windowFacts(window))).slice(1, -1)
+    const facts = JSON.stringify(short.without(secrets.without(windowFacts(window)))).slice(1, -1)
     if (snapshot === undefined) return `${facts},"reason":${reasonOf(reason)}`
-    const elements = elementsOf(snapshot, secrets, own)
-    const markdown = JSON.stringify(withoutShort(own, secrets.maskedTree(snapshot.markdown(null, false))))
+    const elements = elementsOf(snapshot, secrets, short)
+    const markdown = JSON.stringify(short.maskedIn(secrets.maskedTree(snapshot.markdown(null, false))))
     const counts = `"element_count":${snapshot.element_count},"partial":${JSON.stringify(snapshot.partial)}`
     return `${facts},${counts},"tree_markdown":${markdown},"elements":${elements}`
   }
@@ -182,12 +187,9 @@ const stateOf = (
 }
 
 /** Trees are long: where nothing has to be masked, their JSON is taken as the core made it. */
-const elementsOf = (snapshot: AxSnapshot, secrets: Secrets, own: readonly string[]): string => {
+const elementsOf = (snapshot: AxSnapshot, secrets: Secrets, short: ShortSecrets): string => {
   const raw = snapshot.elements(null)
-  if (secrets.isEmpty && own.length === 0) return raw
-  const elements = secrets.without(JSON.parse(raw)) as readonly Readonly<Record<string, unknown>>[]
-  const short = (text: unknown) => (typeof text === 'string' ? withoutShort(own, text) : text)
-  return JSON.stringify(elements.map((each) => ({ ...each, label: short(each.label), value: short(each.value) })))
+  return secrets.isEmpty && short.isEmpty ? raw : JSON.stringify(short.without(secrets.without(JSON.parse(raw))))
 }
 
 /** The files of a turn. */

@@ -5,11 +5,11 @@ import { Failure } from '@backlot/contract/failure'
 import { launchTimeoutMs } from '@backlot/contract/limits'
 import type { App, Desktop, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { pid } from '../arguments.ts'
-import { acted } from '../evidence.ts'
+import { acted } from '../action/evidence.ts'
+import type { Evidence } from '../action/witnesses.ts'
 import { expandHome } from '../paths.ts'
-import { reads, tool } from '../tool.ts'
-import type { Evidence } from '../witnesses.ts'
+import { pid } from '../tool/arguments.ts'
+import { reads, tool } from '../tool/tool.ts'
 import { windowLine } from './windows.ts'
 
 const appLine = (app: App): string =>
@@ -34,7 +34,7 @@ export const listApps = tool({
   },
 })
 
-const port = (description: string) => Type.Integer({ minimum: 1, maximum: 65_535, description })
+const port = (more: string) => Type.Integer({ minimum: 1, maximum: 65_535, more })
 
 export const launchApp = tool({
   name: 'launch_app',
@@ -46,13 +46,13 @@ export const launchApp = tool({
     name: Type.Optional(
       Type.String({ minLength: 1, description: 'App name, launch_path, program on PATH, or absolute path.' }),
     ),
-    urls: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description: 'Files or URLs to open.' })),
+    urls: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { more: 'Files or URLs to open.' })),
     electron_debugging_port: Type.Optional(port('Opens a Chrome DevTools server there.')),
     webkit_inspector_port: Type.Optional(port('Opens a WebKit inspector there.')),
     creates_new_application_instance: Type.Optional(
-      Type.Boolean({ default: false, description: 'Start another instance even when one runs.' }),
+      Type.Boolean({ default: false, more: 'Start another instance even when one runs.' }),
     ),
-    additional_arguments: Type.Optional(Type.Array(Type.String(), { description: 'Appended to the command line.' })),
+    additional_arguments: Type.Optional(Type.Array(Type.String(), { more: 'Appended to the command line.' })),
   }),
   attributes: {
     readOnly: false,

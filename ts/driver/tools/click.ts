@@ -1,15 +1,16 @@
 /** Clicking: on an element through the toolkit, or at a point with the agent's own pointer. */
-import { choice } from '@backlot/contract/choice'
+
 import { Failure } from '@backlot/contract/failure'
+import { choice } from '@backlot/contract/fields/choice'
 import type { Window } from '@backlot/native'
 import { type Static, Type } from '@sinclair/typebox'
-import { coordinate, elementIndex, modifiers, pid, windowId } from '../arguments.ts'
+import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../action/pointing.ts'
+import { elementOf, type Point, refuseDisabled } from '../action/target.ts'
 import type { Call } from '../context.ts'
+import { lastZoom } from '../observation/zoom-points.ts'
 import { absolutePath, writePicture } from '../paths.ts'
-import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../pointing.ts'
-import { elementOf, type Point, refuseDisabled } from '../target.ts'
-import { acts, tool } from '../tool.ts'
-import { lastZoom } from '../zoom-points.ts'
+import { coordinate, elementIndex, modifiers, pid, windowId } from '../tool/arguments.ts'
+import { acts, tool } from '../tool/tool.ts'
 
 /** The actions of elements, and how many clicks on its middle stand for one that the element lacks. */
 const clicksFor = { press: 1, show_menu: 0, pick: 1, confirm: 0, cancel: 0, open: 2 } as const
@@ -25,10 +26,10 @@ const clickArguments = Type.Object({
   action: Type.Optional(choice(actions, { description: 'Of the element; default press.' })),
   count: Type.Optional(Type.Integer({ minimum: 1, maximum: 3, description: 'Clicks at x, y; default 1.' })),
   modifier: Type.Optional(modifiers),
-  button: Type.Optional(choice(buttons, { description: 'Default left.', extension: true })),
-  from_zoom: Type.Optional(Type.Boolean({ description: "x and y are pixels of this pid's last zoom picture." })),
+  button: Type.Optional(choice(buttons, { more: 'Default left.', extension: true })),
+  from_zoom: Type.Optional(Type.Boolean({ description: "Points are pixels of this pid's last zoom picture." })),
   debug_image_out: Type.Optional(
-    Type.String({ minLength: 1, description: 'Write a PNG with a red crosshair at x, y there; needs window_id.' }),
+    Type.String({ minLength: 1, description: 'Write a PNG with a red crosshair at x, y.', more: 'Needs window_id.' }),
   ),
 })
 
@@ -38,7 +39,7 @@ export const click = tool({
   name: 'click',
   title: 'Click',
   description:
-    'Left-clicks in the background. Prefer element_index with window_id, which works on hidden windows too; else x and y.',
+    "Left-clicks. Prefer element_index with window_id, which works on hidden windows too; else x and y, pixels of the window's latest screenshot.",
   arguments: clickArguments,
   attributes: { ...acts('accessibility'), clicks: true, writes: ['debug_image_out'] },
   async run(call, args) {

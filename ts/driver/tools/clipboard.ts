@@ -4,18 +4,18 @@ import { Failure } from '@backlot/contract/failure'
 import { clipboard as limits } from '@backlot/contract/limits'
 import type { Clip } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { acted } from '../evidence.ts'
+import { acted } from '../action/evidence.ts'
+import type { Evidence } from '../action/witnesses.ts'
 import { absolutePath, writePicture } from '../paths.ts'
-import { acts, reads, tool } from '../tool.ts'
-import type { Evidence } from '../witnesses.ts'
+import { acts, reads, tool } from '../tool/tool.ts'
 
 export const clipboardRead = tool({
   name: 'clipboard_read',
   title: 'Read the clipboard',
-  description: 'What was copied last, by the person or an agent: text, a picture, paths of files. Leaves it as it is.',
+  description: 'What was copied last, by the person or an agent: text, a picture, paths of files.',
   arguments: Type.Object({
     image_out_file: Type.Optional(
-      Type.String({ minLength: 1, description: 'Write the picture to this path as a PNG instead of returning it.' }),
+      Type.String({ minLength: 1, description: 'Write the picture to this PNG instead of returning it.' }),
     ),
   }),
   attributes: { ...reads(), extension: true, writes: ['image_out_file'] },

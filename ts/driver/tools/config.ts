@@ -1,9 +1,9 @@
 /** The driver's configuration. */
 import { Type } from '@sinclair/typebox'
-import { type Config, configSchema } from '../config.ts'
-import { anonymous } from '../sessions.ts'
-import { withoutDefault } from '../settings.ts'
-import { arranges, reads, tool } from '../tool.ts'
+import { type Config, configSchema } from '../config/config.ts'
+import { withoutDefault } from '../config/settings.ts'
+import { anonymous } from '../session/sessions.ts'
+import { arranges, reads, tool } from '../tool/tool.ts'
 
 const asText = (config: Config): string =>
   Object.entries(config)
@@ -48,7 +48,7 @@ export const setConfig = tool({
   name: 'set_config',
   title: 'Change configuration',
   description:
-    'Changes the keys given, for this session; a call from a shell that names no session stores them for everyone. The others stay.',
+    'Changes the keys given, for this session; from a shell that names no session, for everyone. The others stay.',
   arguments: keys,
   attributes: arranges,
   async run(call, args) {

@@ -3,11 +3,11 @@ import { Failure } from '@backlot/contract/failure'
 import { sessions as limits } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
 import type { Call } from '../context.ts'
-import { type CursorSettings, cursorDefaults, cursorIcons } from '../cursor-settings.ts'
-import { type CursorConfig, type CursorView, defaultCursor } from '../cursors.ts'
 import { absolutePath } from '../paths.ts'
-import type { Session } from '../sessions.ts'
-import { type Attributes, type Outcome, reads, tool } from '../tool.ts'
+import { type CursorSettings, cursorDefaults, cursorIcons } from '../session/cursor-settings.ts'
+import { type CursorConfig, type CursorView, defaultCursor } from '../session/cursors.ts'
+import type { Session } from '../session/sessions.ts'
+import { type Attributes, type Outcome, reads, tool } from '../tool/tool.ts'
 
 const cursorId = Type.Optional(
   Type.String({
@@ -30,20 +30,25 @@ const attributes: Attributes = {
 }
 
 /** Runs something for the session whose cursor is meant: the one that is named, which it keeps alive, else the call's. */
-const forCursor = <T>(call: Call, cursor_id: string | undefined, work: (owner: Session) => Promise<T>): Promise<T> => {
+const forCursor = <T>(
+  call: Call,
+  cursor_id: string | undefined,
+  work: (owner: Session) => Promise<T>,
+  onlyLooks = false,
+): Promise<T> => {
   if (cursor_id === undefined || cursor_id === defaultCursor) return work(call.owner)
   const { client, holder, driver, signal } = call
-  return driver.sessions.during({ client, ...(holder && { holder }), session: cursor_id }, signal, work)
+  return driver.sessions.during({ client, ...(holder && { holder }), session: cursor_id }, signal, work, onlyLooks)
 }
 
 export const getAgentCursorState = tool({
   name: 'get_agent_cursor_state',
   title: 'Agent cursor state',
-  description: "Where an agent's cursor is, whether it is seen, and what it looks like.",
+  description: "Place, visibility and looks of an agent's cursor.",
   arguments: Type.Object({ cursor_id: cursorId }),
   attributes: reads(),
   async run(call, { cursor_id }) {
-    const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.view(owner))
+    const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.view(owner), true)
     const { position } = view
     const where = position === null ? 'was nowhere yet' : `is at (${position.x}, ${position.y})`
     const { text, structured } = told(view, `✅ Cursor "${view.cursor_id}" ${where}, ${seen(view)}.`)
@@ -80,7 +85,7 @@ export const moveCursor = tool({
 export const setAgentCursorEnabled = tool({
   name: 'set_agent_cursor_enabled',
   title: 'Show or hide the cursor',
-  description: "Shows or hides an agent's cursor. It is shown by default.",
+  description: "Shows or hides an agent's cursor.",
   arguments: Type.Object({ enabled: Type.Boolean(), cursor_id: cursorId }),
   attributes,
   async run(call, { enabled, cursor_id }) {
@@ -89,10 +94,10 @@ export const setAgentCursorEnabled = tool({
   },
 })
 
-const part = (description: string) => Type.Optional(Type.Number({ minimum: 0, maximum: 1, description }))
+const part = (more: string) => Type.Optional(Type.Number({ minimum: 0, maximum: 1, more }))
 
-const milliseconds = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(Type.Number({ minimum, maximum, description }))
+const milliseconds = (minimum: number, maximum: number, more: string) =>
+  Type.Optional(Type.Number({ minimum, maximum, more }))
 
 const kept = cursorDefaults
 
@@ -100,7 +105,7 @@ export const setAgentCursorMotion = tool({
   name: 'set_agent_cursor_motion',
   title: 'Set how the cursor looks and moves',
   description:
-    "Sets an agent's cursor: shape, colour, label, size and opacity, its path, and its times. What is left out stays.",
+    "Sets an agent's cursor: shape, colour, label, size and opacity, its path (0 to 1 each), and its times. What is left out stays.",
   arguments: Type.Object({
     cursor_id: cursorId,
     cursor_icon: Type.Optional(
@@ -109,7 +114,7 @@ export const setAgentCursorMotion = tool({
     cursor_color: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Hex or CSS name.' })),
     cursor_label: Type.Optional(Type.String({ maxLength: 64 })),
     cursor_size: Type.Optional(
-      Type.Number({ minimum: 4, maximum: 100, description: `Dot radius in points, default ${kept.size}.` }),
+      Type.Number({ minimum: 4, maximum: 100, description: 'Dot radius in points.', more: `Default ${kept.size}.` }),
     ),
     cursor_opacity: part(`Default ${kept.opacity}.`),
     start_handle: part(`Default ${kept.start_handle}.`),
@@ -119,15 +124,16 @@ export const setAgentCursorMotion = tool({
       Type.Number({
         minimum: -1,
         maximum: 1,
-        description: `Above 0 bulges to the destination; default ${kept.arc_flow}.`,
+        description: 'Above 0 bulges to the destination.',
+        more: `Default ${kept.arc_flow}.`,
       }),
     ),
     spring: Type.Optional(
-      Type.Number({ minimum: 0.3, maximum: 1, description: `1 never overshoots; default ${kept.spring}.` }),
+      Type.Number({ minimum: 0.3, maximum: 1, description: '1 never overshoots.', more: `Default ${kept.spring}.` }),
     ),
     glide_duration_ms: milliseconds(50, 5_000, `Default ${kept.glide_duration_ms}.`),
     dwell_after_click_ms: milliseconds(0, 5_000, `Default ${kept.dwell_after_click_ms}.`),
-    idle_hide_ms: milliseconds(0, 60_000, `0: never; default ${kept.idle_hide_ms}.`),
+    idle_hide_ms: milliseconds(0, 60_000, `0: never. Default ${kept.idle_hide_ms}.`),
   }),
   attributes,
   async run(call, args) {

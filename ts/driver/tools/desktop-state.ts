@@ -1,7 +1,7 @@
 /** The whole display: its picture in exact pixels, and every window on it. */
 import { Type } from '@sinclair/typebox'
 import { absolutePath, writePicture } from '../paths.ts'
-import { reads, tool } from '../tool.ts'
+import { reads, tool } from '../tool/tool.ts'
 import { inStackingOrder, isInView, windowLine } from './windows.ts'
 
 export const getDesktopState = tool({

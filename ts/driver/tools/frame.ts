@@ -2,10 +2,10 @@
 import { Failure } from '@backlot/contract/failure'
 import type { Rect } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { pid, windowId } from '../arguments.ts'
-import { acted } from '../evidence.ts'
-import { windowOf } from '../target.ts'
-import { tool } from '../tool.ts'
+import { acted } from '../action/evidence.ts'
+import { windowOf } from '../action/target.ts'
+import { pid, windowId } from '../tool/arguments.ts'
+import { tool } from '../tool/tool.ts'
 
 const place = Type.Integer({ minimum: -32_768, maximum: 32_767 })
 const length = Type.Integer({ minimum: 1, maximum: 32_767 })

@@ -1,10 +1,10 @@
 /** Bringing a window in front of the person, for when that is what the person asked for. */
 import { Failure } from '@backlot/contract/failure'
 import { Type } from '@sinclair/typebox'
-import { pid, windowId } from '../arguments.ts'
-import { acted } from '../evidence.ts'
-import { windowOrFrontmost } from '../target.ts'
-import { tool } from '../tool.ts'
+import { acted } from '../action/evidence.ts'
+import { windowOrFrontmost } from '../action/target.ts'
+import { pid, windowId } from '../tool/arguments.ts'
+import { tool } from '../tool/tool.ts'
 
 export const bringToFront = tool({
   name: 'bring_to_front',

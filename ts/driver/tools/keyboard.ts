@@ -1,8 +1,8 @@
 /** Single keys and combinations, through the agent's own keyboard. */
 import { Type } from '@sinclair/typebox'
-import { elementIndex, modifiers, pid, windowId } from '../arguments.ts'
-import { pressedIn } from '../pressing.ts'
-import { acts, tool } from '../tool.ts'
+import { pressedIn } from '../action/pressing.ts'
+import { elementIndex, modifiers, pid, windowId } from '../tool/arguments.ts'
+import { acts, tool } from '../tool/tool.ts'
 
 export const pressKey = tool({
   name: 'press_key',
@@ -20,7 +20,7 @@ export const pressKey = tool({
     element_index: Type.Optional(elementIndex),
     window_id: Type.Optional(windowId),
   }),
-  attributes: { ...acts(), types: ['key'] },
+  attributes: { ...acts(), presses: ['key'] },
   async run(call, args) {
     const held = args.modifiers ?? []
     const { checkKey, checkModifiers } = await call.driver.native()
@@ -43,7 +43,7 @@ export const hotkey = tool({
     pid,
     window_id: Type.Optional(windowId),
   }),
-  attributes: { ...acts(), types: ['keys'] },
+  attributes: { ...acts(), presses: ['keys'] },
   async run(call, args) {
     const { checkCombination } = await call.driver.native()
     return pressedIn(call, args, checkCombination([...args.keys]))

@@ -1,13 +1,13 @@
 /** Menus: an item by its path, through the toolkit, without a menu opening. */
 import { accessibleActionTimeoutMs } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
-import { pid, windowId } from '../arguments.ts'
-import { acted, watch } from '../evidence.ts'
-import { guarded } from '../pointing.ts'
-import { windowOrFrontmost } from '../target.ts'
-import { acts, tool } from '../tool.ts'
-import { defaultLimits, readTree } from '../trees.ts'
-import type { Evidence } from '../witnesses.ts'
+import { acted, watch } from '../action/evidence.ts'
+import { guarded } from '../action/pointing.ts'
+import { windowOrFrontmost } from '../action/target.ts'
+import type { Evidence } from '../action/witnesses.ts'
+import { defaultLimits, readTree } from '../observation/trees.ts'
+import { pid, windowId } from '../tool/arguments.ts'
+import { acts, tool } from '../tool/tool.ts'
 
 export const invokeMenu = tool({
   name: 'invoke_menu',

@@ -1,18 +1,19 @@
 /** The web page that a window shows. */
-import { choice } from '@backlot/contract/choice'
+
 import { Failure } from '@backlot/contract/failure'
+import { choice } from '@backlot/contract/fields/choice'
 import { page as limits, longestTimeoutMs } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import { type Static, Type } from '@sinclair/typebox'
-import { pid, windowId } from '../arguments.ts'
+import { windowOf, windowOrFrontmost } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { clickAccessible, queryAccessible, readAccessibleText } from '../page/accessible.ts'
 import { clickElement } from '../page/click-element.ts'
 import { type ReachedPage, withPage } from '../page/reach.ts'
 import { queryDom, readText } from '../page/read.ts'
 import { runScript } from '../page/script.ts'
-import { windowOf, windowOrFrontmost } from '../target.ts'
-import { acts, type Outcome, tool } from '../tool.ts'
+import { pid, windowId } from '../tool/arguments.ts'
+import { acts, type Outcome, tool } from '../tool/tool.ts'
 
 const pageArguments = Type.Object({
   action: choice(['execute_javascript', 'get_text', 'query_dom', 'click_element', 'enable_javascript_apple_events']),
@@ -22,17 +23,23 @@ const pageArguments = Type.Object({
   javascript: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'For execute_javascript: an expression or statements; await and return work.',
+      description: 'For execute_javascript: an expression or statements.',
+      more: 'await and return work.',
     }),
   ),
   css_selector: Type.Optional(Type.String({ minLength: 1, description: 'For query_dom.' })),
   attributes: Type.Optional(
-    Type.Array(Type.String({ minLength: 1 }), { maxItems: 50, description: 'For query_dom; default: all there are.' }),
+    Type.Array(Type.String({ minLength: 1 }), {
+      maxItems: 50,
+      description: 'For query_dom.',
+      more: 'Default: all there are.',
+    }),
   ),
   selector: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'For click_element: CSS; the first match. The pointer stays there, at most 10 s.',
+      description: 'For click_element.',
+      more: 'CSS; the first match. The pointer stays there, at most 10 s.',
     }),
   ),
   user_has_confirmed_enabling: Type.Optional(Type.Boolean({ description: 'macOS only.' })),
@@ -41,7 +48,7 @@ const pageArguments = Type.Object({
       minimum: 1,
       maximum: longestTimeoutMs,
       default: limits.scriptMs,
-      description: 'For the script.',
+      more: 'For the script.',
       extension: true,
     }),
   ),
@@ -53,9 +60,9 @@ export const page = tool({
   name: 'page',
   title: 'Web page',
   description:
-    "Works in the web page a browser or Electron window shows: runs JavaScript, reads text and elements, clicks by selector, all in the background. Scripts need a debugging port: launch the app with electron_debugging_port, Firefox with additional_arguments ['--remote-debugging-port=N'].",
+    "Works in the web page a browser or Electron window shows: runs JavaScript, reads text and elements, clicks by selector. Scripts need a debugging port: launch the app with electron_debugging_port, Firefox with additional_arguments ['--remote-debugging-port=N'].",
   arguments: pageArguments,
-  attributes: { ...acts(), recorded: false },
+  attributes: { ...acts(), recorded: false, contents: ['result'] },
   looks: ({ action }) => action === 'get_text' || action === 'query_dom',
   run: (call, args) => actions[args.action](call, args),
 })

@@ -1,16 +1,14 @@
 /** What the platform lets the driver do. */
 import { Failure } from '@backlot/contract/failure'
 import { Type } from '@sinclair/typebox'
-import { reads, tool } from '../tool.ts'
+import { reads, tool } from '../tool/tool.ts'
 
 export const checkPermissions = tool({
   name: 'check_permissions',
   title: 'Check permissions',
   description: 'Whether trees can be read and screens captured here. Call when either fails.',
   arguments: Type.Object({
-    prompt: Type.Optional(
-      Type.Boolean({ default: true, description: 'Ask for missing grants; nothing to ask on Linux.' }),
-    ),
+    prompt: Type.Optional(Type.Boolean({ default: true, more: 'Ask for missing grants; nothing to ask on Linux.' })),
   }),
   attributes: reads(),
   async run({ driver }) {

@@ -1,15 +1,16 @@
 /** The pointer's other gestures: double click, right click, drag. */
-import { choice } from '@backlot/contract/choice'
+
 import { Failure } from '@backlot/contract/failure'
+import { choice } from '@backlot/contract/fields/choice'
 import { drag as limits } from '@backlot/contract/limits'
 import type { Agent } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { coordinate, elementIndex, modifiers, pid, windowId } from '../arguments.ts'
-import { acted, afterGesture, watch } from '../evidence.ts'
-import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../pointing.ts'
-import { around, elementOf, refuseDisabled, refuseInvisible } from '../target.ts'
-import { acts, tool } from '../tool.ts'
-import { lastZoom } from '../zoom-points.ts'
+import { acted, afterGesture, watch } from '../action/evidence.ts'
+import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../action/pointing.ts'
+import { around, elementOf, refuseDisabled, refuseInvisible } from '../action/target.ts'
+import { lastZoom } from '../observation/zoom-points.ts'
+import { coordinate, elementIndex, modifiers, pid, windowId } from '../tool/arguments.ts'
+import { acts, tool } from '../tool/tool.ts'
 
 interface Aim {
   readonly element_index?: number
@@ -38,8 +39,7 @@ const refuseMixture = (name: string, { element_index, x, y }: Aim): void => {
 export const doubleClick = tool({
   name: 'double_click',
   title: 'Double-click',
-  description:
-    'Opens an element (element_index with window_id) through its open action, else double-clicks its middle; or double-clicks x, y.',
+  description: 'Opens an element through its open action, else double-clicks its middle; or double-clicks x, y.',
   arguments: Type.Object({
     pid,
     element_index: Type.Optional(elementIndex),
@@ -64,8 +64,7 @@ export const doubleClick = tool({
 export const rightClick = tool({
   name: 'right_click',
   title: 'Right-click',
-  description:
-    'Shows the menu of an element (element_index with window_id), or right-clicks x, y. The menu is a window of its own: see list_windows.',
+  description: 'Shows the menu of an element, or right-clicks x, y. The menu is a window of its own: see list_windows.',
   arguments: Type.Object({
     pid,
     element_index: Type.Optional(elementIndex),
@@ -94,7 +93,8 @@ export const rightClick = tool({
 export const drag = tool({
   name: 'drag',
   title: 'Drag',
-  description: 'Holds a button from one point of a window to another: sliders, selections, splitters, drawing.',
+  description:
+    "Holds a button from one point of the window's latest screenshot to another: sliders, selections, splitters, drawing.",
   arguments: Type.Object({
     pid,
     from_x: coordinate('Start X'),
@@ -104,7 +104,7 @@ export const drag = tool({
     button: Type.Optional(choice(buttons, { default: 'left' })),
     duration_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.longestMs, default: limits.durationMs })),
     steps: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: limits.mostSteps, default: limits.steps, description: 'Motions between.' }),
+      Type.Integer({ minimum: 1, maximum: limits.mostSteps, default: limits.steps, more: 'Motions between.' }),
     ),
     modifier: Type.Optional(modifiers),
     from_zoom: Type.Optional(Type.Boolean({ description: "Points are pixels of this pid's last zoom picture." })),

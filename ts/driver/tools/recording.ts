@@ -4,14 +4,14 @@ import type { Call } from '../context.ts'
 import { absolutePath } from '../paths.ts'
 import type { RecordingState } from '../recording/recording.ts'
 import { recordingsOf } from '../recording/recordings.ts'
-import { arranges, type Outcome, reads, tool } from '../tool.ts'
+import { arranges, type Outcome, reads, tool } from '../tool/tool.ts'
 
 const attributes = { ...arranges, idempotent: false }
 
 export const getRecordingState = tool({
   name: 'get_recording_state',
   title: 'Recording state',
-  description: 'Whether your calls are recorded, into which folder, the next turn, and what went wrong.',
+  description: 'Whether your calls are recorded, where, and what went wrong.',
   arguments: Type.Object({}),
   attributes: reads(),
   async run(call) {
@@ -25,9 +25,9 @@ export const startRecording = tool({
   description:
     'Keeps each later action in a folder turn-00001, turn-00002, … of output_dir: arguments and result, tree and screenshot afterwards. Starting again ends your earlier one.',
   arguments: Type.Object({
-    output_dir: Type.String({ minLength: 1, description: 'Absolute, or from ~/; made where it is missing.' }),
+    output_dir: Type.String({ minLength: 1, description: 'Absolute, or from ~/.', more: 'Made where it is missing.' }),
     record_video: Type.Optional(
-      Type.Boolean({ default: false, description: 'Film the display too, as recording.mp4 there.' }),
+      Type.Boolean({ default: false, description: 'Film the display too.', more: 'As recording.mp4 there.' }),
     ),
   }),
   attributes: { ...attributes, writes: ['output_dir'] },
@@ -44,7 +44,7 @@ export const startRecording = tool({
 export const stopRecording = tool({
   name: 'stop_recording',
   title: 'Stop recording',
-  description: 'Ends your recording; without one of your own, every recording that is going on.',
+  description: 'Ends your recording; without one of your own, all that are going on.',
   arguments: Type.Object({}),
   attributes: { ...attributes, idempotent: true },
   async run(call) {

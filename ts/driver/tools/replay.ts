@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { replay as limits } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
-import { checkArguments } from '../check.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import { absolutePath } from '../paths.ts'
 import { type Resolved, Stage } from '../recording/stage.ts'
 import { type RecordedTurn, readTrajectory } from '../recording/trajectory.ts'
-import { runTool } from '../run-tool.ts'
-import { acts, type Outcome, type Tool, tool } from '../tool.ts'
+import { checkArguments } from '../tool/check.ts'
+import { runTool } from '../tool/run-tool.ts'
+import { acts, type Outcome, type Tool, tool } from '../tool/tool.ts'
 
 /** The tool, whose turns call tools that `find` gives; it throws `unknown_tool`. */
 export const replayOf = (find: (name: string) => Tool) =>
@@ -26,7 +26,7 @@ export const replayOf = (find: (name: string) => Tool) =>
           minimum: 0,
           maximum: limits.longestDelayMs,
           default: limits.delayMs,
-          description: 'Between two turns.',
+          more: 'Between two turns.',
         }),
       ),
       stop_on_error: Type.Optional(Type.Boolean({ default: true })),
@@ -95,7 +95,7 @@ const played = async (
   let resolved: Resolved = {}
   try {
     const known = find(action.tool)
-    refuseUnrecordable(recorded, known.attributes.recorded)
+    refuseUnrecordable(recorded, known.attributes)
     const found = await stage.argumentsOf(recorded)
     resolved = found.resolved
     // A copy, because what is noted of a call is noted of its turn.
@@ -113,9 +113,10 @@ const said = (resolved: Resolved): { readonly resolved?: Resolved } =>
 
 const refuseUnrecordable = (
   { turn, action: { tool: name, secret_arguments: secrets = [] } }: RecordedTurn,
-  isRecorded: boolean,
+  { recorded, readOnly }: Tool['attributes'],
 ): void => {
-  if (!isRecorded) {
+  // A call that only looks stands in folders that others wrote, and harms nothing.
+  if (!recorded && !readOnly) {
     throw new Failure(
       'invalid_argument',
       `${turn} calls "${name}", which no recording holds. Take the turn out of the folder.`,

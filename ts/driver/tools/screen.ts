@@ -1,6 +1,6 @@
 /** The screen and the person's pointer. */
 import { Type } from '@sinclair/typebox'
-import { reads, tool } from '../tool.ts'
+import { reads, tool } from '../tool/tool.ts'
 
 export const getScreenSize = tool({
   name: 'get_screen_size',

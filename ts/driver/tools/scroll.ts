@@ -1,15 +1,18 @@
 /** Scrolling: by keys as a keyboard would, or with the agent's own wheel at a point. */
-import { choice } from '@backlot/contract/choice'
+
 import { Failure } from '@backlot/contract/failure'
+import { choice } from '@backlot/contract/fields/choice'
 import { scroll as limits } from '@backlot/contract/limits'
 import { type Static, Type } from '@sinclair/typebox'
-import { coordinate, elementIndex, pid, windowId } from '../arguments.ts'
+import { acted, afterGesture, watch } from '../action/evidence.ts'
+import { intoView, middleOf, visiblePart } from '../action/into-view.ts'
+import { movableIn } from '../action/moved.ts'
+import { lastPicture } from '../action/pointing.ts'
+import { press } from '../action/pressing.ts'
+import { around, centreOf, contains, elementOf, nameOf, refuseInvisible, windowOrFrontmost } from '../action/target.ts'
 import type { Call } from '../context.ts'
-import { acted, afterGesture, watch } from '../evidence.ts'
-import { lastPicture } from '../pointing.ts'
-import { press } from '../pressing.ts'
-import { around, centreOf, contains, elementOf, nameOf, refuseInvisible } from '../target.ts'
-import { acts, type Outcome, tool } from '../tool.ts'
+import { coordinate, elementIndex, pid, windowId } from '../tool/arguments.ts'
+import { acts, type Outcome, tool } from '../tool/tool.ts'
 
 const directions = ['up', 'down', 'left', 'right'] as const
 
@@ -40,10 +43,18 @@ export const scroll = tool({
   name: 'scroll',
   title: 'Scroll',
   description:
-    'Scrolls what has the focus, or the element of element_index, by arrow or page keys. Where keys move a caret or a selection instead, use mode "wheel".',
+    'Scrolls the focus or element_index by keys, or by wheel where it takes no focus; says if anything moved. Where keys move a caret or selection, use mode "wheel".',
   arguments: scrollArguments,
   attributes: acts('accessibility'),
-  run: (call, args) => (args.mode === 'wheel' ? turnWheel(call, args) : pressKeys(call, args)),
+  async run(call, args) {
+    if (args.mode === 'wheel') return turnWheel(call, args)
+    try {
+      return await pressKeys(call, args)
+    } catch (error) {
+      if (Failure.from(error).code !== 'element_not_focusable') throw error
+      return turnWheel(call, args, true)
+    }
+  },
 })
 
 const pressKeys = async (call: Call, args: Arguments): Promise<Outcome> => {
@@ -54,12 +65,15 @@ const pressKeys = async (call: Call, args: Arguments): Promise<Outcome> => {
     })
   }
   const key = keysBy[by][direction]
+  const before = await movableIn(call, await windowOrFrontmost(call, args.pid, args.window_id), direction)
   const { window, target, evidence } = await press(call, args, { key, modifiers: [], count: amount })
+  const moved = await before.hasMoved(evidence, target)
   const where = target === undefined ? `window ${window.window_id}` : nameOf(target)
-  return acted(`✅ Scrolled ${direction} in ${where}: pressed ${key} ${amount} time(s).`, evidence, {
+  return acted(`✅ Pressed ${key} ${amount} time(s) in ${where}.${still(moved, direction)}`, evidence, {
     pid: window.pid,
     window_id: window.window_id,
     ...(target && { element_index: target.index }),
+    moved,
     direction,
     key,
     amount,
@@ -67,21 +81,34 @@ const pressKeys = async (call: Call, args: Arguments): Promise<Outcome> => {
   })
 }
 
-const turnWheel = async (call: Call, args: Arguments): Promise<Outcome> => {
-  const { direction, amount = limits.amount } = args
-  const { window, target, point } = await wheelPlace(call, args)
+/** What an answer says of a scroll that moved nothing. */
+const still = (moved: boolean | null, direction: string): string =>
+  moved === false ? ` Nothing moved: it is at its ${ends[direction] ?? 'end'} already, or does not scroll.` : ''
+
+const ends: Readonly<Record<string, string>> = { up: 'top', down: 'bottom', left: 'left end', right: 'right end' }
+
+/** Turns the wheel at a place; `instead` of keys for an element that takes no focus. */
+const turnWheel = async (call: Call, args: Arguments, instead = false): Promise<Outcome> => {
+  const { direction } = args
+  const { window, target, point, shown } = await wheelPlace(call, instead ? { ...args, by: 'line' } : args)
   refuseInvisible(window)
+  const steps = args.by === 'page' ? Math.ceil((shown?.h ?? window.height) / limits.detentPixels) : 1
+  const amount = Math.min(limits.most, (args.amount ?? limits.amount) * steps)
+  const before = await movableIn(call, window, direction)
   const { window_id } = window
   const request = { window_id, ...point, direction, amount, modifiers: [] }
   const place = { ...around(point), x: point.x - 96, y: point.y - 96, width: 192, height: 192 }
   const evidence = await watch(call, { window, target, place, point }, async () => [
     ...afterGesture(await call.gesture((agent) => agent.wheel(request))),
   ])
+  const moved = await before.hasMoved(evidence, target)
   const where = target === undefined ? `(${args.x}, ${args.y})` : nameOf(target)
-  return acted(`✅ Turned the wheel ${direction} by ${amount} at ${where}.`, evidence, {
+  const why = instead ? ', which takes no focus for keys' : ''
+  return acted(`✅ Turned the wheel ${direction} by ${amount} at ${where}${why}.${still(moved, direction)}`, evidence, {
     pid: window.pid,
     window_id,
     ...(target && { element_index: target.index }),
+    moved,
     direction,
     amount,
     ...point,
@@ -107,7 +134,7 @@ const wheelPlace = async (call: Call, args: Arguments) => {
   }
   if (x !== undefined && y !== undefined) {
     const { window, pointAt } = await lastPicture(call, args)
-    return { window, target: undefined, point: pointAt(x, y) }
+    return { window, target: undefined, point: pointAt(x, y), shown: undefined }
   }
   const found = await elementOf(call, args)
   if (found === undefined) {
@@ -116,8 +143,13 @@ const wheelPlace = async (call: Call, args: Arguments) => {
       'scroll with mode "wheel" needs a target: element_index with window_id, or x and y. Call get_window_state to find one.',
     )
   }
-  const point = centreOf(found.target)
-  if (contains(found.window, point)) return { ...found, point }
+  refuseInvisible(found.window)
+  // Of what is larger than its window the part in view will do.
+  const part = await visiblePart(call, found)
+  if (part !== undefined) return { ...found, point: middleOf(part), shown: part }
+  const reached = await intoView(call, found)
+  const point = centreOf(reached.target)
+  if (contains(reached.window, point)) return { ...reached, point, shown: reached.target.element.frame }
   const tried = [`wheel at its middle (${point.x}, ${point.y})`]
   throw new Failure(
     'window_not_visible',

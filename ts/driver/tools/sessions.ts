@@ -1,7 +1,7 @@
 /** Sessions: what belongs to one run of an agent. */
 import { sessions as limits } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
-import { arranges, tool } from '../tool.ts'
+import { arranges, tool } from '../tool/tool.ts'
 
 const sessionArguments = Type.Object({
   session: Type.String({ minLength: 1, maxLength: limits.longestName, description: 'Its name, of your choice.' }),

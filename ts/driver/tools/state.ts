@@ -1,18 +1,19 @@
 /** One window: its accessibility tree and its picture. */
-import { choice } from '@backlot/contract/choice'
+
 import { Failure } from '@backlot/contract/failure'
+import { choice } from '@backlot/contract/fields/choice'
 import { longestTimeoutMs, tree as treeLimits } from '@backlot/contract/limits'
 import type { AxSnapshot, Picture, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { pid, windowId } from '../arguments.ts'
-import { captureModes } from '../config.ts'
-import type { Call } from '../context.ts'
-import type { TreeLimits } from '../elements.ts'
-import { changesSince, hasShortTags } from '../observe.ts'
+import { windowOf } from '../action/target.ts'
+import { captureModes } from '../config/config.ts'
+import { type Call, viewersOf } from '../context.ts'
+import type { TreeLimits } from '../observation/elements.ts'
+import { changesSince, hasShortTags } from '../observation/observe.ts'
+import { defaultLimits, readTree } from '../observation/trees.ts'
 import { absolutePath, writePicture } from '../paths.ts'
-import { windowOf } from '../target.ts'
-import { type Outcome, reads, tool } from '../tool.ts'
-import { defaultLimits, readTree } from '../trees.ts'
+import { pid, windowId } from '../tool/arguments.ts'
+import { type Outcome, reads, tool } from '../tool/tool.ts'
 
 export const getWindowState = tool({
   name: 'get_window_state',
@@ -25,7 +26,9 @@ export const getWindowState = tool({
     capture_mode: Type.Optional(
       choice(captureModes, { description: 'som: tree and screenshot (default); vision: screenshot; ax: tree.' }),
     ),
-    query: Type.Optional(Type.String({ description: 'Keep only lines holding this text, and their ancestors.' })),
+    query: Type.Optional(
+      Type.String({ description: 'Keep lines with this text, in view or not, and their ancestors.' }),
+    ),
     since: Type.Optional(
       Type.String({
         minLength: 1,
@@ -35,6 +38,9 @@ export const getWindowState = tool({
     ),
     screenshot_out_file: Type.Optional(
       Type.String({ minLength: 1, description: 'Write the PNG to this path instead of returning it.' }),
+    ),
+    include_offscreen: Type.Optional(
+      Type.Boolean({ description: 'List what is scrolled out of view too.', extension: true }),
     ),
     max_elements: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 100_000, default: treeLimits.maxElements, extension: true }),
@@ -48,7 +54,7 @@ export const getWindowState = tool({
         minimum: 1,
         maximum: longestTimeoutMs,
         default: treeLimits.timeoutMs,
-        description: 'For the tree.',
+        more: 'For the tree.',
         extension: true,
       }),
     ),
@@ -80,6 +86,8 @@ export const getWindowState = tool({
       max_elements: args.max_elements ?? defaultLimits.max_elements,
       max_depth: args.max_depth ?? defaultLimits.max_depth,
       timeout_ms: args.timeout_ms ?? defaultLimits.timeout_ms,
+      // What changed is told of as much as was told before.
+      offscreen: args.include_offscreen ?? (args.query !== undefined || isWhole(call, window, args.since)),
     }
     const [tree, picture] = await Promise.all([
       part(wants.tree, () => readTree(call, window, limits)),
@@ -109,6 +117,38 @@ export const getWindowState = tool({
   },
 })
 
+/** True when the snapshot of that id holds what is out of view. */
+const isWhole = (call: Call, { pid, window_id }: Window, since: string | undefined): boolean =>
+  since !== undefined && call.driver.seen.told(pid, window_id, since)?.snapshot.beyond.listed === true
+
+/** How many elements and texts are out of view, and whether the tree lists them. */
+const offscreenOf = ({ beyond: { above, below, texts, at_least, listed } }: AxSnapshot) => ({
+  elements: above + below,
+  above,
+  below,
+  texts,
+  at_least,
+  listed,
+})
+
+/** The line that says so. */
+const beyondView = (tree: AxSnapshot): string[] => {
+  const { elements, above, below, texts, at_least, listed } = offscreenOf(tree)
+  // Where nothing was counted, `partial` says what is left out.
+  if (elements + texts === 0) return []
+  const all = [
+    ...(above > 0 ? [`${above} more above`] : []),
+    ...(below > 0 ? [`${below} more below`] : []),
+    ...(texts > 0 ? [`${texts} text(s) out of view`] : []),
+  ].join(', ')
+  const counts = at_least ? `at least ${all}` : all
+  return [
+    listed
+      ? `out of view: ${counts}, tagged [offscreen]`
+      : `${counts}: query finds them${at_least ? '' : ', include_offscreen: true lists them'}`,
+  ]
+}
+
 type Part<T> = T | Failure | undefined
 
 const isThere = <T>(part: Part<T>): part is T => part !== undefined && !(part instanceof Failure)
@@ -137,11 +177,12 @@ const describeTree = async (
     const reason = tree.message
     return { elements: 0, lines: [`accessibility: ${reason}`], structured: { accessibility: reason } }
   }
-  const partial = tree.partial === null ? [] : [`partial: ${tree.partial}`]
+  const partial = [...(tree.partial === null ? [] : [`partial: ${tree.partial}`]), ...beyondView(tree)]
+  const offscreen = offscreenOf(tree)
   const changes = since === undefined ? undefined : await changesSince(call, window, tree, limits, since)
   if (changes !== undefined) {
     const { snapshot, facts, lines } = changes
-    const structured = { partial: tree.partial, ...facts }
+    const structured = { partial: tree.partial, offscreen, ...facts }
     return { elements: snapshot.element_count, lines: [...partial, ...lines], structured }
   }
   const markdown = tree.markdown(query ?? null, await hasShortTags(call))
@@ -155,6 +196,7 @@ const describeTree = async (
       snapshot_id: call.driver.seen.keepSnapshot(window.pid, window.window_id, tree, limits),
       ...(since !== undefined && { since: null }),
       partial: tree.partial,
+      offscreen,
       elements: JSON.parse(tree.elements(query ?? null)),
     },
   }
@@ -173,7 +215,7 @@ const describePicture = async (
   }
   const { png, width, height, scale, stale } = picture
   if (path !== undefined) await writePicture(path, png)
-  call.driver.seen.keepScale(window.pid, window.window_id, call.owner.key, scale)
+  call.driver.seen.keepScale(window.pid, window.window_id, viewersOf(call), scale)
   const file = path === undefined ? '' : ` in ${path}`
   const old = stale ? ', stale: the window is minimised or has not drawn what was covered' : ''
   return {

@@ -2,14 +2,14 @@
 import { Failure } from '@backlot/contract/failure'
 import { mostSteps } from '@backlot/contract/limits'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { pid, windowId } from '../arguments.ts'
-import { checkArguments } from '../check.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
-import { observed } from '../observe.ts'
-import { runTool } from '../run-tool.ts'
-import { sessionOf } from '../session-name.ts'
-import { acts, type Outcome, type Tool, tool } from '../tool.ts'
+import { observed } from '../observation/observe.ts'
+import { sessionOf } from '../session/session-name.ts'
+import { pid, windowId } from '../tool/arguments.ts'
+import { checkArguments } from '../tool/check.ts'
+import { runTool } from '../tool/run-tool.ts'
+import { acts, type Outcome, type Tool, tool } from '../tool/tool.ts'
 
 const step = Type.Object({
   tool: Type.String({ minLength: 1 }),
@@ -18,9 +18,9 @@ const step = Type.Object({
 })
 
 const stepsArguments = Type.Object({
-  steps: Type.Array(step, { minItems: 1, maxItems: mostSteps, description: 'Done in order.' }),
+  steps: Type.Array(step, { minItems: 1, maxItems: mostSteps, more: 'Done in order.' }),
   pid: Type.Optional({ ...pid, description: 'For steps that name none.' }),
-  window_id: Type.Optional({ ...windowId, description: 'For steps that name none.' }),
+  window_id: Type.Optional({ ...windowId, more: 'For steps that name none.' }),
 })
 
 type Arguments = Static<typeof stepsArguments>

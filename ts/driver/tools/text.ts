@@ -3,20 +3,19 @@ import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, longestText, typingDelayMs } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { elementIndex, pid, windowId } from '../arguments.ts'
+import { acted, afterGesture, watch } from '../action/evidence.ts'
+import { focusedElement, focusForKeys } from '../action/focus.ts'
+import { elementOf, nameOf, refuseDisabled, unlessUnknown, windowOrFrontmost } from '../action/target.ts'
+import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
-import type { SeenElement } from '../elements.ts'
-import { acted, afterGesture, watch } from '../evidence.ts'
-import { focusedElement, focusForKeys } from '../focus.ts'
-import { elementOf, nameOf, refuseDisabled, unlessGone, windowOrFrontmost } from '../target.ts'
-import { acts, type Outcome, tool } from '../tool.ts'
-import type { Evidence } from '../witnesses.ts'
+import type { SeenElement } from '../observation/elements.ts'
+import { elementIndex, pid, windowId } from '../tool/arguments.ts'
+import { acts, type Outcome, tool } from '../tool/tool.ts'
 
 export const typeText = tool({
   name: 'type_text',
   title: 'Type text',
-  description:
-    'Inserts text at the caret of an element (element_index with window_id) or of what has the focus, in the background. For keys like return use press_key.',
+  description: 'Inserts text at the caret of an element or of what has the focus. For keys like return use press_key.',
   arguments: Type.Object({
     pid,
     text: Type.String({ minLength: 1, maxLength: longestText }),
@@ -24,7 +23,8 @@ export const typeText = tool({
     window_id: Type.Optional(windowId),
     secret: Type.Optional(
       Type.Boolean({
-        description: 'Keep the text out of recordings and later answers, as that of password fields is.',
+        description: 'Keep the text out of recordings and later answers.',
+        more: 'That of password fields is kept out anyway.',
         extension: true,
       }),
     ),
@@ -33,7 +33,7 @@ export const typeText = tool({
         minimum: 0,
         maximum: 1_000,
         default: typingDelayMs,
-        description: 'Between characters, where they are typed as keys.',
+        more: 'Between characters, where they are typed as keys.',
       }),
     ),
   }),
@@ -63,7 +63,7 @@ const insert = async (
   try {
     const evidence = await watch(call, { ...scene, text }, async (): Promise<Evidence[]> => {
       const asked = target.snapshot.insertText(target.index, text, accessibleActionTimeoutMs)
-      const inserted = await unlessGone(window, target.index, asked)
+      const inserted = await unlessUnknown(window, target.index, asked)
       route = inserted.route
       return inserted.confirmed
         ? [{ kind: 'value_read_back', detail: 'the text was read back from the element' }]

@@ -3,7 +3,7 @@ import { environment, updates } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { version as current } from '@backlot/contract/version'
 import { Type } from '@sinclair/typebox'
-import { reads, tool } from '../tool.ts'
+import { reads, tool } from '../tool/tool.ts'
 import { type Latest, latestVersion } from '../update/latest.ts'
 
 export const checkForUpdate = tool({

@@ -2,18 +2,19 @@
 import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, longestText } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
-import { elementIndex, pid, windowId } from '../arguments.ts'
+import { acted } from '../action/evidence.ts'
+import { elementOf, nameOf, refuseDisabled, unlessUnknown } from '../action/target.ts'
 import { reasonOf } from '../ending.ts'
-import { acted } from '../evidence.ts'
-import { type Found, isSwitch, routeByDevices, type Setting } from '../setting.ts'
-import { elementOf, nameOf, refuseDisabled, unlessGone } from '../target.ts'
-import { acts, type Outcome, tool } from '../tool.ts'
+import { elementIndex, pid, windowId } from '../tool/arguments.ts'
+import { acts, type Outcome, tool } from '../tool/tool.ts'
+import { isSwitch, routeByDevices } from '../value/devices.ts'
+import type { Found, Setting } from '../value/setting.ts'
 
 export const setValue = tool({
   name: 'set_value',
   title: 'Set a value',
   description:
-    "Sets a value in one call, its list staying closed: an option's name, a number, on or off, or a field's whole text.",
+    "Sets a value in one call, opening a list only where its toolkit must: an option's name, a number, on or off, or a field's whole text.",
   arguments: Type.Object({
     pid,
     window_id: windowId,
@@ -44,7 +45,7 @@ type Attempt =
 const setThroughToolkit = async ({ window, target }: Found, value: string): Promise<Attempt> => {
   try {
     const asked = target.snapshot.setValue(target.index, value, accessibleActionTimeoutMs)
-    const written = await unlessGone(window, target.index, asked)
+    const written = await unlessUnknown(window, target.index, asked)
     return { setting: { ...written, evidence: [] } }
   } catch (error) {
     const refusal = Failure.from(error)

@@ -1,12 +1,13 @@
 /** Waiting until something is so, instead of looking again and again. */
-import { choice } from '@backlot/contract/choice'
+
 import { Failure } from '@backlot/contract/failure'
+import { choice } from '@backlot/contract/fields/choice'
 import { waiting as limits, longestTimeoutMs } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
-import { elementIndex, pid, windowId } from '../arguments.ts'
-import { conditions, type Sight } from '../conditions.ts'
 import { reasonOf } from '../ending.ts'
-import { reads, tool } from '../tool.ts'
+import { conditions, type Sight } from '../observation/conditions.ts'
+import { elementIndex, pid, windowId } from '../tool/arguments.ts'
+import { reads, tool } from '../tool/tool.ts'
 
 const names = Object.keys(conditions) as (keyof typeof conditions)[]
 
@@ -18,14 +19,14 @@ export const waitFor = tool({
   arguments: Type.Object({
     condition: choice(names),
     pid: Type.Optional(pid),
-    window_id: Type.Optional({ ...windowId, description: 'Default: the frontmost of pid.' }),
-    role: Type.Optional(Type.String({ minLength: 1, description: 'Of the element, as get_window_state names it.' })),
-    label: Type.Optional(Type.String({ minLength: 1, description: 'Part of the label, in any case.' })),
+    window_id: Type.Optional({ ...windowId, more: 'Default: the frontmost of pid.' }),
+    role: Type.Optional(Type.String({ minLength: 1, description: 'As get_window_state names it.' })),
+    label: Type.Optional(Type.String({ minLength: 1, more: 'Part of the label, in any case.' })),
     element_index: Type.Optional({ ...elementIndex, description: 'For element_gone.' }),
-    text: Type.Optional(Type.String({ minLength: 1, description: 'Part of what the tree shows, in any case.' })),
-    title: Type.Optional(Type.String({ minLength: 1, description: 'Part of the title, in any case.' })),
+    text: Type.Optional(Type.String({ minLength: 1, more: 'Part of what the tree shows, in any case.' })),
+    title: Type.Optional(Type.String({ minLength: 1, more: 'Part of the title, in any case.' })),
     still_ms: Type.Optional(
-      Type.Integer({ minimum: 50, maximum: 10_000, default: limits.stillMs, description: 'For still.' }),
+      Type.Integer({ minimum: 50, maximum: 10_000, default: limits.stillMs, more: 'For still.' }),
     ),
     timeout_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: longestTimeoutMs, default: limits.timeoutMs })),
   }),

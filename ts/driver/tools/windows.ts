@@ -2,8 +2,8 @@
 
 import type { App, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { pid } from '../arguments.ts'
-import { reads, tool } from '../tool.ts'
+import { pid } from '../tool/arguments.ts'
+import { reads, tool } from '../tool/tool.ts'
 
 /** One line a window, as the texts of several tools show it. */
 export const windowLine = (window: Window): string => {

@@ -2,16 +2,16 @@
 import { Failure } from '@backlot/contract/failure'
 import type { Rect, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { coordinate, pid, windowId } from '../arguments.ts'
-import type { Call } from '../context.ts'
-import { windowById, windowOf } from '../target.ts'
-import { reads, tool } from '../tool.ts'
+import { windowById, windowOf } from '../action/target.ts'
+import { type Call, viewersOf } from '../context.ts'
+import { coordinate, pid, windowId } from '../tool/arguments.ts'
+import { reads, tool } from '../tool/tool.ts'
 
 export const zoom = tool({
   name: 'zoom',
   title: 'Zoom into a window',
   description:
-    'A sharp JPEG, at most 500 px wide, of a region and 20% around it. Use it to read small text or aim: click takes its pixels with from_zoom.',
+    "A sharp JPEG, at most 500 px wide, of a region of the window's latest screenshot and 20% around it. Use it to read small text or aim: click takes its pixels with from_zoom.",
   arguments: Type.Object({
     window_id: windowId,
     x1: coordinate('Left edge'),
@@ -28,8 +28,9 @@ export const zoom = tool({
     const region = regionIn(call, window, args)
     const { jpeg, stale, ...picture } = await (await call.driver.capturer()).zoom(window_id, region)
     const { width, height } = picture
-    if (args.pid !== undefined) call.driver.zoomed.keep(args.pid, { window_id, region: picture.region, width, height })
-    const scale = call.driver.seen.scale(window.pid, window_id, call.owner.key)
+    const zoom = { window_id, region: picture.region, width, height }
+    if (args.pid !== undefined) call.driver.zoomed.keep(viewersOf(call), args.pid, zoom)
+    const scale = call.driver.seen.scale(window.pid, window_id, viewersOf(call))
     const shown = inPicture(picture.region, scale)
     return {
       text: `✅ Zoomed window_id=${window_id} to x ${shown.x} to ${shown.x + shown.width}, y ${shown.y} to ${shown.y + shown.height}: JPEG ${width}x${height}${stale ? ', stale: the window is minimised or has not drawn what was covered' : ''}.`,
@@ -72,7 +73,7 @@ const regionIn = (call: Call, window: Window, { x1, y1, x2, y2 }: Corners): Rect
       )
     }
   }
-  const scale = call.driver.seen.scale(window.pid, window.window_id, call.owner.key)
+  const scale = call.driver.seen.scale(window.pid, window.window_id, viewersOf(call))
   const along = (low: number, high: number, length: number): [start: number, length: number] => {
     const start = Math.max(0, Math.floor(low / scale))
     return [start, Math.min(length, Math.ceil(high / scale)) - start]

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { vmHost } from '@backlot/contract/vmhost'
-import { openApi } from '../openapi.ts'
-import { docsPage } from './docs-page.ts'
+import { openApi } from '../http/openapi.ts'
 import { pages, refusedPage } from './pages.ts'
 
 const app = pages(() => openApi(vmHost, '/svc', '1'))
@@ -39,10 +38,7 @@ test('a browser that is not let in sees why, and a program does not', async () =
   expect(await visit('/svc/vms', 'text/html')).toBeUndefined()
 })
 
-test('the operations are told one by one, and text is no markup', async () => {
+test('the operations are told one by one', async () => {
   const text = await (await ask('/docs')).text()
   for (const name of Object.keys(vmHost)) expect(text).toContain(`<details id="${name}">`)
-  const odd = docsPage({ info: { title: '<b>"&', version: '1', description: '`a<b`' }, paths: {} })
-  expect(odd).toContain('&lt;b&gt;&quot;&amp;')
-  expect(odd).toContain('<code>a&lt;b</code>')
 })

@@ -1,36 +1,41 @@
 /** The pages for people: the console, its files, and the description of the operations. */
+import { assetsOf, docsAnswer, refusedPage as shownRefusal } from '@backlot/serve'
 import { Elysia, NotFoundError } from 'elysia'
-import { consolePath } from '../guard.ts'
-import { secured } from '../headers.ts'
-import { asset, assetsPath } from './assets.ts'
-import { docsPage } from './docs-page.ts'
+
+/** Path of the web page, the only one that a link opens. */
+export const consolePath = '/'
 
 const docsPath = '/docs'
+
+/** Path of a file of the page: `/console/style.css`. */
+const assetsPath = '/console'
+
+const assets = assetsOf(async () => (await import('./bundle.ts')).bundle())
 
 /** The routes; `document` is the OpenAPI document. */
 export const pages = (document: () => Record<string, unknown>) =>
   new Elysia()
-    .get(consolePath, ({ request }) => asset('index.html', request))
-    .get(
-      docsPath,
-      () => new Response(docsPage(document()), { headers: { 'content-type': 'text/html; charset=utf-8' } }),
-    )
+    .get(consolePath, ({ request }) => assets('index.html', request))
+    .get(docsPath, () => docsAnswer(document(), aboutDocs))
     .get(`${assetsPath}/:file`, async ({ params, request }) => {
-      const file = await asset(params.file, request)
+      const file = await assets(params.file, request)
       if (file === undefined) throw new NotFoundError()
       return file
     })
 
-/** What a browser is shown that comes to a page without being let in; undefined for other requests. */
-export const refusedPage = async (request: Request): Promise<Response | undefined> => {
-  const { pathname } = new URL(request.url)
-  if (request.method !== 'GET' || (pathname !== consolePath && pathname !== docsPath)) return undefined
-  if (!request.headers.get('accept')?.includes('text/html')) return undefined
-  const answer = await asset('refused.html', request, 401)
-  // It may load nothing from here, not even a style.
-  answer?.headers.set(
-    'content-security-policy',
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-  )
-  return answer && secured(answer)
+const aboutDocs = {
+  style: `${assetsPath}/docs.css`,
+  links: { Console: consolePath, OpenAPI: '/openapi.json' },
+  notices:
+    'The console shows screens with noVNC 1.7 (MPL-2.0, source at https://github.com/novnc/noVNC) and is made with Preact (MIT).',
 }
+
+/** What a browser is shown that comes to a page without being let in; undefined for other requests. */
+export const refusedPage = (request: Request): Response | undefined =>
+  shownRefusal(request, {
+    name: 'console',
+    paths: [consolePath, docsPath],
+    guard: 'The service asks for a token.',
+    source:
+      'the one that <code>backlot serve</code>\n    printed when it started, or another that <code>backlot host link</code> makes.',
+  })

@@ -1,15 +1,31 @@
 /** Bases: disks that never change, in a hidden folder of each location; VMs there write to overlays of them. */
 import { existsSync } from 'node:fs'
-import { constants, copyFile, link, lstat, mkdir, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
+import {
+  constants,
+  copyFile,
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  utimes,
+} from 'node:fs/promises'
 import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
 import { core } from '../core.ts'
-import { syncFile, syncFolder } from '../durable.ts'
-import { noRoom } from '../file-failure.ts'
-import type { Storage } from '../storage.ts'
+import { syncFile, syncFolder } from '../files/durable.ts'
+import { noRoom } from '../files/file-failure.ts'
+import type { FileLocks, Waiting } from '../files/file-locks.ts'
+import type { Turns } from '../host/turns.ts'
+import type { Storage } from '../storage/storage.ts'
 import { together } from '../together.ts'
-import type { Turns } from '../turns.ts'
-import { basesFolder, vmFiles, vmPath } from '../vm-directory.ts'
-import { entriesOf, type VmPlace } from '../vm-store.ts'
+import { basesFolder, basesLock, vmFiles, vmPath } from '../vms/vm-directory.ts'
+import { entriesOf, type VmPlace } from '../vms/vm-store.ts'
+import { refuseOpen } from './disk-in-use.ts'
 import { ownDisk } from './own-disk.ts'
 import { type Copying, copyDisk } from './qemu-img.ts'
 
@@ -21,19 +37,29 @@ export interface BaseDisk {
   readonly format: Format
 }
 
+/** Milliseconds for which collecting waits until other services are done with the bases. */
+const collectsWithinMs = 5_000
+
 /** The bases of a host. */
 export class Bases {
-  constructor(readonly turns: Turns) {}
+  constructor(
+    readonly turns: Turns,
+    readonly locks: FileLocks,
+  ) {}
 
-  /** Does work on a location's bases while nobody else does. */
-  exclusively<T>(storage: Storage, work: () => Promise<T>): Promise<T> {
-    return this.turns.take(join(storage.path, basesFolder), work)
+  /** Does work on a location's bases while nobody else does, in this service and in others. */
+  exclusively<T>(storage: Storage, work: () => Promise<T>, waiting: Waiting = {}): Promise<T> {
+    const locked = async () => {
+      using _lock = await this.locks.take(join(storage.path, basesLock), waiting)
+      return await work()
+    }
+    return this.turns.take(join(storage.path, basesFolder), locked, { signal: waiting.signal })
   }
 
   /** Makes a disk of a VM that shows `base` until it is written to; who makes it syncs its folder. */
-  overlay(path: string, base: BaseDisk, bytes?: number): Promise<void> {
+  overlay(path: string, base: BaseDisk, bytes?: number, up = '../'): Promise<void> {
     return core().createOverlay(path, {
-      backing: `../${basesFolder}/${base.file}`,
+      backing: `${up}${basesFolder}/${base.file}`,
       backing_format: base.format,
       sync_folder: false,
       ...(bytes !== undefined && { size_bytes: bytes }),
@@ -68,10 +94,11 @@ export class Bases {
   /**
    * Turns the disk of a stopped VM into a base and puts an empty overlay into its place; at every moment the VM has one of
    * the two. Nothing is copied. A disk that is such an overlay already leads to the base that it lies on. The base can be
-   * built upon at once; `replaced` settles when both would survive a power cut.
+   * built upon at once; `replaced` settles when both would survive a power cut. Throws `disk_in_use`, also by `replaced`.
    */
   async freeze(vm: VmPlace): Promise<{ base: BaseDisk; replaced: Promise<void> }> {
     const disk = vmPath(vm.path, 'disk')
+    await refuseOpen(disk)
     const below = await untouched(disk)
     if (below !== undefined) return { base: below, replaced: Promise.resolve() }
     const folder = await this.#folder(vm.storage)
@@ -79,10 +106,22 @@ export class Bases {
     const next = vmPath(vm.path, 'nextDisk')
     await together([link(disk, join(folder, base.file)), rm(next, { force: true })])
     const replace = async () => {
+      const { atimeMs, mtimeMs } = await stat(disk)
       // The folder of bases may be new.
       await together([syncFolder(folder), syncFolder(vm.storage.path), this.overlay(next, base)])
+      // What was saved with the disk goes on with the overlay.
+      await utimes(next, atimeMs / 1000, mtimeMs / 1000)
+      await syncFile(next)
       await rename(next, disk)
-      await syncFolder(vm.path)
+      try {
+        await refuseOpen(join(folder, base.file))
+      } catch (error) {
+        // Who opened the disk in the last moment would write to a base: it is the disk again.
+        await rename(join(folder, base.file), disk)
+        throw error
+      } finally {
+        await syncFolder(vm.path)
+      }
     }
     return { base, replaced: replace() }
   }
@@ -92,8 +131,9 @@ export class Bases {
    * disk or the location cannot be read, all stay, and it throws why.
    */
   async collect(storage: Storage): Promise<void> {
-    await this.exclusively(storage, async () => {
-      const folder = join(storage.path, basesFolder)
+    const folder = join(storage.path, basesFolder)
+    if (!existsSync(folder) && !existsSync(join(storage.path, basesLock))) return
+    const collect = async () => {
       if (!existsSync(folder)) return
       const files = await readdir(folder)
       const used = new Set<string>()
@@ -111,7 +151,13 @@ export class Bases {
       }
       await syncFolder(folder)
       await rmdir(folder).catch(() => undefined)
-    })
+    }
+    const whileHeld = (isLate: boolean) => {
+      if (!isLate) return
+      const why = `Another service works on the bases in "${folder}"; what nobody needs of them is removed another time.`
+      throw new Failure('vm_busy', why, { path: folder })
+    }
+    await this.exclusively(storage, collect, { patienceMs: collectsWithinMs, whileHeld })
   }
 
   async #folder(storage: Storage): Promise<string> {
@@ -158,6 +204,15 @@ export const dependent = async ({ path }: Storage, others: readonly Storage[]): 
 export const disksIn = async ({ path }: Storage): Promise<string[]> => {
   const names = (await entriesOf(path)).filter((name) => name !== basesFolder)
   const disks = names.flatMap((name) => [join(path, name, vmFiles.disk), join(path, name, vmFiles.nextDisk)])
+  const there = await Promise.all(disks.map(isThere))
+  const ofSnapshots = await Promise.all(names.map((name) => snapshotDisks(join(path, name))))
+  return [...disks.filter((_, index) => there[index]), ...ofSnapshots.flat()]
+}
+
+/** The disks of a VM's snapshots, those that are being made or removed among them; throws `storage_unreadable`. */
+const snapshotDisks = async (folder: string): Promise<string[]> => {
+  const snapshots = join(folder, vmFiles.snapshots)
+  const disks = (await entriesOf(snapshots)).map((name) => join(snapshots, name, vmFiles.disk))
   const there = await Promise.all(disks.map(isThere))
   return disks.filter((_, index) => there[index])
 }

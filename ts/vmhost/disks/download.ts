@@ -3,9 +3,10 @@ import { mkdir, open } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { core, type FileLock } from '../core.ts'
-import { noRoom } from '../file-failure.ts'
-import type { Work } from '../operations.ts'
-import { type Content, KeptDownload, validatorOf } from './kept-download.ts'
+import { noRoom } from '../files/file-failure.ts'
+import type { Work } from '../host/operations.ts'
+import { contentOf, isChunked, isConditional, questionOf, wholeWithRest } from './http-content.ts'
+import { KeptDownload } from './kept-download.ts'
 
 /** Milliseconds without a byte after which a connection is given up, tries in all, and the pause before the first new one. */
 const patience = { silenceMs: 30_000, tries: 5, pauseMs: 500 }
@@ -33,6 +34,7 @@ export const download = async <T>(
   const before = await kept.whole()
   const lock = await lockOf(kept, url, work)
   try {
+    await kept.removeUntold()
     const now = await kept.whole()
     // Another has fetched it while this one waited.
     const isFresh = now !== undefined && now.path !== before?.path
@@ -82,7 +84,7 @@ const pauseFor = async (ms: number, signal: AbortSignal): Promise<void> => {
 const fetchOnce = async (url: string, kept: KeptDownload, { signal, progress }: Downloading): Promise<string> => {
   const [whole, begun] = [await kept.whole(), await kept.begun()]
   const isComplete = begun !== undefined && begun.bytes === begun.content.bytes
-  const asked = headersOf(begun?.content ?? whole?.content, isComplete ? undefined : begun?.bytes)
+  const asked = questionOf(begun?.content ?? whole?.content, isComplete ? undefined : begun?.bytes)
   const silence = new AbortController()
   const heard = () => {
     clearTimeout(timer)
@@ -94,69 +96,63 @@ const fetchOnce = async (url: string, kept: KeptDownload, { signal, progress }: 
   let timer: Timer | undefined
   heard()
   try {
-    const answer = await fetch(url, { headers: asked, signal: AbortSignal.any([signal, silence.signal]) })
+    const answer = await fetch(url, {
+      headers: asked,
+      signal: AbortSignal.any([signal, silence.signal]),
+      // Lengths, ranges and validators are of the bytes that are sent.
+      decompress: false,
+      // What a server sent beyond a length that it told would begin the next answer.
+      keepalive: false,
+    })
     const { status } = answer
-    if (status === 304 && isComplete) return await finish(kept)
-    if (status === 304 && begun === undefined && whole !== undefined) {
+    const isSame = status === 304 && isConditional(asked)
+    if (isSame && isComplete) return await finish(kept)
+    if (isSame && whole !== undefined) {
       progress(whole.content.bytes ?? 0, whole.content.bytes ?? null)
       return whole.path
     }
     if (status >= 500 || status === 408 || status === 429) throw new Error(`status ${status}`)
-    const isRest = status === 206 && begun !== undefined && !isComplete && isRestOf(answer, begun)
-    if (!isRest && [206, 304, 416].includes(status)) {
+    const ofRest = status === 206 && begun !== undefined && !isComplete ? wholeWithRest(answer, begun) : undefined
+    if (ofRest === undefined && [206, 304, 416].includes(status)) {
       await kept.drop()
-      throw new Error('its content is another now')
+      throw new Error(`it answers with status ${status} to what it was not asked`)
     }
-    if (status !== 200 && !isRest) throw failed(url, `the server answers with status ${status}`)
-    if (!isRest) await kept.begin(contentOf(answer))
-    await receive(answer, kept.part, isRest ? begun.bytes : 0, (done, total) => {
+    if (status !== 200 && ofRest === undefined) throw failed(url, `the server answers with status ${status}`)
+    const content = contentOf(answer)
+    const [start, total] = ofRest === undefined ? [0, content.bytes] : [begun?.bytes ?? 0, ofRest]
+    if (total === undefined && !isChunked(answer)) {
+      throw failed(url, 'the server does not say how long it is, so that nobody could tell whether all of it arrived')
+    }
+    if (ofRest === undefined) await kept.begin(content)
+    await receive(answer, kept.part, start, total ?? null, (done) => {
       heard()
-      progress(done, total)
+      progress(done, total ?? null)
     })
     return await finish(kept)
   } catch (error) {
     throw noRoom(error, kept.part)
   } finally {
     clearTimeout(timer)
+    // What is left of an answer is nobody's.
+    silence.abort()
   }
 }
 
-/** Asks for the rest of what was begun, or whether the content is still the one that is here. */
-const headersOf = (content: Content | undefined, begunBytes: number | undefined): Record<string, string> => {
-  const plain = { 'Accept-Encoding': 'identity' }
-  const validator = content && validatorOf(content)
-  if (content === undefined || validator === undefined) return plain
-  if (begunBytes !== undefined) return { ...plain, Range: `bytes=${begunBytes}-`, 'If-Range': validator }
-  return { ...plain, [content.etag === undefined ? 'If-Modified-Since' : 'If-None-Match']: validator }
-}
-
-/** Whether a part of a content goes on where this one ends; not every server minds `If-Range`. */
-const isRestOf = (answer: Response, { bytes, content }: { bytes: number; content: Content }): boolean => {
-  const [, start, end, all] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(answer.headers.get('content-range') ?? '') ?? []
-  const etag = answer.headers.get('etag')
-  const modified = answer.headers.get('last-modified')
-  if (Number(start) !== bytes) return false
-  if (content.bytes !== undefined && Number(end) !== content.bytes - 1) return false
-  if (content.bytes !== undefined && all !== '*' && Number(all) !== content.bytes) return false
-  if (content.etag !== undefined && etag !== null) return etag === content.etag
-  return content.modified === undefined || modified === null || modified === content.modified
-}
-
-/** Writes the bytes of the answer into the file from `start` on, and waits until the disk has them. */
+/** Writes the bytes of the answer into the file from `start` on, until there are `total` where that is known. */
 const receive = async (
   answer: Response,
   path: string,
   start: number,
-  progress: Downloading['progress'],
+  total: number | null,
+  progress: (done: number) => void,
 ): Promise<void> => {
-  const length = answer.headers.get('content-length')
-  const total = length === null ? null : start + Number(length)
   let done = start
   await using file = await open(path, start > 0 ? 'a' : 'w', 0o600)
   for await (const bytes of answer.body ?? []) {
-    await file.write(bytes)
+    // A write that finds little room writes a part.
+    for (let at = 0; at < bytes.byteLength; ) at += (await file.write(bytes, at)).bytesWritten
     done += bytes.byteLength
-    progress(done, total)
+    progress(done)
   }
   if (total !== null && done !== total) throw new Error(`it ended after ${done} of ${total} bytes`)
   const { size } = await file.stat()
@@ -170,20 +166,6 @@ const finish = async (kept: KeptDownload): Promise<string> => {
     await file.sync()
   }
   return kept.finish()
-}
-
-/** Milliseconds by which a content must be older than its answer to be the only one of that date (RFC 9110, 8.8.2.2). */
-const strongAfterMs = 1_000
-
-const contentOf = ({ headers }: Response): Content => {
-  const [etag, modified, length] = [headers.get('etag'), headers.get('last-modified'), headers.get('content-length')]
-  const age = Date.parse(headers.get('date') ?? '') - Date.parse(modified ?? '')
-  return {
-    // A weak one says nothing about bytes.
-    ...(etag !== null && !etag.startsWith('W/') && { etag }),
-    ...(modified !== null && age >= strongAfterMs && { modified }),
-    ...(length !== null && { bytes: Number(length) }),
-  }
 }
 
 /** The address without user, password, query and fragment, any of which may be a secret. */

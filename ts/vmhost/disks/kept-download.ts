@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { replaceFile, syncFolder } from '../durable.ts'
+import { replaceFile, syncFolder } from '../files/durable.ts'
 
 /** What tells one content of an address from another (RFC 9110, 8.8). */
 export interface Content {
@@ -71,9 +71,14 @@ export class KeptDownload {
     await rename(this.part, path)
     await syncFolder(this.folder)
     await replaceFile(this.#at('json'), JSON.stringify({ ...content, bytes, file }))
-    await this.#removeDisks(file)
+    await this.#removeDisks(path)
     await rm(this.#about, { force: true })
     return path
+  }
+
+  /** Removes whole contents that are told of nowhere: those of a service that died before it could. */
+  async removeUntold(): Promise<void> {
+    await this.#removeDisks((await this.whole())?.path)
   }
 
   /** Forgets the whole content, for hosts that keep no images. */
@@ -85,7 +90,8 @@ export class KeptDownload {
   async #removeDisks(except?: string): Promise<void> {
     for (const file of await readdir(this.folder)) {
       const isOurs = file.startsWith(`${this.#name}.`) && file.endsWith('.disk')
-      if (isOurs && file !== except) await rm(join(this.folder, file), { force: true })
+      const path = join(this.folder, file)
+      if (isOurs && path !== except) await rm(path, { force: true })
     }
   }
 

@@ -80,6 +80,10 @@ const failure = (path: string, complaint: string): Failure => {
       .split('\n')
       .at(-1)
       ?.replace(/^qemu-img: /, '') || 'it was ended from outside'
+  if (/Failed to get .* lock|another process using the image/.test(complaint)) {
+    const next = 'End what has it open, and try again.'
+    return new Failure('disk_in_use', `The disk "${path}" is open elsewhere: ${text}. ${next}`, { path })
+  }
   return /No space left on device/.test(complaint)
     ? new Failure('disk_full', `There is no room left for the disk: ${text}. Make room and try again.`, { path })
     : new Failure('disk_tool_failed', `The disk "${path}" cannot be read: ${text}. Name another, or mend it.`, { path })

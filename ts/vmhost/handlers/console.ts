@@ -1,6 +1,6 @@
 /** Lets browsers in. */
 import { Failure } from '@backlot/contract/failure'
-import type { Handlers } from '../host.ts'
+import type { Handlers } from '../host/host.ts'
 
 export const makeConsoleLink: Handlers['makeConsoleLink'] = async (_, host) => {
   const url = host.newLink()

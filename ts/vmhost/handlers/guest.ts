@@ -1,9 +1,9 @@
 /** Acts inside guests. */
 import { Failure } from '@backlot/contract/failure'
-import type { Handlers, Host } from '../host.ts'
+import type { Handlers, Host } from '../host/host.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
-import { findVm } from '../lifecycle/find.ts'
-import type { VmPlace } from '../vm-store.ts'
+import { findVm, refuseElsewhere } from '../lifecycle/find.ts'
+import type { VmPlace } from '../vms/vm-store.ts'
 
 /** Seconds for a command whose caller names none. */
 const usualSeconds = 60
@@ -15,6 +15,8 @@ export const execInVm: Handlers['execInVm'] = async (
   const vm = await findVm(host, name, storage)
   const machine = await startedMachine(host, vm, performance.now() + timeoutSeconds * 1000)
   if (machine === undefined) {
+    refuseElsewhere(host, vm)
+    host.machines.refuseSuspended(vm, 'Resume it first.')
     throw new Failure('vm_not_running', `"${name}" does not run; start it first.`, { name })
   }
   return machine.execute(command, timeoutSeconds * 1000)

@@ -1,11 +1,11 @@
 /** Lists, adds and removes storage locations, and chooses the default one. */
 import { Failure } from '@backlot/contract/failure'
-import { directoryPath, prepareDirectory } from '../directory.ts'
 import { dependent } from '../disks/bases.ts'
-import type { Handlers } from '../host.ts'
+import type { Handlers } from '../host/host.ts'
 import { refuseInUse } from '../lifecycle/in-use.ts'
-import { findLocation, locationsOf, refuseTakenFolder } from '../locations.ts'
-import { allStorages } from '../storage.ts'
+import { directoryPath, prepareDirectory } from '../storage/directory.ts'
+import { findLocation, locationsOf, refuseTakenFolder } from '../storage/locations.ts'
+import { allStorages } from '../storage/storage.ts'
 
 export const listLocations: Handlers['listLocations'] = async (_, host) => locationsOf(await host.settings.read())
 

@@ -2,7 +2,7 @@
 import { totalmem } from 'node:os'
 import { hostInterface } from '@backlot/contract/limits'
 import { version } from '@backlot/contract/version'
-import type { Handlers } from '../host.ts'
+import type { Handlers } from '../host/host.ts'
 
 export const getLogs: Handlers['getLogs'] = async ({ type = 'all', lines }, host) => ({
   ...(type !== 'error' && { info: await host.log.tail('info', lines) }),

@@ -1,11 +1,12 @@
 /** Shows VMs. */
+import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { Vm } from '@backlot/contract/vmhost/vm'
-import type { Handlers, Host } from '../host.ts'
+import type { Handlers, Host } from '../host/host.ts'
 import { creationOf, findVm, meetRunning } from '../lifecycle/find.ts'
-import { creationRecord, damagedRecord, vmRecord } from '../record.ts'
-import type { Storage } from '../storage.ts'
-import { type DamagedVm, isDamaged, type StoredVm } from '../vm-store.ts'
+import type { Storage } from '../storage/storage.ts'
+import { creationRecord, damagedRecord, vmRecord } from '../vms/record.ts'
+import { type DamagedVm, isDamaged, type StoredVm } from '../vms/vm-store.ts'
 
 export const listVms: Handlers['listVms'] = async ({ storage }, host) => {
   const storages = await host.store.storages(storage)
@@ -52,8 +53,19 @@ export const getVm: Handlers['getVm'] = async ({ name, storage }, host) => {
   const made = await creationOf(host, name, storage)
   if (made !== undefined) return creationRecord(made, host)
   const found = await host.store.look(name, storage)
+  if (found === undefined) await refuseFailedPull(host, name, storage)
   const isUnread = found === undefined || (isDamaged(found) && host.machines.get(found.path) !== undefined)
   return recordOf(isUnread ? await findVm(host, name, storage) : found, host)
+}
+
+/** Throws `pull_failed` where the VM is not there because its image could not be pulled. */
+const refuseFailedPull = async (host: Host, name: string, storage: string | undefined): Promise<void> => {
+  for (const { path } of await host.store.storages(storage)) {
+    const operation = host.operations.latest(join(path, name))
+    if (operation?.kind !== 'pull' || operation.cause === null) continue
+    const { code, message } = operation.cause
+    throw new Failure('pull_failed', `Pull failed for '${name}': ${message}`, { name, cause: code })
+  }
 }
 
 export const setupVm: Handlers['setupVm'] = async ({ name, storage }, host) => {

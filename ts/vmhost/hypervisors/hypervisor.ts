@@ -1,28 +1,47 @@
 /** What a hypervisor can do for the host, and what a machine that runs under it can. */
 import type { Ending, Forward, SharedDirectory } from '@backlot/contract/vmhost/vm'
-import type { StoredVm, VmPlace } from '../vm-store.ts'
+import type { SavedState } from '../snapshots/saved-state.ts'
+import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 import type { Accelerator } from './qemu/arguments.ts'
-import type { GuestResult } from './qemu/guest-exec.ts'
+import type { GuestResult } from './qemu/guest/guest-exec.ts'
 
 /** How somebody wants a VM to be run. */
 export interface RunOptions {
   readonly hasDisplay: boolean
   readonly sharedDirectories: readonly SharedDirectory[]
+  /** The saved memory with which the VM goes on; absent where it boots. */
+  readonly saved?: SavedState | undefined
 }
 
 /** Hears what the hypervisor and the tools around it write. */
 export type Tell = (line: string) => void
 
+/** Hears how far long work is, and says when it is to end. */
+export interface Progress {
+  readonly signal: AbortSignal
+  step(text: string): void
+  progress(doneBytes: number, totalBytes: number | null): void
+}
+
 /** Starts VMs, and finds those that run already. */
 export interface Hypervisor {
   /**
-   * Starts the VM and settles when its processor runs. Throws `vm_running`, and for what kept it from starting
+   * Starts the VM and settles when its processor runs; what was begun is ended when it is cancelled. Throws `vm_running`, and for what kept it from starting
    * `port_in_use`, `disk_in_use`, `disk_corrupt`, `host_memory`, `hypervisor_failed`, `hypervisor_timeout` or
-   * `missing_program`; no process is left then.
+   * `missing_program`, `memory_unreadable` where it was to go on with a saved memory; no process is left then, and a saved
+   * memory stays as it was.
    */
   start(vm: StoredVm, options: RunOptions, tell: Tell, signal: AbortSignal): Promise<Machine>
-  /** The machine of a VM whose service died; undefined where none lives, and what was left of it is removed. */
+  /**
+   * The machine of a VM whose service died; undefined where none lives, and what was left of it is removed. Throws
+   * `vm_damaged` where one lives and nothing tells how it was started: `end` is all that can be done then.
+   */
   adopt(vm: StoredVm): Promise<Machine | undefined>
+  /**
+   * Ends the process that runs the VM, whatever is known of it. Throws `vm_damaged` where what holds the VM's lock is no
+   * hypervisor, and `vm_not_stopped`.
+   */
+  end(vm: VmPlace): Promise<void>
   /** Whether one lives for the VM, whoever started it and looks after it. */
   lives(vm: VmPlace): boolean
 }
@@ -49,14 +68,24 @@ export interface Machine {
   readonly ended: Promise<Ending>
   /** Asks the guest to shut down, and says by which way; undefined where it cannot be asked. */
   askToShutDown(): Promise<'agent' | 'acpi' | undefined>
+  /** Whether an agent of the guest listens now. */
+  hasAgent(): Promise<boolean>
   /** Runs a command with the guest's shell; throws `agent_unavailable` and `guest_timeout`. */
   execute(command: string, timeoutMs: number): Promise<GuestResult>
   /** Ends the process, through its own command or by a signal. */
   kill(): Promise<void>
+  /**
+   * Saves the memory and the devices beside the disk and ends the process, once all of it is on the drive. Throws
+   * `memory_not_saved` and `disk_full`, and when cancelled; the VM runs on then.
+   */
+  suspend(work: Progress): Promise<void>
   /** Grows the disk to so many bytes. */
   growDisk(bytes: number): Promise<void>
-  /** Gives the guest so much memory, at most what it was started with; says whether the guest takes part. */
-  setMemory(bytes: number): Promise<boolean>
+  /**
+   * Gives the guest so much memory, at most what it was started with; says whether the guest takes part. One that does not,
+   * or that was being waited for when this is cancelled, keeps what it had.
+   */
+  setMemory(bytes: number, signal: AbortSignal): Promise<boolean>
   /** Lets go of it; the process runs on. */
   release(): void
 }

@@ -3,21 +3,23 @@ import { constants, copyFile, link } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mostDisksBelow } from '@backlot/contract/limits'
 import { core } from '../core.ts'
+import { refuseOpen } from '../disks/disk-in-use.ts'
 import { ownDisk } from '../disks/own-disk.ts'
 import { copyDisk } from '../disks/qemu-img.ts'
-import { syncFile } from '../durable.ts'
-import { fileFailure } from '../file-failure.ts'
-import type { Handlers, Host } from '../host.ts'
-import type { Work } from '../operations.ts'
-import { readUserData, type Seed, writeSeed } from '../seed.ts'
-import type { Storage } from '../storage.ts'
+import { syncFile } from '../files/durable.ts'
+import { fileFailure } from '../files/file-failure.ts'
+import type { Handlers, Host } from '../host/host.ts'
+import type { Work } from '../host/operations.ts'
+import type { Storage } from '../storage/storage.ts'
 import { together } from '../together.ts'
-import { vmPath } from '../vm-directory.ts'
-import { newIdentity, type VmSettings, writeNewSettings } from '../vm-settings.ts'
-import type { StoredVm, VmPlace } from '../vm-store.ts'
+import { readUserData, type Seed, writeSeed } from '../vms/seed.ts'
+import { vmPath } from '../vms/vm-directory.ts'
+import { newIdentity, type VmSettings, writeNewSettings } from '../vms/vm-settings.ts'
+import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 import { afresh, alone, findVm } from './find.ts'
 
 const stopFirst = 'Stop it first to clone it.'
+const resumeFirst = 'Resume and stop it first to clone it.'
 
 export const cloneVm: Handlers['cloneVm'] = async ({ name, newName, sourceLocation, destLocation }, host) => {
   const source = await findVm(host, name, sourceLocation)
@@ -25,13 +27,16 @@ export const cloneVm: Handlers['cloneVm'] = async ({ name, newName, sourceLocati
   const place = { name: newName, path: join(target.path, newName), storage: target }
   await host.store.refuseTaken(place)
   host.machines.refuseRunning(source, stopFirst)
-  const { id, done } = host.operations.begin('clone', place, (work) =>
-    alone(host, source, async () => {
+  host.machines.refuseSuspended(source, resumeFirst)
+  const { id, done } = host.operations.begin('clone', place, (work) => {
+    const clone = async () => {
       host.machines.refuseRunning(source, stopFirst)
+      host.machines.refuseSuspended(source, resumeFirst)
       const vm = await afresh(host, source)
       await copyVm(host, vm, target, newName, { ...vm.settings, ...newIdentity(), createdAt: now() }, work)
-    }),
-  )
+    }
+    return alone(host, source, clone, work.signal)
+  })
   await done
   host.events.emit({ type: 'vm', name: newName, location: target.name, status: 'stopped' })
   const message = `Virtual machine cloned: ${name} to ${newName}`
@@ -42,7 +47,7 @@ const now = (): string => new Date().toISOString()
 
 /**
  * Makes a VM of another's files, under its own settings: in the same storage over a shared base, elsewhere by a whole
- * copy, which has `diskBytes` where that is more.
+ * copy, which has `diskBytes` where that is more. `settle` does what is left while nobody else can work on it.
  */
 export const copyVm = async (
   host: Host,
@@ -51,21 +56,23 @@ export const copyVm = async (
   newName: string,
   settings: VmSettings,
   work: Work,
-  diskBytes = 0,
+  more: { readonly diskBytes?: number; readonly settle?: (place: VmPlace) => Promise<void> } = {},
 ): Promise<VmPlace> => {
+  const { diskBytes = 0, settle } = more
+  const fill = async (folder: string) => {
+    const isBeside = target.path === vm.storage.path && !(await isDeep(vm))
+    // What waits for the drive waits together.
+    await together([
+      isBeside ? layDisk(host, vm, folder, work) : bringDisk(vm, folder, work, diskBytes),
+      bringAlong(vm.path, folder, 'kernel'),
+      bringAlong(vm.path, folder, 'initrd'),
+      bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: newName }),
+      writeNewSettings(folder, settings),
+    ])
+    work.signal.throwIfAborted()
+  }
   try {
-    return await host.store.make(target, newName, async (folder) => {
-      const isBeside = target.path === vm.storage.path && !(await isDeep(vm))
-      // What waits for the drive waits together.
-      await together([
-        isBeside ? layDisk(host, vm, folder) : bringDisk(vm, folder, work, diskBytes),
-        bringAlong(vm.path, folder, 'kernel'),
-        bringAlong(vm.path, folder, 'initrd'),
-        bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: newName }),
-        writeNewSettings(folder, settings),
-      ])
-      work.signal.throwIfAborted()
-    })
+    return await host.store.make(target, newName, fill, settle)
   } catch (error) {
     throw fileFailure(error, target.path)
   }
@@ -76,29 +83,35 @@ const isDeep = async (vm: StoredVm): Promise<boolean> =>
   (await ownDisk(vmPath(vm.path, 'disk'))).chain.length >= mostDisksBelow
 
 /** Both VMs write to overlays of what the source's disk was. */
-const layDisk = (host: Host, vm: StoredVm, folder: string): Promise<void> =>
-  host.bases.exclusively(vm.storage, async () => {
+const layDisk = (host: Host, vm: StoredVm, folder: string, { signal }: Work): Promise<void> => {
+  const lay = async () => {
     const { base, replaced } = await host.bases.freeze(vm)
     await together([replaced, host.bases.overlay(vmPath(folder, 'disk'), base)])
-  })
+  }
+  return host.bases.exclusively(vm.storage, lay, { signal })
+}
 
 /** The disk, and all that it lies on, as one. */
 const bringDisk = async (vm: StoredVm, folder: string, work: Work, diskBytes: number): Promise<void> => {
   const [from, disk] = [vmPath(vm.path, 'disk'), vmPath(folder, 'disk')]
   work.step('copying the disk')
+  await refuseOpen(from)
   const bytes = (await ownDisk(from)).disk.virtual_size
   await copyDisk({ path: from, format: 'qcow2', bytes }, { path: disk, format: 'qcow2' }, work)
+  // Who has opened it meanwhile may write what the copy does not have.
+  await refuseOpen(from)
   if (diskBytes > bytes) await core().resizeDisk(disk, diskBytes)
   await syncFile(disk)
 }
 
-const bringSeed = async (from: string, folder: string, about: Omit<Seed, 'userData'>): Promise<void> => {
+/** Gives a VM the seed of another, under its own name and instance; nothing where that has none. */
+export const bringSeed = async (from: string, folder: string, about: Omit<Seed, 'userData'>): Promise<void> => {
   const userData = await readUserData(from)
   if (userData !== undefined) await writeSeed(folder, { ...about, userData })
 }
 
 /** These are never written to, and were synced when their VM was made: another name is a copy. */
-const bringAlong = async (from: string, to: string, file: 'kernel' | 'initrd'): Promise<void> => {
+export const bringAlong = async (from: string, to: string, file: 'kernel' | 'initrd'): Promise<void> => {
   try {
     await link(vmPath(from, file), vmPath(to, file)).catch(async (error) => {
       if (error.code === 'ENOENT') throw error

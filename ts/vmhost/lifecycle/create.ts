@@ -2,16 +2,16 @@
 
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { bytesOf } from '@backlot/contract/fields/size'
 import { largestDisplay } from '@backlot/contract/limits'
-import { bytesOf } from '@backlot/contract/size'
-import { fileFailure } from '../file-failure.ts'
-import type { Handlers, Host } from '../host.ts'
-import type { Work } from '../operations.ts'
-import { writeSeed } from '../seed.ts'
+import { fileFailure } from '../files/file-failure.ts'
+import type { Handlers, Host } from '../host/host.ts'
+import type { Work } from '../host/operations.ts'
 import { sourceOf } from '../sources/index.ts'
 import type { CreateInput, Plan } from '../sources/source.ts'
-import { newIdentity, type VmSettings, writeNewSettings } from '../vm-settings.ts'
-import type { VmPlace } from '../vm-store.ts'
+import { writeSeed } from '../vms/seed.ts'
+import { newIdentity, type VmSettings, writeNewSettings } from '../vms/vm-settings.ts'
+import type { VmPlace } from '../vms/vm-store.ts'
 
 /** Bytes of the smallest disk and the smallest memory that a guest can do anything with. */
 const least = { disk: 2 ** 20, memory: 2 ** 20 * 16 }
@@ -30,12 +30,12 @@ export const createVm: Handlers['createVm'] = async (input, host) => {
   const place: VmPlace = { name: input.name, path: join(storage.path, input.name), storage }
   await host.store.refuseTaken(place)
   const plan = await source.plan(input, host)
+  await host.takeCharge()
   if (host.creations.has(place.path)) {
     throw new Failure('vm_exists', `A VM "${input.name}" is being made in "${storage.name}" already; name another.`, {
       name: input.name,
     })
   }
-  host.takeCharge()
   const settings: VmSettings = {
     os: 'linux',
     guestOs: 'linux',
@@ -52,7 +52,7 @@ export const createVm: Handlers['createVm'] = async (input, host) => {
     host.creations.set(place.path, { place, settings, diskBytes, operationId: work.id })
     tell(host, place, 'provisioning')
     try {
-      await make(host, place, settings, plan, diskBytes, input.userData, work)
+      await makePlanned(host, place, settings, plan, diskBytes, input.userData, work)
     } catch (error) {
       host.creations.delete(place.path)
       tell(host, place, null)
@@ -70,7 +70,8 @@ export const createVm: Handlers['createVm'] = async (input, host) => {
   return { message, name: input.name, status: 'stopped', operationId: id }
 }
 
-const make = async (
+/** Makes the VM that was planned, all or nothing. */
+export const makePlanned = async (
   host: Host,
   place: VmPlace,
   settings: VmSettings,
@@ -94,8 +95,12 @@ const make = async (
   }
 }
 
-const tell = (host: Host, { name, storage }: VmPlace, status: 'provisioning' | 'stopped' | null): void =>
-  host.events.emit({ type: 'vm', name, location: storage.name, status })
+/** Tells who listens what a VM that is being made is now. */
+export const tell = (
+  host: Host,
+  { name, storage }: VmPlace,
+  status: 'provisioning' | 'pulling' | 'stopped' | null,
+): void => host.events.emit({ type: 'vm', name, location: storage.name, status })
 
 const refuseMac = ({ os, ipsw }: CreateInput): void => {
   if (os === 'macOS') {

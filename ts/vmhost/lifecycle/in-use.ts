@@ -1,8 +1,8 @@
 /** Locations that VMs need to be found in. */
 import { Failure } from '@backlot/contract/failure'
-import type { Host } from '../host.ts'
-import type { Storage } from '../storage.ts'
-import type { VmPlace } from '../vm-store.ts'
+import type { Host } from '../host/host.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { VmPlace } from '../vms/vm-store.ts'
 
 /**
  * Throws `location_in_use` where a VM of the location runs or is being made: it would go on in no list, and be found by
@@ -24,7 +24,7 @@ export const refuseInUse = async (host: Host, location: Storage, what: string): 
 
 const runs = ({ machines }: Host, vm: VmPlace): boolean => {
   try {
-    return machines.status(vm) !== 'stopped'
+    return !['stopped', 'suspended'].includes(machines.status(vm))
   } catch {
     // What cannot be told of a damaged one keeps nobody from removing the location.
     return false

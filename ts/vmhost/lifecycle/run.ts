@@ -4,41 +4,41 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { SharedDirectory } from '@backlot/contract/vmhost/vm'
-import { directoryPath } from '../directory.ts'
-import type { Handlers } from '../host.ts'
-import { afresh, alone, findVm } from './find.ts'
+import type { Handlers, Host } from '../host/host.ts'
+import { pullAndRun } from '../images/pull-vm.ts'
+import { directoryPath } from '../storage/directory.ts'
+import { creationOf, findVm } from './find.ts'
+import { beginRun, stopFirst } from './start.ts'
 
 /** Bytes of the longest tag that a guest can mount. */
 const longestTag = 31
 
-const stopFirst = 'Stop it first to start it anew.'
-
 export const runVm: Handlers['runVm'] = async (input, host) => {
-  const { name, storage, noDisplay = false, sharedDirectories = [], recoveryMode = false } = input
+  const { storage, noDisplay = false, sharedDirectories = [], recoveryMode = false, discardMemory = false } = input
   if (recoveryMode) {
     throw new Failure('macos_only', '"recoveryMode" is for guests with macOS; leave it out.', {
       argument: 'recoveryMode',
     })
   }
-  const found = await findVm(host, name, storage)
+  const name = input.name.replace(':', '_')
   const shared = await sharedOf(sharedDirectories)
-  host.machines.refuseRunning(found, stopFirst)
-  host.takeCharge()
-  host.machines.announce(found)
-  const { id } = host.operations.begin('run', found, async (work) => {
-    try {
-      await alone(host, found, async () => {
-        const vm = await afresh(host, found)
-        if (host.machines.get(vm.path) !== undefined) host.machines.refuseRunning(vm, stopFirst)
-        work.step('starting the hypervisor')
-        await host.machines.start(vm, { hasDisplay: !noDisplay, sharedDirectories: shared }, work)
-      })
-    } finally {
-      host.machines.giveUp(found)
-    }
+  if (input.name.includes(':') && (await isNone(host, name, storage))) {
+    return pullAndRun(host, input.name, name, storage, { hasDisplay: !noDisplay, sharedDirectories: shared })
+  }
+  const found = await findVm(host, name, storage)
+  await host.takeCharge().catch((error) => {
+    // That it runs says more than who looks after it.
+    host.machines.refuseRunning(found, stopFirst)
+    throw error
   })
+  host.machines.refuseRunning(found, stopFirst)
+  host.machines.announce(found)
+  const { id } = beginRun(host, found, { hasDisplay: !noDisplay, sharedDirectories: shared }, discardMemory)
   return { message: `Virtual machine is being started: ${name}`, name, status: 'pending', operationId: id }
 }
+
+const isNone = async (host: Host, name: string, storage: string | undefined): Promise<boolean> =>
+  (await creationOf(host, name, storage)) === undefined && (await host.store.look(name, storage)) === undefined
 
 const sharedOf = async (
   wanted: readonly { hostPath: string; tag?: string; readOnly?: boolean }[],

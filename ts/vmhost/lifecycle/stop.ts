@@ -1,8 +1,10 @@
-/** Stops a VM: asks first, ends it when it does not listen; a client waits less than 20 seconds. */
+/** Stops a VM: asks first, ends it when it does not listen; a client waits less than 20 seconds, and for no other work. */
 import { Failure } from '@backlot/contract/failure'
-import type { Handlers } from '../host.ts'
+import type { Handlers, Host } from '../host/host.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
-import { alone, findVm } from './find.ts'
+import { vmPath } from '../vms/vm-directory.ts'
+import type { VmPlace } from '../vms/vm-store.ts'
+import { findAnyVm, lookedAfterElsewhere, refuseElsewhere } from './find.ts'
 
 /** Milliseconds that a guest has to shut down, a process to end, and all of it, what went before among it. */
 interface Patience {
@@ -23,19 +25,46 @@ const patienceOf = (guestMs: number): Patience => ({
 
 export const stopVm: Handlers['stopVm'] = async ({ name, storage, graceSeconds }, host) => {
   const began = performance.now()
-  const vm = await findVm(host, name, storage)
+  const { vm } = await findAnyVm(host, name, storage)
   if (host.machines.status(vm) === 'stopped') throw notRunning(name)
-  const { done } = host.operations.begin('stop', vm, (work) =>
-    alone(host, vm, async () => {
-      const machine = host.machines.get(vm.path)
-      // Its start failed in the meantime, or it shut down by itself.
-      if (machine === undefined) throw notRunning(name)
-      work.step('waiting for the guest')
-      return stop(machine, began, patienceOf(graceSeconds === undefined ? host.stopGraceMs : graceSeconds * 1_000))
-    }),
-  )
+  host.machines.refuseSuspended(vm, 'It has no process; resume it, or run it with `discardMemory` to boot it anew.')
+  await host.takeCharge()
+  refuseElsewhere(host, vm)
+  const patience = patienceOf(graceSeconds === undefined ? host.stopGraceMs : graceSeconds * 1_000)
+  const { done } = host.operations.begin('stop', vm, async (work) => {
+    const wasStarting = await interrupt(host, vm, began + patience.inAllMs)
+    const machine = host.machines.get(vm.path)
+    if (machine === undefined) return stopUnknown(host, vm, wasStarting)
+    work.step('waiting for the guest')
+    return stop(machine, began, patience)
+  })
   const method = await done
   return { message: `Virtual machine stopped: ${name}`, method }
+}
+
+/** Cancels a start of the VM, or a change of it while it runs, and waits for the outcome of a start; says whether there was one. */
+const interrupt = async ({ machines, operations }: Host, vm: VmPlace, deadline: number): Promise<boolean> => {
+  const wasStarting = machines.isStarting(vm)
+  const ended = operations.interrupt(
+    vm.path,
+    wasStarting ? ['run', 'resume'] : machines.get(vm.path) ? ['set', 'suspend', 'snapshot', 'fork'] : [],
+  )
+  if (wasStarting) await within(ended, deadline - performance.now())
+  return wasStarting
+}
+
+/** Stops a VM whose machine this service does not know: its start was cancelled, or nothing tells how it was started. */
+const stopUnknown = async (host: Host, vm: VmPlace, wasStarting: boolean): Promise<'forced'> => {
+  const { machines } = host
+  if (['stopped', 'suspended'].includes(machines.status(vm))) {
+    if (wasStarting) return 'forced'
+    // It shut down by itself in the meantime.
+    throw notRunning(vm.name)
+  }
+  using lock = host.locks.tryTake(vmPath(vm.path, 'work'))
+  if (lock === undefined) throw lookedAfterElsewhere(vm)
+  await machines.end(vm)
+  return 'forced'
 }
 
 /**

@@ -1,20 +1,21 @@
 /** Changes a VM: its settings while it is stopped, what its hypervisor can change while it runs. */
 import { Failure } from '@backlot/contract/failure'
-import { sizeOf } from '@backlot/contract/size'
+import { sizeOf } from '@backlot/contract/fields/size'
 import { core } from '../core.ts'
 import { ownDisk } from '../disks/own-disk.ts'
-import type { Handlers, Host } from '../host.ts'
+import type { Handlers, Host } from '../host/host.ts'
+import type { Work } from '../host/operations.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
-import { finishMove } from '../move.ts'
-import type { Work } from '../operations.ts'
-import type { Storage } from '../storage.ts'
-import { vmPath } from '../vm-directory.ts'
-import { writeVmSettings } from '../vm-settings.ts'
-import { placeOf, type StoredVm, vmNotFound } from '../vm-store.ts'
+import { refuseLosing } from '../snapshots/snapshot-store.ts'
+import type { Storage } from '../storage/storage.ts'
+import { finishMove } from '../vms/move.ts'
+import { vmPath } from '../vms/vm-directory.ts'
+import { writeVmSettings } from '../vms/vm-settings.ts'
+import { placeOf, type StoredVm, type VmPlace, vmNotFound } from '../vms/vm-store.ts'
 import { copyVm } from './clone.ts'
 import { collectBases } from './collect.ts'
 import { diskBytesOf, displayOf, memoryBytesOf } from './create.ts'
-import { afresh, alone, findVm } from './find.ts'
+import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
 
 /** What is to change, in the terms of the host. */
 interface Changes {
@@ -38,15 +39,18 @@ export const updateVm: Handlers['updateVm'] = async ({ name, storage, sourceLoca
     ...(target !== undefined && target.path !== vm.storage.path && { storage: target }),
   }
   if (Object.keys(changes).length === 0) return { message: 'Nothing to change' }
-  const { done } = host.operations.begin('set', vm, (work) =>
-    alone(host, vm, async () => {
+  await host.takeCharge()
+  refuseElsewhere(host, vm)
+  const { done } = host.operations.begin('set', vm, (work) => {
+    const change = async () => {
       const current = await afresh(host, vm)
       await refuseShrinking(current, changes.diskBytes)
       const machine = host.machines.get(vm.path)
-      if (machine !== undefined) await changeRunning(current, machine, changes)
+      if (machine !== undefined) await changeRunning(current, machine, changes, work.signal)
       else await changeStopped(host, current, changes, work)
-    }),
-  )
+    }
+    return alone(host, vm, change, work.signal)
+  })
   await done
   return { message: `Virtual machine updated: ${name}` }
 }
@@ -78,9 +82,13 @@ const refuseShrinking = async (vm: StoredVm, bytes: number | undefined): Promise
 
 const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: Work): Promise<void> => {
   host.machines.refuseRunning(vm, 'Wait until it has started.')
+  host.machines.refuseSuspended(vm, 'Resume it first to change it.')
   const { cpu, memoryBytes, display, diskBytes, storage } = changes
   // Before anything is changed. The disk grows where it goes to: it does not shrink again.
-  if (storage !== undefined) await host.store.refuseTaken(placeOf(storage, vm.name))
+  if (storage !== undefined) {
+    await host.store.refuseTaken(placeOf(storage, vm.name))
+    await refuseLosing(vm)
+  }
   const settings = {
     ...vm.settings,
     ...(cpu !== undefined && { cpu }),
@@ -92,20 +100,41 @@ const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: W
       await core().resizeDisk(vmPath(vm.path, 'disk'), diskBytes)
     return writeVmSettings(vm.path, settings)
   }
-  // Whoever comes after a service that died here finds each side by the other.
-  await writeVmSettings(vm.path, { ...vm.settings, movingTo: placeOf(storage, vm.name).path })
+  await move(host, vm, storage, settings, diskBytes, work)
+}
+
+/** Copies the VM under its new settings into another storage, and removes it where it was. */
+const move = async (
+  host: Host,
+  vm: StoredVm,
+  storage: Storage,
+  settings: StoredVm['settings'],
+  diskBytes: number | undefined,
+  work: Work,
+): Promise<void> => {
+  const target = placeOf(storage, vm.name).path
   const moved = { ...settings, movedFrom: vm.path }
-  const place = await copyVm(host, vm, storage, vm.name, moved, work, diskBytes).catch(async (error) => {
-    await writeVmSettings(vm.path, vm.settings).catch(() => undefined)
+  // Whoever comes after a service that died here finds each side by the other.
+  await writeVmSettings(vm.path, { ...vm.settings, movingTo: target })
+  let isThere = false
+  const settle = async (place: VmPlace) => {
+    isThere = true
+    host.events.emit({ type: 'vm', name: vm.name, location: storage.name, status: 'stopped' })
+    await finishMove(host.store, { ...place, settings: moved })
+    host.events.emit({ type: 'vm', name: vm.name, location: vm.storage.name, status: null })
+  }
+  const copy = () =>
+    copyVm(host, vm, storage, vm.name, moved, work, { settle, ...(diskBytes !== undefined && { diskBytes }) })
+  try {
+    await host.turns.take(target, copy, { signal: work.signal })
+  } catch (error) {
+    if (!isThere) await writeVmSettings(vm.path, vm.settings).catch(() => undefined)
     throw error
-  })
-  host.events.emit({ type: 'vm', name: vm.name, location: storage.name, status: 'stopped' })
-  await finishMove(host.store, { ...place, settings: moved })
-  host.events.emit({ type: 'vm', name: vm.name, location: vm.storage.name, status: null })
+  }
   await collectBases(host, vm.storage)
 }
 
-const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes): Promise<void> => {
+const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes, signal: AbortSignal): Promise<void> => {
   const { diskBytes, memoryBytes, ...cold } = changes
   const [first] = Object.keys(cold)
   const isMore = memoryBytes !== undefined && memoryBytes > machine.memoryBytes
@@ -122,7 +151,7 @@ const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes): 
     if (diskBytes !== undefined && diskBytes > (await diskSize(vm))) await machine.growDisk(diskBytes)
   }
   if (memoryBytes === undefined) return grow()
-  if (!(await machine.setMemory(memoryBytes))) {
+  if (!(await machine.setMemory(memoryBytes, signal))) {
     throw new Failure(
       'vm_running',
       `The guest in "${vm.name}" does not give so much memory back; leave it more, or stop it first to change its memory.`,
@@ -130,9 +159,10 @@ const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes): 
     )
   }
   try {
+    signal.throwIfAborted()
     await grow()
   } catch (error) {
-    await machine.setMemory(vm.settings.memoryBytes).catch(() => undefined)
+    await machine.setMemory(vm.settings.memoryBytes, signal).catch(() => undefined)
     throw error
   }
   await writeVmSettings(vm.path, { ...vm.settings, memoryBytes })

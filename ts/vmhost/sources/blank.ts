@@ -1,6 +1,6 @@
 /** An empty disk. */
 import { core } from '../core.ts'
-import { vmPath } from '../vm-directory.ts'
+import { vmPath } from '../vms/vm-directory.ts'
 import type { Source } from './source.ts'
 
 export const blank: Source = {

@@ -1,12 +1,12 @@
 /** Disk images of any format, copied into a disk of ours. */
 import { open, stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
-import { sizeOf } from '@backlot/contract/size'
+import { sizeOf } from '@backlot/contract/fields/size'
 import { core } from '../core.ts'
 import { copyDisk, type ImageInfo, imageInfo } from '../disks/qemu-img.ts'
-import { syncFile } from '../durable.ts'
-import type { Work } from '../operations.ts'
-import { vmPath } from '../vm-directory.ts'
+import { syncFile } from '../files/durable.ts'
+import type { Work } from '../host/operations.ts'
+import { vmPath } from '../vms/vm-directory.ts'
 
 /** Formats that are read, of those that `qemu-img` knows. */
 const formats = ['qcow2', 'raw', 'vmdk', 'vdi', 'vhdx', 'vpc']

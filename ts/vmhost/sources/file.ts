@@ -1,5 +1,5 @@
 /** A disk file of this machine: copied, because its owner may change it. */
-import { readableFile } from '../directory.ts'
+import { readableFile } from '../storage/directory.ts'
 import { fillFromImage, inspect } from './disk-image.ts'
 import type { Source } from './source.ts'
 

@@ -1,7 +1,7 @@
 /** A disc image to install from: the VM boots it while its own disk is empty. */
 import { core } from '../core.ts'
-import { readableFile } from '../directory.ts'
-import { vmPath } from '../vm-directory.ts'
+import { readableFile } from '../storage/directory.ts'
+import { vmPath } from '../vms/vm-directory.ts'
 import type { Source } from './source.ts'
 
 export const iso: Source = {

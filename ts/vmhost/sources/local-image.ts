@@ -1,16 +1,19 @@
 /** An image of the cache directory: its disk becomes a base, its kernel is started directly. */
-import { constants, copyFile, link, readFile } from 'node:fs/promises'
+import { constants, copyFile, link } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import { imageFile, imageFolder, LocalImage } from '@backlot/contract/vmhost/image'
-import { Value } from '@sinclair/typebox/value'
+import type { LocalImage } from '@backlot/contract/vmhost/image'
 import { core } from '../core.ts'
-import { syncFile } from '../durable.ts'
-import { noRoom } from '../file-failure.ts'
+import { syncFile } from '../files/durable.ts'
+import { noRoom } from '../files/file-failure.ts'
+import type { Host } from '../host/host.ts'
+import { findBuilt } from '../images/built.ts'
+import { type ImageReference, parseReference, type ReferenceDefaults, referenceText } from '../images/reference.ts'
+import { ImageStore } from '../images/store.ts'
 import { together } from '../together.ts'
-import { vmPath } from '../vm-directory.ts'
+import { vmPath } from '../vms/vm-directory.ts'
 import { refuseSmaller } from './disk-image.ts'
-import type { Source } from './source.ts'
+import type { Plan, Source } from './source.ts'
 
 /** Port of the computer server, which clients look for on every guest, and that of SSH. */
 const usualPorts = [22, 8000]
@@ -19,61 +22,80 @@ export const localImage: Source = {
   matches: ({ image }) => image !== undefined,
   isLong: false,
   async plan({ image = '' }, host) {
-    const { cacheDirectory } = await host.settings.read()
-    const { folder: source, about } = await readImage(cacheDirectory, image)
-    const disk = join(source, about.disk)
-    const { virtual_size } = (await core().diskInfo(disk)).disk
-    return {
-      settings: {
-        image: `${about.name}:${about.tag}`,
-        guestOs: about.os,
-        ports: [...new Set([...(about.ports ?? []), ...usualPorts])],
-        ...(about.append !== undefined && { append: about.append }),
-      },
-      seeded: true,
-      async fill(folder, storage, bytes, work) {
-        refuseSmaller(bytes, virtual_size)
-        const laid = host.bases.exclusively(storage, async () => {
-          const base = await host.bases.adopt(storage, `${about.name}_${about.tag}`, disk, about.diskFormat, work)
-          await host.bases.overlay(vmPath(folder, 'disk'), base, bytes)
-        })
-        await together([
-          laid,
-          ...(about.kernel === undefined ? [] : [place(join(source, about.kernel), vmPath(folder, 'kernel'))]),
-          ...(about.initrd === undefined ? [] : [place(join(source, about.initrd), vmPath(folder, 'initrd'))]),
-        ])
-      },
-    }
+    const { store, found } = await findImage(image, host)
+    const plan = await planOf(host, found)
+    const { digest } = found
+    if (digest === undefined) return plan
+    const fill: Plan['fill'] = (folder, storage, bytes, work) =>
+      store.exclusively([digest], work, () => plan.fill(folder, storage, bytes, work))
+    return { ...plan, fill }
   },
 }
 
-/** The image of that name, `latest` where it has no tag; throws `image_not_found` and `image_damaged`. */
-const readImage = async (cache: string, image: string): Promise<{ folder: string; about: LocalImage }> => {
-  const [name = '', tag = 'latest', ...more] = image.split(':')
-  const isName = [name, tag].every((part) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(part))
-  const folder = join(cache, imageFolder(name, tag))
-  const path = join(folder, imageFile)
-  const text = isName && more.length === 0 ? await readFile(path, 'utf8').catch(() => undefined) : undefined
-  if (text === undefined) {
-    throw new Failure(
-      'image_not_found',
-      `There is no image "${image}" on this machine. Build one with \`backlot image build\`, or name a disk by its path or address.`,
-      { image },
-    )
+/** An image that VMs can be made of. */
+interface UsableImage {
+  readonly folder: string
+  readonly about: LocalImage
+  /** What the VM says that it was made of. */
+  readonly label: string
+  /** Locked in the store while it is used, where it is there. */
+  readonly digest?: string
+}
+
+/** What is done to make a VM of an image, which stays as it is meanwhile. */
+export const planOf = async (host: Host, { folder: source, about, label }: UsableImage): Promise<Plan> => {
+  const disk = join(source, about.disk)
+  const { virtual_size } = (await core().diskInfo(disk)).disk
+  return {
+    settings: {
+      image: label,
+      guestOs: about.os,
+      ports: [...new Set([...(about.ports ?? []), ...usualPorts])],
+      ...(about.append !== undefined && { append: about.append }),
+    },
+    seeded: true,
+    async fill(folder, storage, bytes, work) {
+      refuseSmaller(bytes, virtual_size)
+      const laid = host.bases.exclusively(
+        storage,
+        async () => {
+          const base = await host.bases.adopt(storage, `${about.name}_${about.tag}`, disk, about.diskFormat, work)
+          await host.bases.overlay(vmPath(folder, 'disk'), base, bytes)
+        },
+        { signal: work.signal },
+      )
+      await together([
+        laid,
+        ...(about.kernel === undefined ? [] : [place(join(source, about.kernel), vmPath(folder, 'kernel'))]),
+        ...(about.initrd === undefined ? [] : [place(join(source, about.initrd), vmPath(folder, 'initrd'))]),
+      ])
+    },
   }
+}
+
+/** The image of that name, built here or pulled; throws `image_not_found` and `image_damaged`. */
+const findImage = async (image: string, host: Host): Promise<{ store: ImageStore; found: UsableImage }> => {
+  const { cacheDirectory, registry, organization } = await host.settings.read()
+  const store = new ImageStore(cacheDirectory)
+  const [name = '', tag = 'latest', ...more] = image.split(':')
+  const isName = [name, tag].every((part) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(part)) && more.length === 0
+  const built = isName ? await findBuilt(cacheDirectory, name, tag) : undefined
+  if (built !== undefined) return { store, found: { ...built, label: `${name}:${tag}` } }
+  const reference = referenceIn(image, { registry, organization })
+  const pulled = reference && (await store.find(reference))
+  if (pulled !== undefined) return { store, found: { ...pulled, label: referenceText(pulled) } }
+  throw new Failure(
+    'image_not_found',
+    `There is no image "${image}" on this machine. Build one with \`backlot image build\`, pull one with \`backlot image pull\`, or name a disk by its path or address.`,
+    { image },
+  )
+}
+
+const referenceIn = (image: string, defaults: ReferenceDefaults): ImageReference | undefined => {
   try {
-    const about: unknown = JSON.parse(text)
-    const fault = Value.Errors(LocalImage, about).First()
-    if (fault !== undefined) throw new Error(`${fault.path || 'it'}: ${fault.message}`)
-    return { folder, about: about as LocalImage }
-  } catch (error) {
-    throw new Failure(
-      'image_damaged',
-      `The image "${path}" cannot be used: ${(error as Error).message}. Build it again.`,
-      {
-        image,
-      },
-    )
+    return parseReference(image, defaults)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,10 +1,10 @@
 /** Where the disk of a new VM comes from. */
 import type { Input } from '@backlot/contract/endpoint'
 import type { vmHost } from '@backlot/contract/vmhost'
-import type { Host } from '../host.ts'
-import type { Work } from '../operations.ts'
-import type { Storage } from '../storage.ts'
-import type { VmSettings } from '../vm-settings.ts'
+import type { Host } from '../host/host.ts'
+import type { Work } from '../host/operations.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { VmSettings } from '../vms/vm-settings.ts'
 
 /** What a VM is asked to be. */
 export type CreateInput = Input<(typeof vmHost)['createVm']>

@@ -1,21 +1,24 @@
 //! The accessibility bus as callers see it: applications, snapshots, events.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::application::{App, Toolkit};
 use super::ask::{self, Ask};
 use super::dbus::{Call, Connection, lock};
 use super::events::Events;
+use super::limit::Limit;
 use super::snapshot::Snapshot;
-use super::{bus, collect, mirror};
+use super::{bus, collect, mirror, proxied};
 use crate::{Application, AxError, SnapshotRequest};
 
 /// How long opening the bus and listing applications may take.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long all applications together may take to say their names.
 const NAMES_TIMEOUT: Duration = Duration::from_secs(1);
+/// How soon a wait ends that is cancelled.
+const CANCELLED_WITHIN: Duration = Duration::from_millis(20);
 /// Time-out of a bare bulk read.
 const ITEMS_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -25,11 +28,15 @@ pub struct Accessibility {
     events: Arc<Events>,
     opened: Instant,
     state: Mutex<State>,
+    /// The bus was opened anew, or that failed.
+    opened_anew: Condvar,
 }
 
 struct State {
     bus: Arc<Connection>,
     apps: HashMap<Arc<str>, Arc<App>>,
+    /// A call opens the bus anew.
+    opening: bool,
     closed: bool,
 }
 
@@ -38,19 +45,22 @@ impl Accessibility {
     /// on and registers for events.
     pub fn open(bus_address: Option<&str>) -> Result<Self, AxError> {
         let events = Arc::new(Events::default());
-        let bus = Arc::new(bus::open(bus_address, &events, Instant::now() + OPEN_TIMEOUT)?);
-        let state = State { bus, apps: HashMap::new(), closed: false };
+        let limit = Limit::until(Instant::now() + OPEN_TIMEOUT);
+        let bus = Arc::new(bus::open(bus_address, &events, &limit)?);
+        let state = State { bus, apps: HashMap::new(), opening: false, closed: false };
         Ok(Self {
             session_address: bus_address.map(str::to_owned),
             events,
             opened: Instant::now(),
             state: Mutex::new(state),
+            opened_anew: Condvar::new(),
         })
     }
 
-    /// The applications on the bus, each with its process; one that does not answer within a second has no name.
+    /// The applications on the bus, each with its process, or the proxy through which it is there where its own cannot be
+    /// told; one that does not answer within a second has no name.
     pub fn applications(&self) -> Result<Vec<Application>, AxError> {
-        let apps = self.apps(None)?;
+        let apps = self.apps(None, &Limit::until(Instant::now() + OPEN_TIMEOUT))?;
         Ok(apps
             .iter()
             .map(|app| Application {
@@ -63,12 +73,13 @@ impl Accessibility {
 
     /// Reads the tree of a window within the request's time; what is not read by then is missing, and `partial` says so.
     pub fn snapshot(&self, request: &SnapshotRequest) -> Result<Snapshot, AxError> {
-        mirror::snapshot(&self.app(request.pid)?, request)
+        let limit = Limit { deadline: Instant::now() + request.timeout, cancel: request.cancel.clone() };
+        mirror::snapshot(&self.app(request.pid, &limit)?, request, limit.deadline)
     }
 
     /// Number of nodes that a bare bulk read (`Cache.GetItems`) of the application answers: the floor of any tree.
     pub fn cache_items(&self, pid: u32) -> Result<u32, AxError> {
-        let app = self.app(pid)?;
+        let app = self.app(pid, &Limit::until(Instant::now() + ITEMS_TIMEOUT))?;
         let cache = Ask::plain(&app.object("", collect::CACHE_PATH), ask::CACHE, "GetItems");
         let reply = app
             .ask(cache, Instant::now() + ITEMS_TIMEOUT)
@@ -111,19 +122,22 @@ impl Accessibility {
         state.bus.close();
     }
 
-    fn app(&self, pid: u32) -> Result<Arc<App>, AxError> {
+    fn app(&self, pid: u32, limit: &Limit) -> Result<Arc<App>, AxError> {
         let known = lock(&self.state).apps.values().find(|app| app.pid == pid).cloned();
         if let Some(app) = known.filter(|app| !self.events.has_left(&app.name) && !app.is_cut_off()) {
             return Ok(app);
         }
-        self.apps(Some(pid))?.into_iter().find(|app| app.pid == pid).ok_or(AxError::NotAccessible { pid })
+        self.apps(Some(pid), limit)?
+            .into_iter()
+            .find(|app| app.pid == pid)
+            .ok_or(AxError::NotAccessible { pid })
     }
 
     /// Everything that is registered now, or what of it belongs to a process: one that hangs must not delay others.
     /// Applications that are known keep their connections.
-    fn apps(&self, of: Option<u32>) -> Result<Vec<Arc<App>>, AxError> {
-        let deadline = Instant::now() + OPEN_TIMEOUT;
-        let bus = self.bus(deadline)?;
+    fn apps(&self, of: Option<u32>, limit: &Limit) -> Result<Vec<Arc<App>>, AxError> {
+        let limit = limit.at_most(OPEN_TIMEOUT);
+        let bus = self.bus(&limit)?;
         let registry = Call {
             destination: Some("org.a11y.atspi.Registry"),
             path: ask::ROOT,
@@ -132,7 +146,7 @@ impl Accessibility {
             signature: "",
             body: &[],
         };
-        let reply = bus.call(registry, deadline).map_err(|error| AxError::Unavailable {
+        let reply = bus.call(registry, &limit).map_err(|error| AxError::Unavailable {
             reason: format!("the registry: {}", bus::why(&error)),
         })?;
         let names: Vec<Arc<str>> =
@@ -143,10 +157,20 @@ impl Accessibility {
             .filter(|name| known.get(*name).is_none_or(|app| app.title.is_empty()))
             .cloned()
             .collect();
-        let processes = bus::processes(&bus, &fresh, deadline);
-        let pairs: Vec<(Arc<str>, u32)> =
-            fresh.into_iter().zip(processes).filter(|(_, pid)| of.is_none_or(|of| of == *pid)).collect();
-        let described = App::describe(&bus, &self.events, &pairs, Instant::now() + NAMES_TIMEOUT);
+        let processes = bus::processes(&bus, &fresh, &limit).into_iter().map(proxied::process);
+        // What was proved of a connection stays so.
+        let proved =
+            |name: &Arc<str>| known.get(name).map(|app| app.pid).filter(|pid| !proxied::is_hidden(*pid));
+        let pairs = fresh.into_iter().zip(processes);
+        let mut pairs: Vec<(Arc<str>, u32)> =
+            pairs.map(|(name, pid)| (Arc::clone(&name), proved(&name).unwrap_or(pid))).collect();
+        if let Some(of) = of {
+            let old =
+                names.iter().filter_map(|name| known.get(name)).map(|app| (Arc::clone(&app.name), app.pid));
+            pairs = of_process(of, &bus, pairs.into_iter().chain(old), &limit);
+        }
+        pairs.retain(|(name, pid)| known.get(name).is_none_or(|app| app.title.is_empty() || app.pid != *pid));
+        let described = App::describe(&bus, &self.events, &pairs, &limit.at_most(NAMES_TIMEOUT));
         let mut state = lock(&self.state);
         for app in described {
             self.events.belongs(
@@ -160,15 +184,56 @@ impl Accessibility {
         Ok(names.iter().filter_map(|name| state.apps.get(name).cloned()).collect())
     }
 
-    fn bus(&self, deadline: Instant) -> Result<Arc<Connection>, AxError> {
+    /// The connection to the bus, opened anew when it has ended; others do not wait for that longer than they want to.
+    fn bus(&self, limit: &Limit) -> Result<Arc<Connection>, AxError> {
+        let closed = || AxError::Unavailable { reason: "it was closed".to_owned() };
         let mut state = lock(&self.state);
+        loop {
+            if state.closed {
+                return Err(closed());
+            }
+            if !state.bus.is_closed() {
+                return Ok(Arc::clone(&state.bus));
+            }
+            if !state.opening {
+                break;
+            }
+            let left = limit.left();
+            if left.is_zero() {
+                return Err(AxError::Unavailable { reason: "it is being opened".to_owned() });
+            }
+            let woken = self.opened_anew.wait_timeout(state, left.min(CANCELLED_WITHIN));
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.opening = true;
+        drop(state);
+        let opened = bus::open(self.session_address.as_deref(), &self.events, limit).map(Arc::new);
+        let mut state = lock(&self.state);
+        state.opening = false;
+        self.opened_anew.notify_all();
+        let bus = opened?;
         if state.closed {
-            return Err(AxError::Unavailable { reason: "it was closed".to_owned() });
+            return Err(closed());
         }
-        if state.bus.is_closed() {
-            state.bus = Arc::new(bus::open(self.session_address.as_deref(), &self.events, deadline)?);
-            state.apps.clear();
-        }
-        Ok(Arc::clone(&state.bus))
+        state.bus = Arc::clone(&bus);
+        state.apps.clear();
+        Ok(bus)
     }
+}
+
+/// Those of these bus names and processes that are of one process: as the bus says, or else as is proved.
+fn of_process(
+    pid: u32,
+    bus: &Connection,
+    all: impl Iterator<Item = (Arc<str>, u32)>,
+    limit: &Limit,
+) -> Vec<(Arc<str>, u32)> {
+    let all: Vec<(Arc<str>, u32)> = all.map(|(name, known)| (name, proxied::process(known))).collect();
+    let own: Vec<(Arc<str>, u32)> = all.iter().filter(|(_, known)| *known == pid).cloned().collect();
+    if !own.is_empty() {
+        return own;
+    }
+    let hidden = all.into_iter().filter(|(_, known)| proxied::is_hidden(*known)).map(|(name, _)| name);
+    let hidden: Vec<Arc<str>> = hidden.collect();
+    proxied::names_of(pid, bus, &hidden, limit).into_iter().map(|name| (name, pid)).collect()
 }

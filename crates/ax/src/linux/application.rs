@@ -1,14 +1,17 @@
 //! One application on the bus: how it is reached, and what it is built with.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::ask::{self, Ask, ObjectRef, Reply};
-use super::dbus::{Call, CallError, Connection, lock};
+use super::bus;
+use super::dbus::{Call, CallError, Connection};
+use super::direct::{Direct, Opened};
 use super::events::Events;
+use super::limit::Limit;
 use super::mirror::Mirror;
 use super::remembered::ActionNames;
-use crate::{AxError, Cancel};
+use crate::AxError;
 
 /// Longest wait for an event before the state is looked at again: not every change is announced.
 const RECHECK: Duration = Duration::from_millis(20);
@@ -42,18 +45,11 @@ impl Toolkit {
     }
 }
 
-/// The application's own socket, past the bus.
-enum Direct {
-    Untried,
-    Absent,
-    Open(Arc<Connection>),
-}
-
 /// An application that has been found on the bus.
 pub struct App {
     /// Unique bus name.
     pub name: Arc<str>,
-    /// Process.
+    /// Process; that of the proxy through which it is on the bus, while its own is not known.
     pub pid: u32,
     /// What it calls itself.
     pub title: String,
@@ -68,7 +64,7 @@ pub struct App {
     /// Its events.
     pub events: Arc<Events>,
     bus: Arc<Connection>,
-    direct: Mutex<Direct>,
+    direct: Direct,
 }
 
 impl App {
@@ -77,7 +73,7 @@ impl App {
         bus: &Arc<Connection>,
         events: &Arc<Events>,
         names: &[(Arc<str>, u32)],
-        deadline: Instant,
+        limit: &Limit,
     ) -> Vec<Arc<Self>> {
         let asks: Vec<Ask> = names
             .iter()
@@ -90,7 +86,7 @@ impl App {
                 ]
             })
             .collect();
-        let replies = through(bus, &asks, true, deadline, &Cancel::default());
+        let replies = through(bus, &asks, true, limit);
         let describe = |((name, pid), replies): (&(Arc<str>, u32), &[Reply])| {
             let texts: Vec<String> =
                 replies.iter().map(|reply| ask::text_property(reply).unwrap_or_default()).collect();
@@ -104,7 +100,7 @@ impl App {
                 mirror: Mirror::default(),
                 bus: Arc::clone(bus),
                 events: Arc::clone(events),
-                direct: Mutex::new(Direct::Untried),
+                direct: Direct::default(),
             })
         };
         names.iter().zip(replies.chunks(3)).map(describe).collect()
@@ -139,16 +135,12 @@ impl App {
 
     /// True while the application answers nothing on its own socket, over which its events come.
     pub fn is_stuck(&self) -> bool {
-        matches!(&*lock(&self.direct), Direct::Open(connection) if connection.is_stuck())
+        self.direct.now().is_some_and(|connection| connection.is_stuck())
     }
 
     /// True when every event that has reached this process has been counted.
     pub fn is_drained(&self) -> bool {
-        let direct = match &*lock(&self.direct) {
-            Direct::Open(direct) => Some(Arc::clone(direct)),
-            Direct::Untried | Direct::Absent => None,
-        };
-        self.bus.is_drained() && direct.is_none_or(|direct| direct.is_drained())
+        self.bus.is_drained() && self.direct.now().is_none_or(|direct| direct.is_drained())
     }
 
     /// Waits for the application's next event, at most until the deadline and never longer than a short while.
@@ -164,24 +156,24 @@ impl App {
 
     /// Makes all calls, over the application's own socket where it offers one.
     pub fn ask_all(&self, asks: &[Ask], deadline: Instant) -> Vec<Reply> {
-        self.ask_all_unless(asks, deadline, &Cancel::default())
+        self.ask_all_within(asks, &Limit::until(deadline))
     }
 
     /// Makes all calls, and gives them up when they are cancelled.
-    pub fn ask_all_unless(&self, asks: &[Ask], deadline: Instant, cancel: &Cancel) -> Vec<Reply> {
-        if asks.is_empty() {
-            return Vec::new();
+    pub fn ask_all_within(&self, asks: &[Ask], limit: &Limit) -> Vec<Reply> {
+        if asks.iter().all(|ask| ask.object.bus != self.name) {
+            return if asks.is_empty() { Vec::new() } else { through(&self.bus, asks, true, limit) };
         }
-        let Some(direct) = self.direct(deadline) else {
-            return through(&self.bus, asks, true, deadline, cancel);
+        let Some(direct) = self.direct(limit) else {
+            return through(&self.bus, asks, true, limit);
         };
         if asks.iter().all(|ask| ask.object.bus == self.name) {
-            return through(&direct, asks, false, deadline, cancel);
+            return through(&direct, asks, false, limit);
         }
         let (own, foreign): (Vec<Ask>, Vec<Ask>) =
             asks.iter().cloned().partition(|ask| ask.object.bus == self.name);
-        let mut own = through(&direct, &own, false, deadline, cancel).into_iter();
-        let mut foreign = through(&self.bus, &foreign, true, deadline, cancel).into_iter();
+        let mut own = through(&direct, &own, false, limit).into_iter();
+        let mut foreign = through(&self.bus, &foreign, true, limit).into_iter();
         asks.iter()
             .filter_map(|ask| if ask.object.bus == self.name { own.next() } else { foreign.next() })
             .collect()
@@ -190,6 +182,12 @@ impl App {
     /// Makes one call.
     pub fn ask(&self, ask: Ask, deadline: Instant) -> Reply {
         self.ask_all(&[ask], deadline).pop().unwrap_or(Err(CallError::TimedOut))
+    }
+
+    /// The process that has a bus name; none when the bus does not know it.
+    pub fn process_of(&self, name: &Arc<str>, limit: &Limit) -> Option<u32> {
+        let processes = bus::processes(&self.bus, std::slice::from_ref(name), limit);
+        processes.first().copied().filter(|pid| *pid != 0)
     }
 
     /// The failure of a call as the caller sees it.
@@ -206,41 +204,32 @@ impl App {
         }
     }
 
-    fn direct(&self, deadline: Instant) -> Option<Arc<Connection>> {
-        let mut direct = lock(&self.direct);
-        if let Direct::Open(connection) = &*direct {
-            if !connection.is_closed() {
-                // A handler that opens a modal dialog in the midst of a call leaves this socket unread until it is closed.
-                return (!connection.is_stuck()).then(|| Arc::clone(connection));
+    fn direct(&self, limit: &Limit) -> Option<Arc<Connection>> {
+        self.direct.or_open(|| {
+            let ask = Ask::plain(&self.root(), ask::APPLICATION, "GetApplicationBusAddress");
+            let Some(reply) = through(&self.bus, &[ask], true, limit).pop() else {
+                return Opened::Unanswered;
+            };
+            if matches!(reply, Err(CallError::TimedOut | CallError::Closed(_))) {
+                return Opened::Unanswered;
             }
-            *direct = Direct::Untried;
-        }
-        if matches!(*direct, Direct::Absent) {
-            return None;
-        }
-        let ask = Ask::plain(&self.root(), ask::APPLICATION, "GetApplicationBusAddress");
-        let reply = through(&self.bus, &[ask], true, deadline, &Cancel::default()).pop()?;
-        if matches!(reply, Err(CallError::TimedOut | CallError::Closed(_))) {
-            return None;
-        }
-        let (events, name) = (Arc::clone(&self.events), Arc::clone(&self.name));
-        let open = |address: String| {
+            let Some(address) = ask::text(&reply).filter(|address| !address.is_empty()) else {
+                return Opened::Absent;
+            };
+            let (events, name) = (Arc::clone(&self.events), Arc::clone(&self.name));
             let count = move |message: &_| events.count(&name, message);
-            Connection::open(&address, deadline, Box::new(count)).ok()
-        };
-        let opened = ask::text(&reply).filter(|address| !address.is_empty()).and_then(open).map(Arc::new);
-        *direct = opened.clone().map_or(Direct::Absent, Direct::Open);
-        opened
+            match Connection::open_of(self.pid, &address, limit, Box::new(count)) {
+                Ok(connection) => Opened::Open(Arc::new(connection)),
+                // One that is stopped, or whose caller gave up, may answer the next time.
+                Err(error) if error.kind() == std::io::ErrorKind::TimedOut => Opened::Unanswered,
+                Err(_) => Opened::Absent,
+            }
+        })
     }
 }
 
-fn through(
-    connection: &Connection,
-    asks: &[Ask],
-    bus: bool,
-    deadline: Instant,
-    cancel: &Cancel,
-) -> Vec<Reply> {
+/// Makes calls over a connection: over the bus, or past it.
+pub fn through(connection: &Connection, asks: &[Ask], bus: bool, limit: &Limit) -> Vec<Reply> {
     let calls: Vec<Call<'_>> = asks
         .iter()
         .map(|ask| Call {
@@ -252,7 +241,7 @@ fn through(
             body: ask.body.as_slice(),
         })
         .collect();
-    connection.call_all_unless(&calls, deadline, cancel)
+    connection.call_all(&calls, limit)
 }
 
 fn toolkit(name: &str, version: &str) -> Toolkit {

@@ -49,6 +49,14 @@ pub struct ObjectRef {
     pub path: Arc<str>,
 }
 
+impl ObjectRef {
+    /// The object that this one names: of its own application when it names no other.
+    pub fn named(&self, bus: &str, path: &str) -> Self {
+        let own = bus.is_empty() || *bus == *self.bus;
+        Self { bus: if own { Arc::clone(&self.bus) } else { bus.into() }, path: path.into() }
+    }
+}
+
 /// One call on an object.
 #[derive(Clone, Debug)]
 pub struct Ask {
@@ -180,6 +188,14 @@ pub fn state_bits(reader: &mut Reader<'_>) -> Result<u64, Malformed> {
         shift += 32;
     }
     Ok(bits)
+}
+
+/// The width and height in a reply, which GTK 3 gives of what has no place too.
+pub fn size(reply: &Reply) -> Option<(i32, i32)> {
+    let mut reader = reply.as_ref().ok()?.expect("(iiii)").ok()?;
+    let _ = (reader.i32().ok()?, reader.i32().ok()?);
+    let size = (reader.i32().ok()?, reader.i32().ok()?);
+    ((0..=MAX_COORDINATE).contains(&size.0) && (0..=MAX_COORDINATE).contains(&size.1)).then_some(size)
 }
 
 /// The place in a reply; none when the toolkit answered garbage.

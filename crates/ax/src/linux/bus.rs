@@ -1,7 +1,6 @@
 //! Finds the accessibility bus, switches accessibility on and subscribes to events.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
@@ -9,6 +8,7 @@ use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
 use super::ask::PROPERTIES;
 use super::dbus::{Call, CallError, Connection, Message, Writer};
 use super::events::Events;
+use super::limit::Limit;
 use crate::AxError;
 
 /// Event classes that are registered for: without a registration, applications answer no bulk read and send no event.
@@ -20,11 +20,11 @@ const DBUS: (&str, &str, &str) = ("org.freedesktop.DBus", "/org/freedesktop/DBus
 pub fn open(
     session_address: Option<&str>,
     events: &Arc<Events>,
-    deadline: Instant,
+    limit: &Limit,
 ) -> Result<Connection, AxError> {
     let mut tried = Vec::new();
     let mut addresses = Vec::new();
-    match from_session(session_address, deadline) {
+    match from_session(session_address, limit) {
         Ok(address) => addresses.push(address),
         Err(reason) => tried.push(reason),
     }
@@ -33,7 +33,7 @@ pub fn open(
         addresses.extend(addresses.is_empty().then(from_x_server).flatten());
     }
     for address in addresses {
-        match subscribe(&address, events, deadline) {
+        match subscribe(&address, events, limit) {
             Ok(connection) => return Ok(connection),
             Err(reason) => tried.push(reason),
         }
@@ -50,14 +50,14 @@ fn session_bus(given: Option<&str>) -> Option<String> {
         .or_else(|| std::env::var_os("XDG_RUNTIME_DIR").map(|_| "unix:runtime=yes".to_owned()))
 }
 
-fn from_session(given: Option<&str>, deadline: Instant) -> Result<String, String> {
+fn from_session(given: Option<&str>, limit: &Limit) -> Result<String, String> {
     let address = session_bus(given)
         .ok_or("there is no session bus (DBUS_SESSION_BUS_ADDRESS and XDG_RUNTIME_DIR are not set)")?;
-    let session = Connection::open(&address, deadline, Box::new(|_| {}))
+    let session = Connection::open(&address, limit, Box::new(|_| {}))
         .map_err(|error| format!("the session bus \"{address}\" does not answer: {error}"))?;
     let failed =
         |error: CallError| format!("the session bus \"{address}\" has no org.a11y.Bus: {}", why(&error));
-    bus_call(&session, "Hello", "", &[], deadline).map_err(failed)?;
+    bus_call(&session, "Hello", "", &[], limit).map_err(failed)?;
     let mut enable = Writer::default();
     enable.string("org.a11y.Status").string("IsEnabled").boolean_variant(true);
     let on_bus = |interface, member, signature, body| Call {
@@ -68,8 +68,8 @@ fn from_session(given: Option<&str>, deadline: Instant) -> Result<String, String
         signature,
         body,
     };
-    session.call(on_bus(PROPERTIES, "Set", "ssv", &enable.bytes), deadline).map_err(failed)?;
-    let reply = session.call(on_bus("org.a11y.Bus", "GetAddress", "", &[]), deadline).map_err(failed)?;
+    session.call(on_bus(PROPERTIES, "Set", "ssv", &enable.bytes), limit).map_err(failed)?;
+    let reply = session.call(on_bus("org.a11y.Bus", "GetAddress", "", &[]), limit).map_err(failed)?;
     let found = reply.expect("s").and_then(|mut body| body.string().map(str::to_owned));
     found
         .ok()
@@ -86,7 +86,7 @@ fn from_x_server() -> Option<String> {
     String::from_utf8(request.reply().ok()?.value).ok().filter(|address| !address.is_empty())
 }
 
-fn subscribe(address: &str, events: &Arc<Events>, deadline: Instant) -> Result<Connection, String> {
+fn subscribe(address: &str, events: &Arc<Events>, limit: &Limit) -> Result<Connection, String> {
     let counted = Arc::clone(events);
     let on_signal = move |message: &Message| {
         if message.member == "NameOwnerChanged" && message.sender == DBUS.0 {
@@ -97,10 +97,9 @@ fn subscribe(address: &str, events: &Arc<Events>, deadline: Instant) -> Result<C
     };
     let failed =
         |error: &dyn std::fmt::Display| format!("the accessibility bus \"{address}\" fails: {error}");
-    let connection =
-        Connection::open(address, deadline, Box::new(on_signal)).map_err(|error| failed(&error))?;
+    let connection = Connection::open(address, limit, Box::new(on_signal)).map_err(|error| failed(&error))?;
     let call = |member, signature, body: &[u8]| {
-        bus_call(&connection, member, signature, body, deadline).map_err(|error| failed(&why(&error)))
+        bus_call(&connection, member, signature, body, limit).map_err(|error| failed(&why(&error)))
     };
     call("Hello", "", &[])?;
     for rule in [
@@ -113,12 +112,12 @@ fn subscribe(address: &str, events: &Arc<Events>, deadline: Instant) -> Result<C
         call("AddMatch", "s", &Writer::default().string(rule).bytes)?;
     }
     for event in EVENTS {
-        register(&connection, event, deadline).map_err(|error| failed(&why(&error)))?;
+        register(&connection, event, limit).map_err(|error| failed(&why(&error)))?;
     }
     Ok(connection)
 }
 
-fn register(connection: &Connection, event: &str, deadline: Instant) -> Result<(), CallError> {
+fn register(connection: &Connection, event: &str, limit: &Limit) -> Result<(), CallError> {
     let mut arguments = Writer::default();
     arguments.string(event);
     let old = arguments.bytes.clone();
@@ -132,8 +131,8 @@ fn register(connection: &Connection, event: &str, deadline: Instant) -> Result<(
         signature,
         body,
     };
-    match connection.call(call("sass", arguments.bytes.as_slice()), deadline) {
-        Err(CallError::Remote { .. }) => connection.call(call("s", old.as_slice()), deadline).map(|_| ()),
+    match connection.call(call("sass", arguments.bytes.as_slice()), limit) {
+        Err(CallError::Remote { .. }) => connection.call(call("s", old.as_slice()), limit).map(|_| ()),
         other => other.map(|_| ()),
     }
 }
@@ -144,15 +143,14 @@ pub fn bus_call(
     member: &'static str,
     signature: &'static str,
     body: &[u8],
-    deadline: Instant,
+    limit: &Limit,
 ) -> Result<Message, CallError> {
     let (destination, path, interface) = DBUS;
-    connection
-        .call(Call { destination: Some(destination), path, interface, member, signature, body }, deadline)
+    connection.call(Call { destination: Some(destination), path, interface, member, signature, body }, limit)
 }
 
 /// Process of each bus name; 0 where the bus does not know it.
-pub fn processes(connection: &Connection, names: &[Arc<str>], deadline: Instant) -> Vec<u32> {
+pub fn processes(connection: &Connection, names: &[Arc<str>], limit: &Limit) -> Vec<u32> {
     let bodies: Vec<Writer> = names.iter().map(|name| Writer::default().string(name).clone()).collect();
     let (destination, path, interface) = DBUS;
     let calls: Vec<Call<'_>> = bodies
@@ -166,11 +164,7 @@ pub fn processes(connection: &Connection, names: &[Arc<str>], deadline: Instant)
             body: &body.bytes,
         })
         .collect();
-    connection
-        .call_all(&calls, deadline)
-        .iter()
-        .map(|reply| super::ask::unsigned(reply).unwrap_or(0))
-        .collect()
+    connection.call_all(&calls, limit).iter().map(|reply| super::ask::unsigned(reply).unwrap_or(0)).collect()
 }
 
 fn left(events: &Events, message: &Message) {

@@ -1,7 +1,6 @@
 //! What was read of an application, before it becomes a tree; and the bulk read that fills it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use super::application::App;
 use super::ask::{self, NULL, ObjectRef};
@@ -14,8 +13,10 @@ use crate::tree::Abilities;
 pub const CACHE_PATH: &str = "/org/a11y/atspi/cache";
 /// Bulk reply of today: object, application, parent, index, child count, interfaces, name, role, description, states.
 const ITEMS: &str = "a((so)(so)(so)iiassusau)";
-/// Bulk reply of old: children instead of index and child count.
-const OLD_ITEMS: &str = "a((so)(so)a(so)assusau)";
+/// Bulk reply of Qt, as at-spi2-core had it until 2015: children instead of index and child count.
+const OLD_ITEMS: &str = "a((so)(so)(so)a(so)assusau)";
+/// Bulk reply as at-spi2-core first had it, which some toolkits still give: the application is missing too.
+const OLDEST_ITEMS: &str = "a((so)(so)a(so)assusau)";
 /// No application of this size is real.
 const MAX_NODES: usize = 1_000_000;
 
@@ -24,8 +25,8 @@ const MAX_NODES: usize = 1_000_000;
 pub struct Raw {
     /// The object.
     pub object: ObjectRef,
-    /// Path of its parent; empty when it is not known.
-    pub parent: Arc<str>,
+    /// Its parent; none when it is not known.
+    pub parent: Option<ObjectRef>,
     /// Position among its siblings; negative when it is not known.
     pub index: i32,
     /// Number of its children as it says; negative when it does not.
@@ -49,28 +50,48 @@ pub struct Raw {
 pub struct Objects {
     /// The objects, in the order of their arrival.
     pub all: Vec<Raw>,
-    /// Position by object path.
-    pub by_path: HashMap<Arc<str>, usize>,
+    positions: HashMap<ObjectRef, usize>,
 }
 
 impl Objects {
-    /// Adds an object, or replaces the one of the same path.
+    /// The position of an object; none when it has not been read.
+    pub fn position(&self, object: &ObjectRef) -> Option<usize> {
+        self.positions.get(object).copied()
+    }
+
+    /// The position of the parent of the object at a position; none when it is not known or has not been read.
+    pub fn above(&self, position: usize) -> Option<usize> {
+        self.position(self.all[position].parent.as_ref()?)
+    }
+
+    /// Adds an object, or replaces what was read of it before.
     pub fn insert(&mut self, raw: Raw) -> usize {
-        if let Some(position) = self.by_path.get(&raw.object.path) {
-            self.all[*position] = raw;
-            return *position;
+        if let Some(position) = self.position(&raw.object) {
+            self.all[position] = raw;
+            return position;
         }
         let position = self.all.len();
-        self.by_path.insert(Arc::clone(&raw.object.path), position);
+        self.positions.insert(raw.object.clone(), position);
         self.all.push(raw);
         position
     }
 
-    /// Reads a bulk reply; false when it has neither known form or breaks off.
+    /// Forgets where the object at a position is; false when that was forgotten before.
+    pub fn forget(&mut self, position: usize) -> bool {
+        let object = &self.all[position].object;
+        let known = self.positions.get(object) == Some(&position);
+        if known {
+            self.positions.remove(object);
+        }
+        known
+    }
+
+    /// Reads a bulk reply; false when it has no known form or breaks off.
     pub fn read_items(&mut self, app: &App, reply: &Message) -> bool {
         let read = match reply.signature.as_str() {
             ITEMS => self.items(app, reply, item),
             OLD_ITEMS => self.items(app, reply, old_item),
+            OLDEST_ITEMS => self.items(app, reply, oldest_item),
             _ => return false,
         };
         self.link();
@@ -98,10 +119,8 @@ impl Objects {
     /// Joins children to their parents, in the order of their positions.
     fn link(&mut self) {
         for position in 0..self.all.len() {
-            let parent = Arc::clone(&self.all[position].parent);
-            match self.by_path.get(&parent) {
-                Some(above) if *above != position => self.all[*above].children.push(position),
-                _ => {}
+            if let Some(above) = self.above(position).filter(|above| *above != position) {
+                self.all[above].children.push(position);
             }
         }
         let indices: Vec<i32> = self.all.iter().map(|raw| raw.index).collect();
@@ -114,14 +133,24 @@ impl Objects {
 fn item(app: &App, reader: &mut Reader<'_>) -> Result<Raw, Malformed> {
     let object = reference(reader)?;
     reference(reader)?;
-    let (_, parent) = reference(reader)?;
+    let parent = reference(reader)?;
     let (index, child_count) = (reader.i32()?, reader.i32()?);
     rest(app, object, parent, (index, child_count), reader)
 }
 
 fn old_item(app: &App, reader: &mut Reader<'_>) -> Result<Raw, Malformed> {
     let object = reference(reader)?;
-    let (_, parent) = reference(reader)?;
+    reference(reader)?;
+    item_with_children(app, object, reader)
+}
+
+fn oldest_item(app: &App, reader: &mut Reader<'_>) -> Result<Raw, Malformed> {
+    let object = reference(reader)?;
+    item_with_children(app, object, reader)
+}
+
+fn item_with_children(app: &App, object: (&str, &str), reader: &mut Reader<'_>) -> Result<Raw, Malformed> {
+    let parent = reference(reader)?;
     let end = reader.array(8)?;
     let mut count = 0;
     while reader.position() < end {
@@ -134,13 +163,13 @@ fn old_item(app: &App, reader: &mut Reader<'_>) -> Result<Raw, Malformed> {
 fn rest(
     app: &App,
     (bus, path): (&str, &str),
-    parent: &str,
+    (parent_bus, parent): (&str, &str),
     (index, child_count): (i32, i32),
     reader: &mut Reader<'_>,
 ) -> Result<Raw, Malformed> {
     Ok(Raw {
         object: app.object(bus, path),
-        parent: parent.into(),
+        parent: (!parent.is_empty() && parent != NULL).then(|| app.object(parent_bus, parent)),
         index,
         child_count,
         children: Vec::new(),

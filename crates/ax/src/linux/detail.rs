@@ -43,12 +43,14 @@ pub struct Target<'a> {
     pub object: &'a ObjectRef,
     /// True when it has children: its text is theirs.
     pub has_children: bool,
+    /// True when its place is wanted though nobody operates it.
+    pub placed: bool,
     /// True when it is as it was: only its place is asked.
     pub known: bool,
     /// The node that is completed.
     pub node: Node,
     /// Objects that label it.
-    pub labels: Vec<(String, String)>,
+    pub labels: Vec<ObjectRef>,
     /// What is asked next on the way to its chosen option: a menu, then the option.
     pub within: Option<ObjectRef>,
 }
@@ -164,7 +166,7 @@ fn first_wants(target: &Target<'_>, toolkit: Toolkit) -> impl Iterator<Item = Wa
     let bare = !target.has_children || toolkit == Toolkit::Gecko;
     let text = holds_text(node) || node.label.is_empty() && bare;
     [
-        (can(Abilities::COMPONENT) && operated).then_some(Want::Frame),
+        (can(Abilities::COMPONENT) && (operated || target.placed)).then_some(Want::Frame),
         (can(Abilities::ACTION) && operated).then_some(Want::Actions),
         (can(Abilities::VALUE) && node.role.is_range()).then_some(Want::Number),
         (can(Abilities::TEXT) && text && !node.role.is_secret()).then_some(Want::TextLength),
@@ -245,17 +247,15 @@ fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) 
         }
         Want::Inside | Want::Chosen => {
             let found = reply.as_ref().ok().and_then(collect::single);
-            let bus = &target.object.bus;
-            target.within = found.map(|(own, path)| {
-                let bus =
-                    if own.is_empty() || *own == **bus { std::sync::Arc::clone(bus) } else { own.into() };
-                ObjectRef { bus, path: path.into() }
-            });
+            target.within = found.map(|(bus, path)| target.object.named(&bus, &path));
         }
         Want::ChosenName => {
             node.value = ask::text_property(reply).filter(|name| !name.is_empty());
         }
-        Want::Relations => target.labels = reply.as_ref().map(labels).unwrap_or_default(),
+        Want::Relations => {
+            let labels = reply.as_ref().map(|reply| labels(target.object, reply));
+            target.labels = labels.unwrap_or_default();
+        }
     }
 }
 
@@ -290,8 +290,8 @@ fn action_names_in(reply: &Reply) -> Vec<String> {
     reply.as_ref().map(action_names).unwrap_or_default()
 }
 
-/// The labelling objects in a reply of type `a(ua(so))`.
-fn labels(reply: &Message) -> Vec<(String, String)> {
+/// The objects that label `object`, in a reply of type `a(ua(so))`.
+fn labels(object: &ObjectRef, reply: &Message) -> Vec<ObjectRef> {
     let mut found = Vec::new();
     let Ok(mut reader) = reply.expect("a(ua(so))") else { return found };
     let Ok(end) = reader.array(8) else { return found };
@@ -301,7 +301,7 @@ fn labels(reply: &Message) -> Vec<(String, String)> {
         while reader.position() < inner {
             let Ok((bus, path)) = collect::reference(&mut reader) else { return found };
             if relation == LABELLED_BY {
-                found.push((bus.to_owned(), path.to_owned()));
+                found.push(object.named(bus, path));
             }
         }
     }

@@ -17,7 +17,8 @@ pub fn is_doubled(app: &App, parent: &Raw, child: &Raw) -> bool {
     app.toolkit == Toolkit::Gtk3 && is_drawn(parent.role.name()) && child.role.name() == "menu bar"
 }
 
-fn is_drawn(role: &str) -> bool {
+/// True for a window whose content the application draws.
+pub fn is_drawn(role: &str) -> bool {
     role == "root pane"
 }
 

@@ -1,6 +1,6 @@
 //! Counts the events of every application and keeps what they were about, so that callers see what changed and can wait.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,6 +25,9 @@ struct Count {
     /// Those of them that tell of a change.
     told: u64,
     standing: Standing,
+    /// The processes in whose windows it is embedded, each with the numbers of its events, and of those that tell of a
+    /// change, before that was known.
+    hosts: HashMap<u32, (u64, u64)>,
     last: Option<Instant>,
     gone: bool,
     changes: VecDeque<(u64, Change)>,
@@ -118,6 +121,18 @@ impl Events {
         count.standing.is_browser = is_browser;
     }
 
+    /// Says that these names have a part in a window of a process: their events are events of that process from now on.
+    pub fn embeds(&self, host: u32, names: &BTreeSet<Arc<str>>) {
+        if names.is_empty() {
+            return;
+        }
+        let mut counts = lock(&self.counts);
+        for name in names {
+            let count = counts.entry(name.to_string()).or_default();
+            count.hosts.entry(host).or_insert((count.events, count.told));
+        }
+    }
+
     /// Notes that a name has left the bus, which is an event too.
     pub fn left(&self, name: &str) {
         let mut counts = lock(&self.counts);
@@ -143,13 +158,14 @@ impl Events {
 
     /// Number of events of a process so far that tell of a change.
     pub fn told_by(&self, pid: u32) -> u64 {
-        lock(&self.counts).values().filter(|count| count.pid == pid).map(|count| count.told).sum()
+        lock(&self.counts).values().filter_map(|count| Some(count.told - count.since(pid)?.1)).sum()
     }
 
     /// How long ago the last event of a process came; since `start` when none has.
     pub fn quiet_for(&self, pid: u32, start: Instant) -> Duration {
         let counts = lock(&self.counts);
-        let last = counts.values().filter(|count| count.pid == pid).filter_map(|count| count.last).max();
+        let last = counts.values().filter(|count| count.since(pid).is_some());
+        let last = last.filter_map(|count| count.last).max();
         last.unwrap_or(start).elapsed()
     }
 
@@ -182,14 +198,23 @@ impl Events {
     }
 }
 
-/// Forgets the names that have left the bus before this moment and whose process has ended: those who waited for its
-/// events were told of the leaving.
+/// Forgets the names that have left the bus before this moment and whose process has ended, as have those in whose windows
+/// they were: those who waited for its events were told of the leaving.
 fn forget_ended(counts: &mut HashMap<String, Count>) {
-    counts.retain(|_, count| !count.gone || Path::new("/proc").join(count.pid.to_string()).exists());
+    let lives = |pid: &u32| Path::new("/proc").join(pid.to_string()).exists();
+    counts.retain(|_, count| !count.gone || lives(&count.pid) || count.hosts.keys().any(lives));
 }
 
 fn sum(counts: &HashMap<String, Count>, pid: u32) -> u64 {
-    counts.values().filter(|count| count.pid == pid).map(|count| count.events).sum()
+    counts.values().filter_map(|count| Some(count.events - count.since(pid)?.0)).sum()
+}
+
+impl Count {
+    /// The numbers of events, and of those that tell of a change, from which on they are events of this process too;
+    /// none when they are not.
+    fn since(&self, pid: u32) -> Option<(u64, u64)> {
+        if self.pid == pid { Some((0, 0)) } else { self.hosts.get(&pid).copied() }
+    }
 }
 
 #[cfg(test)]
@@ -227,6 +252,24 @@ mod tests {
         let mut names: Vec<String> = lock(&events.counts).keys().cloned().collect();
         names.sort();
         assert_eq!(names, [":1.6", ":1.7"]);
+    }
+
+    #[test]
+    fn events_of_what_is_embedded_in_a_window_are_events_of_its_process() {
+        let events = Events::default();
+        events.belongs(":1.5", 42, false);
+        events.belongs(":1.6", 43, false);
+        let note = |name| events.note(name, None, |_| true);
+        let numbers = |pid| (events.of(pid), events.told_by(pid));
+        note(":1.6");
+        let embedded = BTreeSet::from([Arc::from(":1.6"), Arc::from(":1.7")]);
+        events.embeds(42, &embedded);
+        assert_eq!((numbers(42), numbers(43)), ((0, 0), (1, 1)), "earlier ones are not");
+        note(":1.6");
+        note(":1.7");
+        events.embeds(42, &embedded);
+        assert_eq!((numbers(42), numbers(43)), ((2, 2), (2, 2)));
+        assert!(events.quiet_for(42, Instant::now()) < Duration::from_secs(60));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::part;
 use super::snapshot::{self, Place, Reading, Snapshot};
 use super::walk::Walk;
 use crate::tree::{Abilities, Tree};
-use crate::{AxError, SnapshotRequest};
+use crate::{AxError, Beyond, SnapshotRequest};
 
 /// How long the events of an application that has run are trusted to tell of every change.
 const TRUSTED: Duration = Duration::from_secs(3);
@@ -32,9 +32,9 @@ const FALLS_ASLEEP: Duration = Duration::from_millis(1);
 /// Most windows of one application that are kept.
 const MANY_WINDOWS: usize = 16;
 
-/// The windows of one application, by their ids.
+/// The windows of one application, by their ids and by whether what lies beyond the view was read.
 #[derive(Default)]
-pub struct Mirror(Mutex<HashMap<u32, Kept>>);
+pub struct Mirror(Mutex<HashMap<(u32, bool), Kept>>);
 
 /// One window as it was read.
 struct Kept {
@@ -43,6 +43,7 @@ struct Kept {
     objects: Arc<Vec<Place>>,
     window: Option<ask::ObjectRef>,
     partial: Option<String>,
+    beyond: Beyond,
     reading: Reading,
     /// Number of the application's events before it was read.
     events: u64,
@@ -53,10 +54,10 @@ struct Kept {
 }
 
 /// The tree of the window that `request` names: from memory where it cannot have changed, else read.
-pub fn snapshot(app: &Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, AxError> {
-    let deadline = Instant::now() + request.timeout;
+pub fn snapshot(app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) -> Result<Snapshot, AxError> {
+    let key = (request.window_id, request.offscreen);
     // Taken out, so that nobody waits for an application that another call is reading.
-    let kept = lock(&app.mirror.0).remove(&request.window_id).filter(|kept| kept.fits(request));
+    let kept = lock(&app.mirror.0).remove(&key).filter(|kept| kept.fits(request));
     let kept = match kept {
         Some(kept) if kept.is_as_it_was(app) => kept,
         Some(kept) => {
@@ -65,12 +66,13 @@ pub fn snapshot(app: &Arc<App>, request: &SnapshotRequest) -> Result<Snapshot, A
         None => Kept::read(app, request, deadline),
     };
     let snapshot = kept.snapshot(app);
-    if kept.reading.in_time && kept.reading.found.is_some() && kept.is_all_of(app) {
+    // What belongs to another program changes without this one.
+    if kept.reading.in_time && kept.reading.found.is_some() && !kept.reading.has_embedded {
         let mut windows = lock(&app.mirror.0);
         if windows.len() >= MANY_WINDOWS {
             windows.clear();
         }
-        windows.insert(request.window_id, kept);
+        windows.insert(key, kept);
     }
     Ok(snapshot)
 }
@@ -89,9 +91,9 @@ impl Kept {
         events: u64,
         read_at: Instant,
     ) -> Self {
-        let Snapshot { tree, objects, window, partial, .. } = snapshot;
+        let Snapshot { tree, objects, window, partial, beyond, .. } = snapshot;
         let (request, activity) = (request.clone(), resting(app.pid));
-        Self { request, tree, objects, window, partial, reading, events, activity, read_at }
+        Self { request, tree, objects, window, partial, beyond, reading, events, activity, read_at }
     }
 
     fn snapshot(&self, app: &Arc<App>) -> Snapshot {
@@ -101,18 +103,16 @@ impl Kept {
             objects: Arc::clone(&self.objects),
             window: self.window.clone(),
             partial: self.partial.clone(),
+            beyond: self.beyond,
         }
     }
 
     /// True when the same is asked of a window in the same place.
     fn fits(&self, request: &SnapshotRequest) -> bool {
-        let what = |request: &SnapshotRequest| (request.max_elements, request.max_depth, request.bounds);
+        let what = |request: &SnapshotRequest| {
+            (request.max_elements, request.max_depth, request.all_places, request.bounds)
+        };
         what(&self.request) == what(request) && self.request.title == request.title
-    }
-
-    /// True when everything in it belongs to this application: another's page or panel changes without it.
-    fn is_all_of(&self, app: &App) -> bool {
-        self.reading.objects.all.iter().all(|raw| raw.object.bus == app.name)
     }
 
     /// True when the application cannot have changed the window.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::application::App;
+use super::application::{App, Toolkit};
 use super::ask::{self, Ask, ObjectRef, Reply};
 use super::collect;
 use super::dbus::CallError;
@@ -17,6 +17,9 @@ pub const MANY: usize = 2_000;
 const DEEP: usize = 8;
 /// Most levels between an option and the text in it.
 const DEEP_TEXT: usize = 4;
+
+/// Coordinates that begin at the window's corner.
+const IN_WINDOW: u32 = 1;
 
 /// One option.
 #[derive(Clone, Debug)]
@@ -73,7 +76,9 @@ pub fn offered(app: &App, root: &ObjectRef, deadline: Instant) -> Result<Offer, 
                 let Seen { object, parent, index, name, states, .. } = own;
                 offer.options.push(Choosable { object, parent, index, name, states });
             } else {
-                if own.states.has(State::Editable) && offer.field.is_none() {
+                // In GTK 4 an entry beside the options searches them.
+                let searches = app.toolkit == Toolkit::Gtk4 && own.role.name() == "entry";
+                if own.states.has(State::Editable) && offer.field.is_none() && !searches {
                     offer.field = Some(own.object.clone());
                 }
                 level.push(own.object);
@@ -85,6 +90,34 @@ pub fn offered(app: &App, root: &ObjectRef, deadline: Instant) -> Result<Offer, 
     }
     name_by_content(app, &mut offer.options, deadline)?;
     Ok(offer)
+}
+
+/// The texts that the button of a closed combo box of GTK 4 shows, joined by spaces; none where it shows no text.
+pub fn shown_in_button(app: &App, root: &ObjectRef, deadline: Instant) -> Result<Option<String>, CallError> {
+    let own = children(app, std::slice::from_ref(root), MANY, deadline)?;
+    let mut level: Vec<ObjectRef> = own
+        .into_iter()
+        .filter(|child| matches!(child.role.name(), "push button" | "toggle button"))
+        .map(|child| child.object)
+        .collect();
+    let mut texts = Vec::new();
+    for _ in 0..DEEP {
+        if level.is_empty() {
+            break;
+        }
+        let seen = children(app, &level, MANY, deadline)?;
+        let (labels, others): (Vec<Seen>, Vec<Seen>) =
+            seen.into_iter().partition(|own| own.role.name() == "label");
+        let places: Vec<Ask> = labels.iter().map(|label| Ask::extents(&label.object, IN_WINDOW)).collect();
+        for (label, place) in labels.iter().zip(all(app, &places, deadline)?) {
+            // What it shows without a choice stays in the tree, without a size.
+            if ask::rect(&place).is_some_and(|place| place.width > 0 && place.height > 0) {
+                texts.push(label.name.trim().to_owned());
+            }
+        }
+        level = others.into_iter().map(|own| own.object).collect();
+    }
+    Ok(Some(texts.join(" ")).filter(|text| !text.is_empty()))
 }
 
 /// The children of all these objects, at most so many; none of an object that has more.
@@ -109,7 +142,7 @@ pub fn children(
     for ((at, _), reply) in asks.iter().zip(all(app, &calls, deadline)?) {
         let references = reply.as_ref().map(collect::references).unwrap_or_default();
         let places = (0..).zip(&references);
-        found.extend(places.map(|(place, (bus, path))| (*at, place, app.object(bus, path))));
+        found.extend(places.map(|(place, (bus, path))| (*at, place, parents[*at].named(bus, path))));
     }
     found.truncate(most);
     let asks: Vec<Ask> = found

@@ -15,7 +15,7 @@ const MAX_ATTRIBUTES: usize = 64;
 
 impl Snapshot {
     /// The shown objects of the web pages in the window as the text of a JSON array, parents before children: role, label,
-    /// value, element_index (or null), parent (position in the array, or null), enabled, attributes (a record) and frame
+    /// value, element_index (or null), parent (position in the array, or null), enabled, offscreen, attributes (a record) and frame
     /// {x, y, w, h} in screen pixels (or null). Empty where the window shows no page.
     pub fn page(&self, timeout: Duration) -> Result<String, AxError> {
         let members = self.page_members();
@@ -72,11 +72,12 @@ fn member(out: &mut String, node: &Node, parent: Option<usize>, replies: &[Reply
     }
     let _ = write!(
         out,
-        ",\"element_index\":{},\"parent\":{},\"enabled\":{},\"focusable\":{},\"attributes\":{{",
+        ",\"element_index\":{},\"parent\":{},\"enabled\":{},\"focusable\":{},\"offscreen\":{},\"attributes\":{{",
         optional(node.index.map(|index| index.to_string())),
         optional(parent.map(|parent| parent.to_string())),
         node.states.operable(),
         node.states.has(State::Focusable),
+        node.offscreen,
     );
     for (position, (name, value)) in attributes(&replies[0]).iter().enumerate() {
         if position > 0 {

@@ -1,13 +1,14 @@
 //! Reads again the part of a window that its application says has changed.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
+use super::application::App;
 use super::ask::{self, Ask, ObjectRef, Reply};
 use super::collect::{self, Objects};
 use super::detail;
 use super::events::Change;
 use super::snapshot::{self, Reading, Snapshot};
+use super::view::View;
 use super::walk::Walk;
 use crate::SnapshotRequest;
 use crate::state::{State, States};
@@ -26,15 +27,16 @@ pub fn read_again(
     request: &SnapshotRequest,
     changes: Vec<Change>,
 ) -> Option<(Snapshot, Reading)> {
-    let Reading { mut objects, found, mut known, .. } = reading;
-    let Dirty { mut nodes, parents } = dirty(&objects, changes)?;
+    let Reading { mut objects, found, mut known, unread, .. } = reading;
+    walk.beyond = unread;
+    let Dirty { mut nodes, parents } = dirty(walk.app, &objects, changes)?;
     // What stands in an object is part of the names and texts of those around it.
     let around = with_ancestors(&objects, nodes.iter().chain(&parents));
     nodes.extend(around);
     nodes.sort_unstable();
     nodes.dedup();
     let before = known.clone();
-    let rule = snapshot::shown_by(&objects, found?.root);
+    let view = View::of(walk.app, &objects, found?.root);
     let mut asks: Vec<Ask> = Vec::new();
     for at in &nodes {
         let object = &objects.all[*at].object;
@@ -51,29 +53,29 @@ pub fn read_again(
         let raw = &mut objects.all[*at];
         let states = States(ask::states(&replies[0])?);
         // What comes into view brings with it what was not read, and what leaves takes with it what announces nothing.
-        if rule(raw.states) != rule(states) || states.has(State::Defunct) {
+        if view.tells_apart(raw.states, states) || states.has(State::Defunct) {
             return None;
         }
         raw.states = states;
         raw.name = ask::text_property(&replies[1])?;
         raw.description = ask::text_property(&replies[2]).unwrap_or_default();
-        known.remove(&raw.object.path);
+        known.remove(&raw.object);
     }
     for (at, reply) in parents.iter().zip(of_parents) {
         let children = children(&mut walk, &mut objects, *at, reply)?;
-        known.remove(&objects.all[*at].object.path);
+        known.remove(&objects.all[*at].object);
         objects.all[*at].child_count = i32::try_from(children.len()).unwrap_or(i32::MAX);
         objects.all[*at].children = children;
     }
     // What others label may have another label now, and a combo box another chosen option.
-    known.retain(|path, node| {
-        let unnamed = objects.by_path.get(path).is_none_or(|at| objects.all[*at].name.is_empty());
+    known.retain(|object, node| {
+        let unnamed = objects.position(object).is_none_or(|at| objects.all[at].name.is_empty());
         let chooses = node.role.name() == "combo box";
         !(chooses || unnamed && node.is_operated() && detail::wants_label(node))
     });
     let (snapshot, reading) = snapshot::assemble(walk, objects, found, request, &known);
-    let moved = known.keys().any(|path| {
-        let frame = |nodes: &snapshot::Known| nodes.get(path).map(|node| node.frame);
+    let moved = known.keys().any(|object| {
+        let frame = |nodes: &snapshot::Known| nodes.get(object).map(|node| node.frame);
         frame(&reading.known).is_some_and(|now| frame(&before) != Some(now))
     });
     (reading.in_time && !moved).then_some((snapshot, reading))
@@ -86,18 +88,18 @@ struct Dirty {
 }
 
 /// What these changes are about; none when they cannot be told apart.
-fn dirty(objects: &Objects, changes: Vec<Change>) -> Option<Dirty> {
+fn dirty(app: &App, objects: &Objects, changes: Vec<Change>) -> Option<Dirty> {
     let (mut nodes, mut parents, mut unknown) = (HashSet::new(), HashSet::new(), HashSet::new());
     for change in changes {
         match change {
             Change::Whole => return None,
             Change::Place => {}
-            Change::Node(path) => match objects.by_path.get(&path) {
-                Some(at) => drop(nodes.insert(*at)),
+            Change::Node(path) => match objects.position(&app.object("", &path)) {
+                Some(at) => drop(nodes.insert(at)),
                 None => drop(unknown.insert(path)),
             },
-            Change::Children(path) => match objects.by_path.get(&path) {
-                Some(at) => drop(parents.insert(*at)),
+            Change::Children(path) => match objects.position(&app.object("", &path)) {
+                Some(at) => drop(parents.insert(at)),
                 None => drop(unknown.insert(path)),
             },
         }
@@ -116,20 +118,20 @@ fn dirty(objects: &Objects, changes: Vec<Change>) -> Option<Dirty> {
 /// The children of an object as it tells them now; those that are new are read with what lies below them.
 fn children(walk: &mut Walk<'_>, objects: &mut Objects, parent: usize, reply: &Reply) -> Option<Vec<usize>> {
     let references = collect::references(reply.as_ref().ok()?);
-    let told: Vec<ObjectRef> = references.iter().map(|(bus, path)| walk.app.object(bus, path)).collect();
+    let above = objects.all[parent].object.clone();
+    let told: Vec<ObjectRef> = references.iter().map(|(bus, path)| above.named(bus, path)).collect();
     let unknown: Vec<ObjectRef> =
-        told.iter().filter(|object| !objects.by_path.contains_key(&object.path)).cloned().collect();
+        told.iter().filter(|object| objects.position(object).is_none()).cloned().collect();
     let fresh: Vec<usize> =
         walk.describe(&unknown, &|_| true).into_iter().map(|raw| objects.insert(raw)).collect();
     if fresh.len() != unknown.len() {
         return None;
     }
-    let above = Arc::clone(&objects.all[parent].object.path);
     walk.complete(objects, &fresh, &|_| true);
     let mut children = Vec::with_capacity(told.len());
     for (index, object) in told.iter().enumerate() {
-        let at = *objects.by_path.get(&object.path)?;
-        objects.all[at].parent = Arc::clone(&above);
+        let at = objects.position(object)?;
+        objects.all[at].parent = Some(above.clone());
         objects.all[at].index = i32::try_from(index).unwrap_or(i32::MAX);
         children.push(at);
     }
@@ -146,7 +148,7 @@ fn with_ancestors<'a>(objects: &Objects, positions: impl Iterator<Item = &'a usi
     for position in positions {
         let mut at = Some(*position);
         while let Some(inserted) = at.filter(|at| all.insert(*at)) {
-            at = objects.by_path.get(&objects.all[inserted].parent).copied();
+            at = objects.above(inserted);
         }
     }
     all
@@ -154,9 +156,7 @@ fn with_ancestors<'a>(objects: &Objects, positions: impl Iterator<Item = &'a usi
 
 fn forget(objects: &mut Objects, mut gone: Vec<usize>) {
     while let Some(at) = gone.pop() {
-        let path = Arc::clone(&objects.all[at].object.path);
-        if objects.by_path.get(&path) == Some(&at) {
-            objects.by_path.remove(&path);
+        if objects.forget(at) {
             gone.extend(objects.all[at].children.clone());
         }
     }

@@ -1,7 +1,7 @@
 //! What is known of objects from an earlier tree, and need not be asked again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use super::application::Toolkit;
 use super::ask::ObjectRef;
@@ -13,9 +13,9 @@ use crate::tree::Node;
 /// Most objects that are remembered.
 const MANY: usize = 20_000;
 
-/// The names of actions by object path.
+/// The names of actions by object.
 #[derive(Default)]
-pub struct ActionNames(Mutex<HashMap<Arc<str>, Names>>);
+pub struct ActionNames(Mutex<HashMap<ObjectRef, Names>>);
 
 /// Names of actions, and what the object was when they were read.
 struct Names {
@@ -33,7 +33,7 @@ impl ActionNames {
     /// The names of an object that is in the same state as when they were read.
     pub fn of(&self, object: &ObjectRef, node: &Node) -> Option<Vec<String>> {
         let known = lock(&self.0);
-        let own = known.get(&object.path)?;
+        let own = known.get(object)?;
         (own.role == node.role && own.states == node.states).then(|| own.names.clone())
     }
 
@@ -44,6 +44,6 @@ impl ActionNames {
             known.clear();
         }
         let names = Names { role: node.role, states: node.states, names: node.actions.clone() };
-        known.insert(Arc::clone(&object.path), names);
+        known.insert(object.clone(), names);
     }
 }

@@ -252,6 +252,9 @@ impl Setting<'_> {
         let (node, object) = (self.node, self.object);
         let failed = |error| self.failure(&error);
         let offer = options::offered(self.app, object, self.deadline).map_err(failed)?;
+        if self.app.toolkit == Toolkit::Gtk4 && node.role.name() == "combo box" && offer.field.is_none() {
+            return self.already(value);
+        }
         let able = || offer.options.iter().filter(|option| option.states.operable());
         let names: Vec<&str> = able().map(|option| option.name.as_str()).collect();
         let Some(option) = value::matching(names.iter().copied(), value).and_then(|at| able().nth(at)) else {
@@ -309,6 +312,18 @@ impl Setting<'_> {
         Err(self.no_value("chosen from by keys or clicks alone"))
     }
 
+    /// The choice of a combo box of GTK 4, where it is the one wanted: nothing but devices chooses another, and an option
+    /// that is selected while the list is open is not chosen.
+    fn already(&self, value: &str) -> Result<Written, AxError> {
+        let shown = options::shown_in_button(self.app, self.object, self.deadline);
+        match shown.map_err(|error| self.failure(&error))? {
+            Some(shown) if value::matching(std::iter::once(shown.as_str()), value).is_some() => {
+                Ok(unchanged(&shown))
+            }
+            _ => Err(self.no_value("a list that shows its options only when it is open")),
+        }
+    }
+
     /// The ways to choose an option, the best first: those that a page or a program hears of.
     fn routes(&self, option: &Choosable) -> Vec<Route> {
         let names = detail::action_names_of(self.app, &option.object, self.deadline);
@@ -352,7 +367,7 @@ impl Setting<'_> {
         let chosen = Ask::integers(object, (ask::SELECTION, "GetSelectedChild"), "i", &[0]);
         let reply = self.app.ask(chosen, self.deadline).ok()?;
         let (bus, path) = super::collect::single(&reply)?;
-        let child = self.app.object(&bus, &path);
+        let child = object.named(&bus, &path);
         let option = offer.options.iter().find(|option| option.object == child);
         option.map(|option| option.name.clone())
     }

@@ -10,12 +10,15 @@ use super::collect::{self, Objects, Raw};
 use super::dbus::CallError;
 use super::detail::{self, Target};
 use super::drawn;
+use super::place;
+use super::plugs;
+use super::view::{self, Sight, View};
 use super::walk::Walk;
 use super::window::{self, Found};
 use crate::state::{State, States};
 use crate::token::Token;
 use crate::tree::{Node, Tree};
-use crate::{AxError, Element, How, SnapshotRequest, changes, elements, markdown, token};
+use crate::{AxError, Beyond, Element, How, SnapshotRequest, changes, elements, markdown, token};
 
 /// The tree of one window as it was read, with what is needed to act on its elements.
 #[derive(Clone)]
@@ -27,6 +30,7 @@ pub struct Snapshot {
     /// The window's own object, when it is a top-level one.
     pub(super) window: Option<ObjectRef>,
     pub(super) partial: Option<String>,
+    pub(super) beyond: Beyond,
 }
 
 /// Where a node of the tree comes from.
@@ -53,6 +57,11 @@ impl Snapshot {
         self.partial.as_deref()
     }
 
+    /// What lies beyond the view.
+    pub fn beyond(&self) -> Beyond {
+        self.beyond
+    }
+
     /// The tree as Markdown; with `query` only matching lines and their ancestors.
     pub fn markdown(&self, query: Option<&str>, short_tags: bool) -> String {
         markdown::markdown(&self.tree, query, short_tags)
@@ -61,6 +70,11 @@ impl Snapshot {
     /// The elements as the text of a JSON array; with `query` those of the lines that it keeps.
     pub fn elements(&self, query: Option<&str>) -> String {
         elements::json(&self.tree, query)
+    }
+
+    /// All that is printed, operated or not, as the text of a JSON array; `depth` says what lies in what.
+    pub fn printed(&self) -> String {
+        elements::printed(&self.tree)
     }
 
     /// One element as it was read.
@@ -155,14 +169,18 @@ pub struct Reading {
     pub objects: Objects,
     /// The window's own.
     pub found: Option<Found>,
-    /// What the nodes said beside what stands in the objects, by path.
+    /// What the nodes said beside what stands in the objects.
     pub known: Known,
-    /// True when the application answered everything in time.
+    /// What of it lies beyond the view and was not read.
+    pub unread: Beyond,
+    /// True when the application, and every program embedded in the window, answered everything in time.
     pub in_time: bool,
+    /// True when a part of the window belongs to another program.
+    pub has_embedded: bool,
 }
 
-/// What nodes said, by the path of their object.
-pub type Known = HashMap<Arc<str>, Node>;
+/// What nodes said, by their object.
+pub type Known = HashMap<ObjectRef, Node>;
 
 /// Reads the tree of the window that `request` names.
 pub fn take(app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) -> (Snapshot, Reading) {
@@ -171,8 +189,11 @@ pub fn take(app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) -> (Sn
     let tops = read_tops(&mut walk, &mut objects);
     let found = if walk.timed_out { None } else { window::find(&mut walk, &objects, &tops, request) };
     if let Some(Found { root, .. }) = found {
-        let rule = shown_by(&objects, root);
-        walk.complete(&mut objects, &[root], &rule);
+        let view = View::of(app, &objects, root);
+        let is_shown = |states| view.is_shown(states) || view.may_lie_beyond(states);
+        walk.view = Some(view);
+        walk.complete(&mut objects, &[root], &is_shown);
+        plugs::fill(&mut walk, &mut objects, (root, request.window_id), &is_shown);
     }
     assemble(walk, objects, found, request, &Known::new())
 }
@@ -189,11 +210,22 @@ pub fn assemble(
     let mut tree = Tree { origin: (request.bounds.x, request.bounds.y), ..Tree::default() };
     let mut places = Vec::new();
     let mut complete = true;
+    let mut beyond = Beyond { listed: request.offscreen, ..walk.beyond };
     let mut said = Known::new();
     match found {
         Some(Found { root, origin }) => {
-            let rule = shown_by(&objects, root);
-            if build(app, &objects, root, request.max_depth, &rule, (&mut tree, &mut places)) {
+            let view = View::of(app, &objects, root);
+            let sights = view::sights(&mut walk, &objects, root, view);
+            let more = view::count(&objects, root, &sights);
+            beyond.add(more.above, more.below);
+            beyond.texts += more.texts;
+            let below = Below { objects: &objects, root, max_depth: request.max_depth };
+            if build(
+                app,
+                &below,
+                &kept(&objects, root, &sights.all, request.offscreen),
+                (&mut tree, &mut places),
+            ) {
                 walk.left_out.push(format!("max_depth {} was reached", request.max_depth));
             }
             if let Some(window) = tree.nodes.first_mut().filter(|window| window.label.is_empty()) {
@@ -203,10 +235,10 @@ pub fn assemble(
             places.truncate(tree.nodes.len());
             drawn::find_shifts(&mut walk, &tree, &mut places);
             let origin = origin.unwrap_or(tree.origin);
-            fill(&mut walk, &objects, &places, (&mut tree, origin), known);
+            fill(&mut walk, &objects, &places, (&mut tree, origin), (known, request.all_places));
             if app.toolkit.is_read_in_part() {
                 let nodes = places.iter().zip(&tree.nodes);
-                said = nodes.map(|(place, node)| (Arc::clone(&place.object.path), node.clone())).collect();
+                said = nodes.map(|(place, node)| (place.object.clone(), node.clone())).collect();
             }
             tree.name_by_content();
             tree.fold();
@@ -231,9 +263,12 @@ pub fn assemble(
     let partial = (!walk.left_out.is_empty()).then(|| walk.left_out.join("; "));
     let window =
         found.filter(|found| found.origin.is_some()).map(|found| objects.all[found.root].object.clone());
-    let reading = Reading { objects, found, known: said, in_time: !walk.timed_out };
+    let in_time = !walk.timed_out && walk.silent.is_empty();
+    let (unread, has_embedded) = (walk.beyond, !walk.embedded.is_empty());
+    let reading = Reading { objects, found, known: said, unread, in_time, has_embedded };
+    app.events.embeds(app.pid, &walk.embedded);
     let app = Arc::clone(app);
-    (Snapshot { app, tree: Arc::new(tree), objects: Arc::new(places), window, partial }, reading)
+    (Snapshot { app, tree: Arc::new(tree), objects: Arc::new(places), window, partial, beyond }, reading)
 }
 
 /// Reads in bulk what the application offers, and its top-level objects.
@@ -256,40 +291,54 @@ fn read_tops(walk: &mut Walk<'_>, objects: &mut Objects) -> Vec<usize> {
         .map(|(bus, path)| app.object(&bus, &path))
         .collect();
     let unknown: Vec<ObjectRef> =
-        tops.iter().filter(|top| !objects.by_path.contains_key(&top.path)).cloned().collect();
+        tops.iter().filter(|top| objects.position(top).is_none()).cloned().collect();
     for raw in walk.describe(&unknown, &|_| true) {
         objects.insert(raw);
     }
-    tops.iter().filter_map(|top| objects.by_path.get(&top.path).copied()).collect()
+    tops.iter().filter_map(|top| objects.position(top)).collect()
 }
 
-/// What counts as shown: toolkits that never set SHOWING, and hidden windows, are judged by VISIBLE or not at all.
-pub fn shown_by(objects: &Objects, root: usize) -> impl Fn(States) -> bool + use<> {
-    let raw = &objects.all[root];
-    let states = raw.children.iter().map(|child| objects.all[*child].states);
-    let mut told = states.filter(|states| *states != States::default()).peekable();
-    // GTK 4.8 sets the bit on the window alone.
-    let showing = raw.states.has(State::Showing)
-        && (told.peek().is_none() || told.any(|states| states.has(State::Showing)));
-    let visible = objects.all[root].states.has(State::Visible);
-    move |states| if showing { states.has(State::Showing) } else { !visible || states.has(State::Visible) }
-}
-
-/// Puts the shown objects below `root` into the tree, parents before children; true when some lie deeper than `max_depth`.
-fn build(
-    app: &App,
-    objects: &Objects,
+/// The part of a window that becomes a tree.
+struct Below<'a> {
+    objects: &'a Objects,
     root: usize,
     max_depth: u32,
-    is_shown: &dyn Fn(States) -> bool,
+}
+
+/// What becomes of each object: left out, in the tree, or in the tree and beyond the view.
+fn kept(objects: &Objects, root: usize, sights: &[Sight], offscreen: bool) -> Vec<Option<bool>> {
+    let mut kept: Vec<Option<bool>> = sights
+        .iter()
+        .map(|sight| match sight {
+            Sight::InView => Some(false),
+            Sight::Beyond => offscreen.then_some(true),
+            Sight::Hidden => None,
+        })
+        .collect();
+    for at in view::preorder(objects, root).into_iter().rev() {
+        let children = &objects.all[at].children;
+        if kept[at].is_none() && children.iter().any(|child| kept[*child].is_some()) {
+            kept[at] = Some(false);
+        }
+    }
+    kept[root] = Some(false);
+    kept
+}
+
+/// Puts the kept objects into the tree, parents before children; true when some lie deeper than `max_depth`.
+fn build(
+    app: &App,
+    Below { objects, root, max_depth }: &Below<'_>,
+    kept: &[Option<bool>],
     (tree, places): (&mut Tree, &mut Vec<Place>),
 ) -> bool {
-    let wanted = wanted(objects, root, is_shown);
+    let (root, max_depth) = (*root, *max_depth);
     let mut seen = vec![false; objects.all.len()];
     let mut cut = false;
     let mut stack: Vec<(usize, Option<usize>, u32)> = vec![(root, None, 0)];
     while let Some((at, parent, depth)) = stack.pop() {
-        if !wanted[at] || std::mem::replace(&mut seen[at], true) {
+        let Some(offscreen) = kept[at] else { continue };
+        if std::mem::replace(&mut seen[at], true) {
             continue;
         }
         if max_depth != 0 && depth > max_depth {
@@ -304,6 +353,7 @@ fn build(
             states: raw.states,
             abilities: raw.abilities,
             identity: token::identity(app.pid, &raw.object.bus, &raw.object.path),
+            offscreen,
             ..Node::default()
         };
         node.value = node.toggle_value();
@@ -311,10 +361,11 @@ fn build(
         tree.nodes.push(node);
         if drawn::is_cell(tree, position) {
             // It is another object each time it is asked for.
-            let named = format!("{}/{}", raw.parent, raw.name);
+            let parent = raw.parent.as_ref().map_or("", |parent| &*parent.path);
+            let named = format!("{parent}/{}", raw.name);
             tree.nodes[position].identity = token::identity(app.pid, &raw.object.bus, &named);
         }
-        let above = objects.by_path.get(&raw.parent).map(|above| &objects.all[*above]);
+        let above = objects.above(at).map(|above| &objects.all[above]);
         let among = above.and_then(|above| above.children.iter().position(|child| *child == at));
         let index = i32::try_from(among.unwrap_or(0)).unwrap_or(i32::MAX);
         places.push(Place {
@@ -338,43 +389,20 @@ fn is_list(raw: &Raw) -> bool {
     matches!(raw.role.name(), "list" | "list box" | "table" | "tree")
 }
 
-/// The objects that are shown or have a shown descendant.
-fn wanted(objects: &Objects, root: usize, is_shown: &dyn Fn(States) -> bool) -> Vec<bool> {
-    let mut wanted: Vec<bool> = objects.all.iter().map(|raw| is_shown(raw.states)).collect();
-    let mut order = vec![root];
-    let mut seen = vec![false; objects.all.len()];
-    let mut next = 0;
-    while let Some(at) = order.get(next).copied() {
-        next += 1;
-        for child in &objects.all[at].children {
-            if !std::mem::replace(&mut seen[*child], true) {
-                order.push(*child);
-            }
-        }
-    }
-    for at in order.into_iter().rev() {
-        if !wanted[at] && objects.all[at].children.iter().any(|child| wanted[*child]) {
-            wanted[at] = true;
-        }
-    }
-    wanted[root] = true;
-    wanted
-}
-
 /// Reads what the printed nodes lack.
 fn fill(
     walk: &mut Walk<'_>,
     objects: &Objects,
     places: &[Place],
     (tree, origin): (&mut Tree, (i32, i32)),
-    known: &Known,
+    (known, all_places): (&Known, bool),
 ) {
     let mut targets: Vec<Target<'_>> = places
         .iter()
         .zip(&mut tree.nodes)
         .map(|(place, node)| {
             let mut node = std::mem::take(node);
-            let before = known.get(&place.object.path).filter(|before| before.resembles(&node));
+            let before = known.get(&place.object).filter(|before| before.resembles(&node));
             if let Some(before) = before {
                 node.label.clone_from(&before.label);
                 node.value.clone_from(&before.value);
@@ -383,6 +411,7 @@ fn fill(
             Target {
                 object: &place.object,
                 has_children: place.has_children,
+                placed: all_places,
                 known: before.is_some(),
                 node,
                 labels: Vec::new(),
@@ -390,20 +419,20 @@ fn fill(
             }
         })
         .collect();
-    let origin = relative_to(walk, origin);
+    let (origin, toolkit) = (relative_to(walk, origin), walk.app.toolkit);
     detail::complete(walk, &mut targets, origin);
     for ((node, mut target), place) in tree.nodes.iter_mut().zip(targets).zip(places) {
-        target.node.frame = drawn::shifted(target.node.frame, place.shift);
+        target.node.frame = drawn::shifted(place::unwrapped(toolkit, target.node.frame), place.shift);
         if target.node.label.is_empty() {
-            let names = target.labels.iter().filter_map(|(_, path)| objects.by_path.get(path.as_str()));
-            target.node.label = names.map(|at| objects.all[*at].name.as_str()).collect::<Vec<_>>().join(" ");
+            let names = target.labels.iter().filter_map(|label| objects.position(label));
+            target.node.label = names.map(|at| objects.all[at].name.as_str()).collect::<Vec<_>>().join(" ");
         }
         *node = target.node;
     }
 }
 
 /// What is subtracted from places as the application gives them.
-fn relative_to(walk: &Walk<'_>, origin: (i32, i32)) -> (i32, i32) {
+pub fn relative_to(walk: &Walk<'_>, origin: (i32, i32)) -> (i32, i32) {
     if walk.app.coordinates() == ask::COORD_SCREEN { origin } else { (0, 0) }
 }
 
@@ -417,6 +446,7 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
     let mut target = Target {
         object: &place.object,
         has_children: place.has_children,
+        placed: false,
         known: false,
         node: old.clone(),
         labels: Vec::new(),
@@ -427,20 +457,12 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
     let mut asks = vec![
         Ask::plain(&place.object, ask::ACCESSIBLE, "GetState"),
         Ask::property(&place.object, ask::ACCESSIBLE, "Name"),
-        Ask::extents(window, ask::COORD_WINDOW),
-        Ask::extents(window, ask::COORD_SCREEN),
     ];
+    asks.extend(place::origin_asks(window));
     let own = asks.len();
     asks.extend(details);
     let replies = walk.ask_all(&asks);
-    let screen = ask::rect(&replies[3]);
-    let inside = if snapshot.app.toolkit == Toolkit::Qt {
-        screen.map(window::at_origin)
-    } else {
-        ask::rect(&replies[2])
-    };
-    let moved = inside.zip(screen).filter(|_| snapshot.window.is_some());
-    let origin = moved.map_or(snapshot.tree.origin, |(inside, screen)| window::origin(inside, screen));
+    let origin = place::origin(snapshot, &replies[2..4]);
     if let Some(Err(error)) = replies[..2].iter().find(|reply| reply.is_err()) {
         return Err(snapshot.failure(index, error, timeout));
     }
@@ -459,6 +481,7 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
     if !detail::complete_from(&mut walk, &mut target, origin, &wants, &replies[own..]) {
         return Err(snapshot.failure(index, &CallError::TimedOut, timeout));
     }
-    target.node.frame = drawn::shifted(target.node.frame, place.shift);
+    target.node.frame =
+        drawn::shifted(place::unwrapped(snapshot.app.toolkit, target.node.frame), place.shift);
     Ok(Element::of(&target.node, index))
 }

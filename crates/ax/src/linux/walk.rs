@@ -1,6 +1,7 @@
 //! Reads objects one level at a time, many calls in flight: for applications without bulk reading, and for what a bulk
 //! read leaves out.
 
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,34 +12,52 @@ use super::application::{App, Toolkit};
 use super::ask::{self, Ask, ObjectRef, Reply};
 use super::collect::{self, Objects, Raw};
 use super::dbus::CallError;
+use super::limit::Limit;
+use super::view::{self, View};
 use crate::role::Role;
 use crate::state::{State, States};
 use crate::tree::Abilities;
-use crate::{Cancel, SnapshotRequest};
+use crate::{Beyond, SnapshotRequest};
 
 /// Containers with more children are read in part.
 const MANY_CHILDREN: i32 = 20_000;
-/// Most children that are read of a container which makes them on demand.
+/// Most children of a table that are read one by one.
 const SOME_CHILDREN: i32 = 500;
+/// Most children that are read of a container which makes them on demand.
+const MANY_ON_DEMAND: i32 = 5_000;
 /// A table with no more columns is read in its whole width.
 const FEW_COLUMNS: i32 = 16;
-/// Most cells that are read of a table.
+/// Most cells in view that are read of a table.
 const MANY_CELLS: usize = 2_000;
+/// Most objects out of view that are read to be counted alone.
+const MANY_UNSEEN: usize = 4_000;
+/// A table with more cells is not read beyond the view.
+const WHOLE_TABLE: i32 = 20_000;
 
 /// The walk of one application.
 pub struct Walk<'a> {
     /// The application.
     pub app: &'a Arc<App>,
     /// When it ends.
-    pub deadline: Instant,
+    pub limit: Limit,
     /// Deepest level below the window; 0 for no limit.
     pub max_depth: u32,
+    /// True when what lies beyond the view is read too.
+    pub offscreen: bool,
+    /// How the window's objects say that they are shown, once that is known.
+    pub view: Option<View>,
+    /// Objects out of view that have been read.
+    unseen: usize,
+    /// What of lists and tables lies beyond the view and was not read.
+    pub beyond: Beyond,
     /// What was left out, and why.
     pub left_out: Vec<String>,
-    /// True when the application did not answer in time.
+    /// True when the application did not answer in time, or the walk was ended.
     pub timed_out: bool,
-    /// Ends it early.
-    pub cancel: Cancel,
+    /// Bus names of the other programs that have a part in the window.
+    pub embedded: BTreeSet<Arc<str>>,
+    /// Those of them that did not answer in time, and are asked no more.
+    pub silent: BTreeSet<Arc<str>>,
 }
 
 /// How the children of an object are found.
@@ -51,45 +70,119 @@ enum Way {
 impl<'a> Walk<'a> {
     /// The walk of a request that ends then.
     pub fn of(app: &'a Arc<App>, request: &SnapshotRequest, deadline: Instant) -> Self {
-        Self { max_depth: request.max_depth, cancel: request.cancel.clone(), ..Self::until(app, deadline) }
+        let limit = Limit { deadline, cancel: request.cancel.clone() };
+        Self {
+            max_depth: request.max_depth,
+            offscreen: request.offscreen,
+            limit,
+            ..Self::until(app, deadline)
+        }
     }
 
     /// A walk that ends then.
     pub fn until(app: &'a Arc<App>, deadline: Instant) -> Self {
         Self {
             app,
-            deadline,
+            limit: Limit::until(deadline),
             max_depth: 0,
+            offscreen: false,
+            view: None,
+            unseen: 0,
+            beyond: Beyond::default(),
             left_out: Vec::new(),
             timed_out: false,
-            cancel: Cancel::default(),
+            embedded: BTreeSet::new(),
+            silent: BTreeSet::new(),
         }
     }
 }
 
 impl Walk<'_> {
-    /// Makes all calls; after the deadline none is made any more.
+    /// Makes all calls; after the deadline none is made any more. A program embedded in the window that does not answer
+    /// costs half of the time that is left, and then the walk goes on without it.
     pub fn ask_all(&mut self, asks: &[Ask]) -> Vec<Reply> {
-        if self.timed_out {
-            return asks.iter().map(|_| Err(CallError::TimedOut)).collect();
+        if asks.iter().all(|ask| ask.object.bus == self.app.name) {
+            return self.ask_application(asks);
         }
-        let replies = self.app.ask_all_unless(asks, self.deadline, &self.cancel);
-        self.timed_out = replies.iter().any(|reply| matches!(reply, Err(CallError::TimedOut)));
+        let mut replies: Vec<Reply> = asks.iter().map(|_| Err(CallError::TimedOut)).collect();
+        let mut programs: Vec<Arc<str>> = vec![Arc::clone(&self.app.name)];
+        for ask in asks {
+            if !programs.contains(&ask.object.bus) {
+                programs.push(Arc::clone(&ask.object.bus));
+            }
+        }
+        for program in programs {
+            let (places, own): (Vec<usize>, Vec<Ask>) = (0..)
+                .zip(asks)
+                .filter(|(_, ask)| ask.object.bus == program)
+                .map(|(place, ask)| (place, ask.clone()))
+                .unzip();
+            let answered = if program == self.app.name {
+                self.ask_application(&own)
+            } else {
+                self.ask_embedded(&program, &own)
+            };
+            for (place, reply) in places.into_iter().zip(answered) {
+                replies[place] = reply;
+            }
+        }
         replies
     }
 
-    /// Reads everything below the objects at these positions that `is_shown` and has not been read.
+    /// True when no call is made any more.
+    pub fn has_ended(&mut self) -> bool {
+        self.timed_out |= self.limit.is_over();
+        self.timed_out
+    }
+
+    fn ask_application(&mut self, asks: &[Ask]) -> Vec<Reply> {
+        if self.timed_out {
+            return asks.iter().map(|_| Err(CallError::TimedOut)).collect();
+        }
+        let replies = self.app.ask_all_within(asks, &self.limit);
+        self.timed_out = has_timed_out(&replies);
+        replies
+    }
+
+    fn ask_embedded(&mut self, program: &Arc<str>, asks: &[Ask]) -> Vec<Reply> {
+        self.embedded.insert(Arc::clone(program));
+        if self.silent.contains(program) || self.has_ended() {
+            return asks.iter().map(|_| Err(CallError::TimedOut)).collect();
+        }
+        let waited = self.limit.left() / 2;
+        let replies = self.app.ask_all_within(asks, &self.limit.at_most(waited));
+        if has_timed_out(&replies) && !self.has_ended() {
+            let name = self.app.process_of(program, &self.limit);
+            let name = name.map_or_else(|| format!("\"{program}\""), |pid| format!("with pid {pid}"));
+            self.left_out.push(format!(
+                "the program {name} that is embedded in the window did not answer within {} ms",
+                waited.as_millis()
+            ));
+            self.silent.insert(Arc::clone(program));
+        }
+        replies
+    }
+
+    /// Reads everything below the objects at these positions that `is_shown` and has not been read. An object that an
+    /// application tells as its own descendant is no child there.
     pub fn complete(&mut self, objects: &mut Objects, start: &[usize], is_shown: &dyn Fn(States) -> bool) {
         let mut level: Vec<usize> = start.to_vec();
+        let mut visited: HashSet<usize> = start.iter().copied().collect();
         let mut depth = 0;
-        while !level.is_empty() && !self.timed_out && (self.max_depth == 0 || depth < self.max_depth) {
-            self.read_children(objects, &level, is_shown);
-            level = level.iter().flat_map(|position| objects.all[*position].children.clone()).collect();
+        while !level.is_empty() && !self.has_ended() && (self.max_depth == 0 || depth < self.max_depth) {
+            self.read_children(objects, &level, &visited, is_shown);
+            level = next_level(objects, &level, &mut visited);
             depth += 1;
         }
     }
 
-    fn read_children(&mut self, objects: &mut Objects, level: &[usize], is_shown: &dyn Fn(States) -> bool) {
+    fn read_children(
+        &mut self,
+        objects: &mut Objects,
+        level: &[usize],
+        visited: &HashSet<usize>,
+        is_shown: &dyn Fn(States) -> bool,
+    ) {
         self.count_children(objects, level, is_shown);
         let open: Vec<(usize, Way)> = level
             .iter()
@@ -119,35 +212,44 @@ impl Walk<'_> {
         let replies = self.ask_all(&asks);
         let found: Vec<Vec<ObjectRef>> = spans
             .into_iter()
-            .map(|span| {
+            .zip(&open)
+            .map(|(span, (position, _))| {
+                let parent = &objects.all[*position].object;
                 let references = replies[span].iter().flatten();
                 references
                     .flat_map(|reply| match collect::single(reply) {
                         Some(one) => vec![one],
                         None => collect::references(reply),
                     })
-                    .map(|(bus, path)| self.app.object(&bus, &path))
+                    .map(|(bus, path)| parent.named(&bus, &path))
                     .collect()
             })
             .collect();
-        let unknown: Vec<ObjectRef> = found
-            .iter()
-            .flatten()
-            .filter(|object| !objects.by_path.contains_key(&object.path))
-            .cloned()
-            .collect();
-        for raw in self.describe(&unknown, is_shown) {
+        let (mut unknown, mut scrolled) = (Vec::new(), Vec::new());
+        for ((position, _), children) in open.iter().zip(&found) {
+            let whole = self.offscreen && is_open_list(objects, *position);
+            let fresh = children.iter().filter(|object| objects.position(object).is_none()).cloned();
+            if whole { scrolled.extend(fresh) } else { unknown.extend(fresh) }
+        }
+        let mut raws = self.describe(&unknown, is_shown);
+        raws.extend(self.describe(&scrolled, &|_| true));
+        for raw in raws {
             objects.insert(raw);
         }
+        for ((position, _), children) in open.iter().zip(&found) {
+            if is_open_list(objects, *position) {
+                self.count_unread(objects, children);
+            }
+        }
         for ((position, _), children) in open.iter().zip(found) {
-            let parent = Arc::clone(&objects.all[*position].object.path);
+            let parent = objects.all[*position].object.clone();
             let mut positions: Vec<usize> = Vec::with_capacity(children.len());
             for child in children {
-                if let Some(at) = objects.by_path.get(&child.path).copied()
-                    && at != *position
+                if let Some(at) = objects.position(&child)
+                    && !visited.contains(&at)
                     && !positions.contains(&at)
                 {
-                    objects.all[at].parent = Arc::clone(&parent);
+                    objects.all[at].parent = Some(parent.clone());
                     positions.push(at);
                 }
             }
@@ -155,6 +257,20 @@ impl Walk<'_> {
                 objects.all[*position].children = positions;
             }
         }
+    }
+
+    /// Counts the children of a list that were not kept since they are out of view.
+    fn count_unread(&mut self, objects: &Objects, children: &[ObjectRef]) {
+        let unread = |children: &[ObjectRef]| {
+            let count = children.iter().filter(|child| objects.position(child).is_none()).count();
+            u32::try_from(count).unwrap_or(u32::MAX)
+        };
+        let role = |child: &ObjectRef| objects.position(child).map_or("", |at| objects.all[at].role.name());
+        // The headers and the corner of a table stay in view wherever it is scrolled to.
+        let first = children.iter().position(|child| role(child) == "table cell");
+        let first = first.or_else(|| children.iter().position(|child| objects.position(child).is_some()));
+        let (above, below) = children.split_at(first.unwrap_or(0));
+        self.beyond.add(unread(above), unread(below));
     }
 
     /// Asks containers that make their children on demand how many there are: bulk reads leave it out.
@@ -187,6 +303,7 @@ impl Walk<'_> {
             .filter_map(|(object, states)| Some((object, states?)))
             .filter(|(object, states)| is_shown(*states) || self.is_seam(object, *states))
             .collect();
+        let shown = self.within_bounds(shown);
         let asks: Vec<Ask> = shown
             .iter()
             .flat_map(|(object, _)| {
@@ -202,6 +319,21 @@ impl Walk<'_> {
         shown.iter().zip(replies.chunks(4)).filter_map(|(shown, replies)| raw(shown, replies)).collect()
     }
 
+    /// What of these is read: all, but no endless document that is only counted.
+    fn within_bounds<'o>(&mut self, objects: Vec<(&'o ObjectRef, States)>) -> Vec<(&'o ObjectRef, States)> {
+        let Some(view) = self.view.filter(|_| !self.offscreen) else { return objects };
+        let mut kept = Vec::with_capacity(objects.len());
+        for (object, states) in objects {
+            if view.is_shown(states) || self.unseen < MANY_UNSEEN {
+                self.unseen += usize::from(!view.is_shown(states));
+                kept.push((object, states));
+            } else {
+                self.beyond.at_least = true;
+            }
+        }
+        kept
+    }
+
     fn is_open(&self, raw: &Raw, is_shown: &dyn Fn(States) -> bool) -> bool {
         is_shown(raw.states) || self.is_seam(&raw.object, raw.states)
     }
@@ -215,40 +347,47 @@ impl Walk<'_> {
             && (is_foreign || states == States::default())
     }
 
-    /// The calls that fetch the visible cells of a table.
+    /// The calls that fetch the cells of a table: those in view, or all where the rest is wanted and not endless.
     fn cells(&mut self, table: &ObjectRef) -> Vec<Ask> {
-        let Some((rows, columns)) = self.visible_range(table) else { return Vec::new() };
-        let cells = rows.flat_map(|row| columns.clone().map(move |column| [row, column])).take(MANY_CELLS);
-        let header = |column| Ask::integers(table, (ask::TABLE, "GetColumnHeader"), "i", &[column]);
-        let mut asks: Vec<Ask> = columns.clone().map(header).collect();
-        let headers = asks.len();
-        asks.extend(cells.map(|cell| Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &cell)));
-        self.left_out
-            .push(format!("only the {} visible cells of a large table were read", asks.len() - headers));
-        asks
-    }
-
-    /// Rows and columns between the cells in the table's corners; the first rows when these cannot be found.
-    fn visible_range(&mut self, table: &ObjectRef) -> Option<(Range<i32>, Range<i32>)> {
         let size = self.ask_all(&[
             Ask::extents(table, self.app.coordinates()),
             Ask::property(table, ask::TABLE, "NRows"),
             Ask::property(table, ask::TABLE, "NColumns"),
         ]);
-        let rows = ask::integer_property(&size[1])?.max(0);
-        let columns = ask::integer_property(&size[2])?.clamp(0, SOME_CHILDREN);
-        let seen = ask::rect(&size[0]).map(|frame| self.visible_cells(table, frame)).unwrap_or_default();
-        let range = |places: &[i32], all: i32| {
-            let (first, last) = (places.iter().min()?, places.iter().max()?);
-            // What was hit is not quite the edge: one more costs nothing.
-            Some(first.saturating_sub(1).max(0)..last.saturating_add(2).min(all))
+        let (Some(all_rows), Some(all_columns)) =
+            (ask::integer_property(&size[1]), ask::integer_property(&size[2]))
+        else {
+            return Vec::new();
         };
-        let (seen_rows, seen_columns): (Vec<i32>, Vec<i32>) = seen.into_iter().unzip();
-        let every_column = columns <= FEW_COLUMNS;
-        let columns =
-            if every_column { 0..columns } else { range(&seen_columns, columns).unwrap_or(0..columns) };
-        let fallback = 0..rows.min(SOME_CHILDREN / (columns.end - columns.start).max(1));
-        Some((range(&seen_rows, rows).unwrap_or(fallback), columns))
+        let (all_rows, all_columns) = (all_rows.max(0), all_columns.max(0));
+        let endless = all_rows.saturating_mul(all_columns) > WHOLE_TABLE;
+        let (rows, columns) = if self.offscreen && !endless {
+            (0..all_rows, 0..all_columns)
+        } else {
+            let seen = ask::rect(&size[0]).map(|frame| self.visible_cells(table, frame)).unwrap_or_default();
+            visible_range(&seen, all_rows, all_columns)
+        };
+        let most = if self.offscreen && !endless { usize::MAX } else { MANY_CELLS };
+        let cells = rows.clone().flat_map(|row| columns.clone().map(move |column| [row, column])).take(most);
+        let header = |column| Ask::integers(table, (ask::TABLE, "GetColumnHeader"), "i", &[column]);
+        let mut asks: Vec<Ask> = columns.clone().map(header).collect();
+        let headers = asks.len();
+        asks.extend(cells.map(|cell| Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &cell)));
+        let read = asks.len() - headers;
+        if endless {
+            self.beyond.at_least = true;
+            self.left_out.push(format!(
+                "only the {read} cells in view of a table of {all_rows} rows and {all_columns} columns were read: \
+                 scroll to the others"
+            ));
+        } else {
+            let count = |cells: i32| u32::try_from(cells).unwrap_or(0);
+            let all = count(all_rows * all_columns);
+            let above = count(rows.start * all_columns);
+            let unread = all.saturating_sub(u32::try_from(read).unwrap_or(u32::MAX));
+            self.beyond.add(above.min(unread), unread.saturating_sub(above));
+        }
+        asks
     }
 
     /// Rows and columns of the cells that are hit by points spread over the table; headers and empty parts hit none.
@@ -271,7 +410,7 @@ impl Walk<'_> {
         hit.dedup();
         let asks: Vec<Ask> = hit
             .iter()
-            .map(|(bus, path)| Ask::plain(&self.app.object(bus, path), ask::ACCESSIBLE, "GetIndexInParent"))
+            .map(|(bus, path)| Ask::plain(&table.named(bus, path), ask::ACCESSIBLE, "GetIndexInParent"))
             .collect();
         let asks: Vec<Ask> = self
             .ask_all(&asks)
@@ -286,12 +425,45 @@ impl Walk<'_> {
     }
 }
 
+/// Rows and columns between the cells that were seen; the first rows when none was.
+fn visible_range(seen: &[(i32, i32)], rows: i32, columns: i32) -> (Range<i32>, Range<i32>) {
+    let range = |places: &[i32], all: i32| {
+        let (first, last) = (places.iter().min()?, places.iter().max()?);
+        // What was hit is not quite the edge: one more costs nothing.
+        Some(first.saturating_sub(1).max(0)..last.saturating_add(2).min(all))
+    };
+    let (seen_rows, seen_columns): (Vec<i32>, Vec<i32>) = seen.iter().copied().unzip();
+    let every_column = columns <= FEW_COLUMNS;
+    let columns = columns.min(SOME_CHILDREN);
+    let columns = if every_column { 0..columns } else { range(&seen_columns, columns).unwrap_or(0..columns) };
+    let fallback = 0..rows.min(SOME_CHILDREN / (columns.end - columns.start).max(1));
+    (range(&seen_rows, rows).unwrap_or(fallback), columns)
+}
+
+/// True for a list or table that is open: a closed combo box has its options in one.
+fn is_open_list(objects: &Objects, position: usize) -> bool {
+    let chooses = |at: usize| objects.all[at].role.name() == "combo box";
+    let above = objects.above(position);
+    view::scrolls(&objects.all[position])
+        && !above.is_some_and(|above| chooses(above) || objects.above(above).is_some_and(chooses))
+}
+
+fn has_timed_out(replies: &[Reply]) -> bool {
+    replies.iter().any(|reply| matches!(reply, Err(CallError::TimedOut)))
+}
+
+/// The children of the objects at these positions that have not been visited, which they are now.
+fn next_level(objects: &Objects, level: &[usize], visited: &mut HashSet<usize>) -> Vec<usize> {
+    let children = level.iter().flat_map(|position| &objects.all[*position].children);
+    children.copied().filter(|child| visited.insert(*child)).collect()
+}
+
 fn raw((object, states): &(&ObjectRef, States), replies: &[Reply]) -> Option<Raw> {
     let interfaces = replies[1].as_ref().ok().and_then(|reply| reply.expect("as").ok());
     let abilities = interfaces.and_then(|mut reader| collect::abilities(&mut reader).ok());
     Some(Raw {
         object: (*object).clone(),
-        parent: "".into(),
+        parent: None,
         index: -1,
         child_count: ask::integer_property(&replies[3]).unwrap_or(-1),
         children: Vec::new(),
@@ -316,12 +488,72 @@ fn way(raw: &Raw, toolkit: Toolkit) -> Option<Way> {
     if !few && table {
         return Some(Way::Cells);
     }
-    // The list of children lacks the one that another process fills in.
-    if toolkit == Toolkit::Gtk3 && raw.child_count == 1 && raw.states == States::default() {
+    // The list of children lacks the one that another process fills in; asked for by its number, it is there.
+    if toolkit == Toolkit::Gtk3 && raw.child_count == 1 {
         return Some(Way::First(1));
     }
-    if !managed && raw.child_count <= MANY_CHILDREN {
+    let told = toolkit == Toolkit::Gtk3 && (0..=MANY_ON_DEMAND).contains(&raw.child_count);
+    if told || !managed && raw.child_count <= MANY_CHILDREN {
         return Some(Way::All);
     }
-    Some(Way::First(raw.child_count.clamp(0, SOME_CHILDREN)))
+    Some(Way::First(raw.child_count.clamp(0, MANY_ON_DEMAND)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panel(bus: &str, path: &str, child_count: i32) -> Raw {
+        Raw {
+            object: ObjectRef { bus: bus.into(), path: path.into() },
+            parent: None,
+            index: -1,
+            child_count,
+            children: Vec::new(),
+            abilities: Abilities::default(),
+            name: String::new(),
+            description: String::new(),
+            role: Role(39),
+            states: States::default(),
+        }
+    }
+
+    #[test]
+    fn objects_of_several_programs_have_the_same_paths() {
+        let mut objects = Objects::default();
+        let outer = objects.insert(panel(":1.0", "/org/a11y/atspi/accessible/1", 1));
+        let mut inner = panel(":1.2", "/org/a11y/atspi/accessible/1", 0);
+        inner.parent = Some(objects.all[outer].object.clone());
+        let inner = objects.insert(inner);
+        assert_ne!(outer, inner);
+        assert_eq!(objects.above(inner), Some(outer));
+        assert_eq!(
+            objects.position(&objects.all[inner].object.named("", "/org/a11y/atspi/accessible/1")),
+            Some(inner)
+        );
+        assert!(objects.forget(inner) && !objects.forget(inner));
+        assert_eq!(objects.position(&objects.all[outer].object), Some(outer));
+    }
+
+    #[test]
+    fn a_walk_over_objects_that_lie_in_one_another_ends() {
+        let mut objects = Objects::default();
+        let all: Vec<usize> = ["/1", "/2", "/3"].map(|path| objects.insert(panel(":1.0", path, 1))).to_vec();
+        for at in 0..all.len() {
+            objects.all[all[at]].children = vec![all[(at + 1) % all.len()]];
+        }
+        let mut visited = HashSet::from([all[0]]);
+        let mut levels = vec![vec![all[0]]];
+        while let Some(level) = levels.last().filter(|level| !level.is_empty()) {
+            levels.push(next_level(&objects, level, &mut visited));
+        }
+        assert_eq!(levels, [vec![all[0]], vec![all[1]], vec![all[2]], vec![]]);
+    }
+
+    #[test]
+    fn the_only_child_in_gtk_3_is_asked_for_by_its_number() {
+        let by_number = |toolkit| matches!(way(&panel(":1.0", "/1", 1), toolkit), Some(Way::First(1)));
+        assert!(by_number(Toolkit::Gtk3) && !by_number(Toolkit::Gtk4));
+        assert!(way(&panel(":1.0", "/1", 0), Toolkit::Gtk3).is_none());
+    }
 }

@@ -156,12 +156,14 @@ pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
 /// A request for the window of this title, wherever it is.
 pub fn request(pid: u32, title: &str) -> SnapshotRequest {
     SnapshotRequest {
+        offscreen: false,
         pid,
         window_id: 0,
         title: title.to_owned(),
         bounds: Rect { x: 0, y: 0, width: 600, height: 500 },
         max_elements: 0,
         max_depth: 0,
+        all_places: false,
         timeout: PATIENCE,
         cancel: ax::Cancel::default(),
     }

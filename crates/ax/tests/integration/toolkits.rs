@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use crate::support::{Desk, element, request, tree_with};
-use ax::Action;
+use crate::support::{Desk, element, request, tree_with, wait_for};
+use ax::{Action, Beyond, Snapshot, SnapshotRequest};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// Cells of the table in the window of Qt.
+const CELLS: usize = 300 * 40;
 
 #[test]
 fn a_page_in_chromium_is_read_and_pressed() {
@@ -50,12 +52,22 @@ fn a_window_of_qt_is_walked_and_operated() {
     let accessibility = desk.accessibility();
     let (pid, journal) = desk.python("qt5.py");
     journal.expect("ready");
-    let snapshot = tree_with(&accessibility, &request(pid, "Fixture"), "\"corner\"");
+    let window = request(pid, "Fixture");
+    let snapshot = tree_with(&accessibility, &window, "\"corner\"");
     let tree = snapshot.markdown(None, false);
-    assert!(
-        snapshot.partial().is_some_and(|partial| partial.contains("visible cells of a large table")),
-        "{tree}"
-    );
+    assert!(tree.contains("- table column header = \"1\""), "{tree}");
+    assert!(!tree.contains("- table column header = \"40\""), "{tree}");
+    assert_eq!(snapshot.partial(), None);
+    let cells =
+        |snapshot: &Snapshot| snapshot.markdown(Some("table cell"), false).matches("] table cell").count();
+    let (seen, beyond) = (cells(&snapshot), snapshot.beyond());
+    assert!(seen < 200, "{tree}");
+    let expected = Beyond { below: u32::try_from(CELLS - seen).unwrap(), ..Beyond::default() };
+    assert_eq!(beyond, expected);
+
+    let whole = accessibility.snapshot(&SnapshotRequest { offscreen: true, ..window.clone() }).unwrap();
+    assert_eq!((cells(&whole), whole.partial()), (CELLS, None));
+    assert_eq!(whole.beyond(), Beyond { listed: true, ..expected });
 
     let button = element(&snapshot, "push button", "Push");
     snapshot.perform(button.element_index, Action::Press, TIMEOUT).unwrap();
@@ -63,6 +75,14 @@ fn a_window_of_qt_is_walked_and_operated() {
     let check = element(&snapshot, "check box", "Check");
     snapshot.perform(check.element_index, Action::Press, TIMEOUT).unwrap();
     journal.expect("check True");
+    // The check box has scrolled the table to its end: what is not read is above now, or beside the view.
+    let scrolled = wait_for("the end of the table", || {
+        let scrolled = accessibility.snapshot(&window).ok()?;
+        (scrolled.beyond() != beyond).then_some(scrolled)
+    });
+    let Beyond { above, below, .. } = scrolled.beyond();
+    assert_eq!(usize::try_from(above + below).unwrap() + cells(&scrolled), CELLS);
+    assert!(above > 11_000, "{:?}", scrolled.beyond());
     let line = element(&snapshot, "text", "Line");
     let inserted = snapshot.insert_text(line.element_index, "Grüße 😀!", TIMEOUT).unwrap();
     assert!(inserted.confirmed, "{inserted:?}");

@@ -36,6 +36,8 @@ impl Footage {
             display: display.to_owned(),
             reason: error.to_string(),
         })?;
+        // What a server does after it stood still belongs to the film too.
+        session.conn.stream().wait_for_events();
         Ok(Self {
             display: display.to_owned(),
             session,

@@ -16,7 +16,7 @@ use desktop::{Desktop, DesktopError, Point, Rect, Window};
 use x11rb::errors::ReplyOrIdError;
 
 use crate::zoom::padded;
-use crate::{CaptureError, Glance, Picture, Shot, Zoomed};
+use crate::{CaptureError, Encoded, Glance, Picture, Shot, Zoomed};
 pub use footage::Footage;
 use repaint::hidden_parts;
 use session::{Session, Trouble};
@@ -37,12 +37,12 @@ impl Capturer {
     /// From here on the server keeps the pixels of covered windows, so it is best opened before they matter.
     pub fn open(desktop: Arc<Desktop>) -> Result<Self, CaptureError> {
         let display = desktop.display_name();
-        let session = Session::open(display).map_err(|error| DesktopError::DisplayUnavailable {
-            display: display.to_owned(),
-            reason: error.to_string(),
+        let (session, complete) = Session::open(display).map_err(|error| {
+            DesktopError::DisplayUnavailable { display: display.to_owned(), reason: error.to_string() }
         })?;
-        let unsure = if session.has_redirected {
-            desktop.stacking()?.iter().map(|frame| frame.id).collect()
+        let unsure = if session.has_composite {
+            let shown = desktop.stacking()?.into_iter().map(|frame| frame.id);
+            shown.filter(|frame| !complete.contains(frame)).collect()
         } else {
             HashSet::new()
         };
@@ -117,6 +117,16 @@ impl Capturer {
                 Snag::Reason(reason) => broken("screen", reason),
             },
         )
+    }
+
+    /// The picture of the whole screen, all monitors, as a JPEG; `quality` is 1 to 100.
+    pub fn screen_jpeg(&self, quality: u8) -> Result<Encoded, CaptureError> {
+        let mut guard = self.lock();
+        let studio = guard.as_mut().ok_or_else(|| self.closed())?;
+        studio.screen_jpeg(quality).map_err(|snag| match snag {
+            Snag::Trouble(trouble) => self.failed("screen", trouble),
+            Snag::Reason(reason) => broken("screen", reason),
+        })
     }
 
     /// Gives the connection back; later calls fail with `display_lost`. Closing twice is fine.

@@ -3,11 +3,11 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
+use desktop::x11::XConnection;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use x11rb::errors::ReplyOrIdError;
 use x11rb::protocol::shm::{ConnectionExt as _, Seg};
-use x11rb::rust_connection::RustConnection;
 
 /// A shared segment; attached to one connection.
 pub(crate) struct Segment {
@@ -29,7 +29,7 @@ pub(crate) enum Refusal {
 
 impl Segment {
     /// Makes a segment of at least `len` bytes and hands it to the server.
-    pub(crate) fn attach(conn: &RustConnection, len: usize) -> Result<Self, Refusal> {
+    pub(crate) fn attach(conn: &XConnection, len: usize) -> Result<Self, Refusal> {
         let len = len.next_multiple_of(1 << 20);
         let file = memfd_create("backlot-capture", MemfdFlags::CLOEXEC).map_err(|_| Refusal::Memory)?;
         ftruncate(&file, len as u64).map_err(|_| Refusal::Memory)?;
@@ -67,7 +67,7 @@ impl Segment {
     }
 }
 
-fn announce(conn: &RustConnection, file: std::os::fd::OwnedFd) -> Result<Seg, ReplyOrIdError> {
+fn announce(conn: &XConnection, file: std::os::fd::OwnedFd) -> Result<Seg, ReplyOrIdError> {
     use x11rb::connection::Connection as _;
     let id = conn.generate_id()?;
     conn.shm_attach_fd(id, file, false)?.check()?;

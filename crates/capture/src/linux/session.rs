@@ -1,9 +1,11 @@
 //! The capture connection: what the server offers, and reading pixels of a drawable through it.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::slice::from_ref;
 
 use desktop::Rect;
+use desktop::x11::{self, XConnection};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::composite::{self, ConnectionExt as _, Redirect};
@@ -11,7 +13,6 @@ use x11rb::protocol::damage::{self, ConnectionExt as _};
 use x11rb::protocol::shm::{self, ConnectionExt as _};
 use x11rb::protocol::xfixes::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, ImageFormat, ImageOrder, Window};
-use x11rb::rust_connection::RustConnection;
 
 use super::segment::{Refusal, Segment};
 use crate::picture::Pixels;
@@ -54,12 +55,10 @@ impl From<ReplyError> for Trouble {
 
 /// One open connection and the memory it reads into.
 pub(crate) struct Session {
-    pub(crate) conn: RustConnection,
+    pub(crate) conn: XConnection,
     pub(crate) root: Window,
     /// True when covered windows have pixels of their own.
     pub(crate) has_composite: bool,
-    /// True when this connection itself made the server keep them, just now.
-    pub(crate) has_redirected: bool,
     pub(crate) has_damage: bool,
     has_shm: bool,
     segment: Option<Segment>,
@@ -67,23 +66,50 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Connects, and makes the server keep the pixels of covered windows unless a compositor already does.
-    pub(crate) fn open(display: &str) -> Result<Self, Trouble> {
-        let mut session = Self::connect(display)?;
-        let Self { conn, root, .. } = &session;
-        if session.has_composite {
-            conn.composite_query_version(0, 4)?.reply()?;
-            if !session.has_compositor()? {
-                conn.composite_redirect_subwindows(*root, Redirect::AUTOMATIC)?.check()?;
-                session.has_redirected = true;
+    /// Connects, and makes the server keep the pixels of covered windows for as long as the connection lasts; answers
+    /// the children of the root whose pixels it kept before, for a compositor.
+    pub(crate) fn open(display: &str) -> Result<(Self, HashSet<Window>), Trouble> {
+        let session = Self::connect(display)?;
+        if !session.has_composite {
+            return Ok((session, HashSet::new()));
+        }
+        session.conn.composite_query_version(0, 4)?.reply()?;
+        let is_composited = session.has_compositor()?;
+        let kept = session.redirect()?;
+        // What another driver has the server keep may lack what was covered when that began.
+        let complete = if is_composited { kept } else { HashSet::new() };
+        Ok((session, complete))
+    }
+
+    /// Answers the children of the root that had pixels of their own before.
+    ///
+    /// Compositors end, and leave a window that fills the screen to the server; a redirection beside theirs lasts.
+    fn redirect(&self) -> Result<HashSet<Window>, Trouble> {
+        let Self { conn, root, .. } = self;
+        let mut named = Vec::new();
+        for child in conn.query_tree(*root)?.reply()?.children {
+            let pixmap = conn.generate_id()?;
+            named.push((child, pixmap, conn.composite_name_window_pixmap(child, pixmap)?));
+        }
+        conn.composite_redirect_subwindows(*root, Redirect::AUTOMATIC)?.check()?;
+        let mut kept = HashSet::new();
+        for (child, pixmap, answer) in named {
+            match answer.check() {
+                Ok(()) => {
+                    conn.free_pixmap(pixmap)?;
+                    kept.insert(child);
+                }
+                // It is not shown, or the server has kept nothing of it so far.
+                Err(ReplyError::X11Error(_)) => {}
+                Err(ReplyError::ConnectionError(error)) => return Err(error.into()),
             }
         }
-        Ok(session)
+        Ok(kept)
     }
 
     /// Connects, and asks what the server offers.
     pub(crate) fn connect(display: &str) -> Result<Self, Trouble> {
-        let (conn, screen) = RustConnection::connect(Some(display))?;
+        let (conn, screen) = x11::connect(Some(display))?;
         let root = conn.setup().roots[screen].root;
         let has = |name| Ok::<_, Trouble>(conn.extension_information(name)?.is_some());
         let is_little_endian = conn.setup().image_byte_order == ImageOrder::LSB_FIRST;
@@ -102,16 +128,7 @@ impl Session {
         let version = if has_shm { Some(conn.shm_query_version()?.reply()?) } else { None };
         // File descriptors can be handed over from 1.2 on.
         let has_shm = version.is_some_and(|version| (version.major_version, version.minor_version) >= (1, 2));
-        Ok(Self {
-            conn,
-            root,
-            has_composite,
-            has_redirected: false,
-            has_damage,
-            has_shm,
-            segment: None,
-            copied: Vec::new(),
-        })
+        Ok(Self { conn, root, has_composite, has_damage, has_shm, segment: None, copied: Vec::new() })
     }
 
     /// True while a compositor draws the screen.
@@ -191,7 +208,7 @@ impl Session {
     }
 }
 
-fn has_compositor(conn: &RustConnection) -> Result<bool, Trouble> {
+fn has_compositor(conn: &XConnection) -> Result<bool, Trouble> {
     let selection = conn.intern_atom(false, b"_NET_WM_CM_S0")?.reply()?.atom;
     Ok(conn.get_selection_owner(selection)?.reply()?.owner != x11rb::NONE)
 }

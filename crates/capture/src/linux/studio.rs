@@ -11,7 +11,7 @@ use super::session::{Session, Trouble};
 use super::watch::{Changes, Watches};
 use crate::film::{Film, Want};
 use crate::picture::{Darkroom, Pixels, fitted};
-use crate::{Glance, Picture};
+use crate::{Encoded, Glance, Picture};
 
 /// Bytes of compressed bands that are kept; the films that were used longest ago go first.
 const MOST_BYTES: usize = 64 << 20;
@@ -194,6 +194,15 @@ impl Studio {
         }
         let source = Source { window_id: SCREEN, drawable: self.session.root, part, stale: false };
         self.picture(source, max_dimension)
+    }
+
+    /// The picture of the screen as a JPEG of that quality.
+    pub(crate) fn screen_jpeg(&mut self, quality: u8) -> Result<Encoded, Snag> {
+        let part = self.session.screen()?;
+        let read = self.session.read(self.session.root, part)?;
+        let bytes = imaging::jpeg(read.bytes, (part.width, part.height), quality)
+            .map_err(|error| Snag::Reason(error.to_string()))?;
+        Ok(Encoded { bytes, width: part.width, height: part.height })
     }
 
     /// Somebody else took events from the connection: what is known of windows is out of date.

@@ -146,6 +146,8 @@ fn a_window_that_was_covered_before_the_capturer_opened_is_complete_too() {
         let over = cover(&mut stage, &desktop);
         is_active(&desktop, &over);
 
+        // The program comes to rest first; with its capturer the server forgets what is covered.
+        settled(&Capturer::open(Arc::clone(&desktop)).unwrap(), &window);
         let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
         // On a busy machine a picture may come before the program drew; it says so then.
         let fresh = || Some(capturer.window(window.window_id, 0).unwrap()).filter(|picture| !picture.stale);

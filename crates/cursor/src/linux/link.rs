@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use desktop::x11::{self, XConnection};
 use desktop::{Desktop, DesktopError, Point};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ReplyError, ReplyOrIdError};
@@ -14,7 +15,6 @@ use x11rb::protocol::xproto::{
     Atom, AtomEnum, ChangeWindowAttributesAux, Colormap, ColormapAlloc, ConnectionExt as _, CreateGCAux,
     CreateWindowAux, EventMask, Gcontext, PropMode, Visualid, Window, WindowClass,
 };
-use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
 use crate::CursorError;
@@ -33,7 +33,7 @@ x11rb::atom_manager! {
 
 /// One open connection.
 pub(crate) struct Link {
-    pub(crate) conn: RustConnection,
+    pub(crate) conn: XConnection,
     pub(crate) root: Window,
     /// Width and height of the screen.
     pub(crate) size: (u16, u16),
@@ -55,8 +55,7 @@ impl Link {
         let unavailable = |reason: String| {
             CursorError::from(DesktopError::DisplayUnavailable { display: display.clone(), reason })
         };
-        let (conn, screen) =
-            RustConnection::connect(Some(&display)).map_err(|error| unavailable(error.to_string()))?;
+        let (conn, screen) = x11::connect(Some(&display)).map_err(|error| unavailable(error.to_string()))?;
         for (name, missing) in [
             (shape::X11_EXTENSION_NAME, "SHAPE"),
             (xfixes::X11_EXTENSION_NAME, "XFIXES"),
@@ -73,7 +72,7 @@ impl Link {
         Self::prepare(conn, screen, desktop).map_err(|error| unavailable(error.to_string()))
     }
 
-    fn prepare(conn: RustConnection, number: usize, desktop: Arc<Desktop>) -> Result<Self, ReplyOrIdError> {
+    fn prepare(conn: XConnection, number: usize, desktop: Arc<Desktop>) -> Result<Self, ReplyOrIdError> {
         let atoms = Atoms::new(&conn)?.reply()?;
         let compositor = conn.intern_atom(false, format!("_NET_WM_CM_S{number}").as_bytes())?.reply()?.atom;
         conn.xfixes_query_version(2, 0)?.reply()?;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use x11rb::connection::Connection;
 use x11rb::errors::{ReplyError, ReplyOrIdError};
-use x11rb::protocol::composite::ConnectionExt as _;
+use x11rb::protocol::composite::{ConnectionExt as _, Redirect};
 use x11rb::protocol::damage::{ConnectionExt as _, Damage, ReportLevel};
 use x11rb::protocol::render::{self, ConnectionExt as _, PictOp, Picture, Transform};
 use x11rb::protocol::xproto::{
@@ -44,6 +44,8 @@ pub(crate) struct Preview {
 impl Preview {
     pub(crate) fn open(link: &Link, place: &PreviewPlace) -> Result<Self, ReplyOrIdError> {
         let size = (place.width.clamp(1, link.size.0), place.height.clamp(1, link.size.1));
+        // What is shown has pixels of its own, whatever becomes of a compositor.
+        link.conn.composite_redirect_subwindows(link.root, Redirect::AUTOMATIC)?;
         let window = link.create_overlay("Backlot preview", size)?;
         let (x, y) = place.position.unwrap_or((
             i32::from(link.size.0) - i32::from(size.0) - MARGIN,

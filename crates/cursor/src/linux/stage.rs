@@ -149,7 +149,10 @@ impl Stage {
             self.follow_windows()?;
             next = [next, self.raise(now)?].into_iter().flatten().min();
             self.link.conn.flush()?;
-            self.wait(prompt, next)?;
+            // Events that came with the answers to what was asked meanwhile lie where waiting does not see them.
+            if !self.read_events()? {
+                self.wait(prompt, next)?;
+            }
         }
     }
 
@@ -236,8 +239,11 @@ impl Stage {
         }
     }
 
-    fn read_events(&mut self) -> Result<(), ReplyOrIdError> {
+    /// Does what the events ask for that came so far; false when there were none.
+    fn read_events(&mut self) -> Result<bool, ReplyOrIdError> {
+        let mut has_read = false;
         while let Some(event) = self.link.conn.poll_for_event()? {
+            has_read = true;
             let preview = self.preview.as_ref().map(|preview| preview.window);
             let own = |window: u32| {
                 Some(window) == preview || self.actors.values().any(|actor| actor.window == window)
@@ -270,7 +276,7 @@ impl Stage {
                 _ => {}
             }
         }
-        Ok(())
+        Ok(has_read)
     }
 
     /// Puts the cursors on top where something covers one; answers when it has to be tried again.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use x11rb::connection::Connection;
 use x11rb::errors::ReplyError;
@@ -12,10 +12,8 @@ use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt as _, 
 
 use super::hush::Hush;
 use super::link::{Link, lock};
+use super::x11::{ANSWER_LIMIT, silence};
 use crate::DesktopError;
-
-/// How long a healthy server may take to hand back a message of ours.
-const BARRIER_LIMIT: Duration = Duration::from_secs(10);
 
 /// What changed on one window since it was last read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,26 +55,32 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Waits until every event of the server's past has been noted, then takes the notes.
-    pub(crate) fn take(&self, link: &Link) -> Result<Changes, DesktopError> {
+    /// Waits until every event of the server's past has been noted.
+    pub(crate) fn catch_up(&self, link: &Link) -> Result<(), DesktopError> {
         let ticket = self.ticket.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         self.send(link, ticket).map_err(|error| self.why(link, &error))?;
-        let deadline = Instant::now() + BARRIER_LIMIT;
+        let deadline = Instant::now() + ANSWER_LIMIT;
         let mut notes = lock(&self.notes);
         loop {
             if let Some(reason) = &notes.ended {
                 return Err(lost(link, reason.clone()));
             }
-            if notes.barrier.wrapping_sub(ticket) < u32::MAX / 2 {
-                let overlooked = notes.overlooked.clone();
-                return Ok(Changes { overlooked, ..std::mem::take(&mut notes.changes) });
+            if is_reached(notes.barrier, ticket) {
+                return Ok(());
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(lost(link, format!("no answer within {} s", BARRIER_LIMIT.as_secs())));
+                return Err(lost(link, silence()));
             }
             notes = self.news.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// Takes what was noted.
+    pub(crate) fn take(&self) -> Changes {
+        let mut notes = lock(&self.notes);
+        let overlooked = notes.overlooked.clone();
+        Changes { overlooked, ..std::mem::take(&mut notes.changes) }
     }
 
     /// Fails once the display is closed or lost.
@@ -116,12 +120,18 @@ impl Inbox {
         lock(&self.notes).overlooked.insert(window);
     }
 
-    /// From now on marks the windows of new connections; answers the number to end it with.
+    /// From now on marks the windows of a launch; answers the number to end it with.
     pub(crate) fn hush(&self, hush: Hush) -> u64 {
         let mut notes = lock(&self.notes);
         let number = notes.hushes.last().map_or(0, |(last, _)| last + 1);
         notes.hushes.push((number, hush));
         number
+    }
+
+    /// Tells which process a launch has started.
+    pub(crate) fn started(&self, number: u64, pid: u32) {
+        let mut notes = lock(&self.notes);
+        notes.hushes.iter_mut().filter(|(found, _)| *found == number).for_each(|(_, hush)| hush.started(pid));
     }
 
     /// Stops marking.
@@ -135,8 +145,8 @@ impl Inbox {
     pub(crate) fn end(&self, link: &Link, reason: &str) {
         lock(&self.notes).ended.get_or_insert_with(|| reason.to_owned());
         self.news.notify_all();
-        // The thread sits in a blocking read; this message wakes it. Where sending fails the read has failed too.
-        let _ = self.send(link, 0);
+        // The thread sits in a blocking read, and others may wait for answers; a server that hangs would leave them there.
+        link.conn.stream().end();
     }
 
     fn send(&self, link: &Link, ticket: u32) -> Result<(), ReplyError> {
@@ -182,7 +192,11 @@ impl Notes {
     fn note(&mut self, link: &Link, event: &Event) {
         let (window, changed) = match event {
             Event::ClientMessage(message) if message.window == link.own => {
-                self.barrier = message.data.as_data32()[0];
+                // Those who wait at the same time may have sent theirs in another order.
+                let ticket = message.data.as_data32()[0];
+                if is_reached(ticket, self.barrier) {
+                    self.barrier = ticket;
+                }
                 return;
             }
             Event::CreateNotify(event) => {
@@ -216,6 +230,11 @@ impl Notes {
         entry.shape |= changed.shape;
         entry.properties |= changed.properties;
     }
+}
+
+/// True when a number that goes round is at another or after it.
+fn is_reached(number: u32, other: u32) -> bool {
+    number.wrapping_sub(other) < u32::MAX / 2
 }
 
 fn shape() -> Changed {

@@ -8,6 +8,7 @@ use x11rb::errors::ReplyError;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask, StackMode};
 
 use super::link::Link;
+use super::mirror::Mirror;
 use super::{Desktop, stacking};
 use crate::{DesktopError, WindowKind};
 
@@ -38,15 +39,29 @@ impl Desktop {
         Ok(Some(Focus { active, top_level }))
     }
 
-    /// Waits until the display is quiet for a moment.
-    pub(crate) fn settle(&self) {
+    /// Waits until the display is quiet for a moment; looks at it after each change.
+    pub(crate) fn settle(
+        &self,
+        mut look: impl FnMut() -> Result<(), DesktopError>,
+    ) -> Result<(), DesktopError> {
         let deadline = Instant::now() + WATCH;
         loop {
             let until = deadline.min(Instant::now() + QUIET);
-            if !self.inbox.wait(self.inbox.count(), until) || Instant::now() >= deadline {
-                return;
+            let count = self.inbox.count();
+            look()?;
+            if !self.inbox.wait(count, until) || Instant::now() >= deadline {
+                return look();
             }
         }
+    }
+
+    /// True when one of the windows, or its frame, has the focus.
+    pub(crate) fn is_at(&self, focus: Focus, windows: &[u32]) -> Result<bool, DesktopError> {
+        let frames = |mirror: &Mirror| -> Vec<u32> {
+            windows.iter().filter_map(|window| mirror.nodes.get(window)).map(|node| node.frame).collect()
+        };
+        let frames = self.look(|mirror, _| frames(mirror))?;
+        Ok(windows.contains(&focus.active) || focus.top_level.is_some_and(|window| frames.contains(&window)))
     }
 
     /// Gives the focus back to the window that had it; true once it has it again.

@@ -1,49 +1,79 @@
 //! Asking the window manager not to focus the windows of a program that is being launched.
 //!
 //! `_NET_WM_USER_TIME` 0 on a window before it is mapped means "do not activate" (EWMH). Toolkits do not set it,
-//! so it is set here the moment a connection that was not there before the launch creates a window.
+//! so it is set here the moment a program of the launch creates a window. What the person starts meanwhile is left
+//! alone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use x11rb::connection::Connection;
 use x11rb::errors::ReplyError;
-use x11rb::protocol::res::ConnectionExt as _;
+use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, CreateNotifyEvent, PropMode};
 use x11rb::wrapper::ConnectionExt as _;
 
 use super::link::Link;
+use super::process;
 use super::properties::{numbers, property_of};
+use super::spawn::STARTUP_ID;
 
 /// One launch that goes on.
 #[derive(Debug)]
 pub(crate) struct Hush {
     /// Connections that were there before, by the first id they may give.
     known: HashSet<u32>,
+    /// What the programs of the launch have in their environment.
+    startup_id: String,
+    /// The process that was started, once it is.
+    pid: Option<u32>,
+    /// Which of the new connections are those of the launch.
+    launched: HashMap<u32, bool>,
     /// Windows that were marked.
     marked: Vec<u32>,
 }
 
 impl Hush {
     /// Notes who is connected now; none where the server cannot tell.
-    pub(crate) fn begin(link: &Link) -> Result<Option<Self>, ReplyError> {
+    pub(crate) fn begin(link: &Link, startup_id: &str) -> Result<Option<Self>, ReplyError> {
         if !link.names_processes {
             return Ok(None);
         }
         let clients = link.conn.res_query_clients()?.reply()?.clients;
         let known = clients.iter().map(|client| client.resource_base).collect();
-        Ok(Some(Self { known, marked: Vec::new() }))
+        let (launched, marked) = (HashMap::new(), Vec::new());
+        Ok(Some(Self { known, startup_id: startup_id.to_owned(), pid: None, launched, marked }))
     }
 
-    /// Marks a new window when its maker is new; failing to is no harm, the focus is given back anyway.
+    /// Tells which process was started.
+    pub(crate) fn started(&mut self, pid: u32) {
+        self.pid = Some(pid);
+    }
+
+    /// Marks a new window of the launch; failing to is no harm, the focus is given back anyway.
     pub(crate) fn mark(&mut self, link: &Link, event: &CreateNotifyEvent) {
         let is_candidate = event.parent == link.root && !event.override_redirect;
-        if !is_candidate || self.known.contains(&link.client_of(event.window)) {
+        let client = link.client_of(event.window);
+        if !is_candidate || self.known.contains(&client) || !self.is_launched(link, client, event.window) {
             return;
         }
         let (property, kind) = (link.atoms._NET_WM_USER_TIME, AtomEnum::CARDINAL);
         let _ = link.conn.change_property32(PropMode::REPLACE, event.window, property, kind, &[0]);
         let _ = link.conn.flush();
         self.marked.push(event.window);
+    }
+
+    fn is_launched(&mut self, link: &Link, client: u32, window: u32) -> bool {
+        if let Some(known) = self.launched.get(&client) {
+            return *known;
+        }
+        let maker = maker(link, window).filter(|pid| process::exists(*pid));
+        // A process that is not seen from here may be any.
+        let is_launched = maker.is_none_or(|pid| {
+            self.pid.is_some_and(|started| pid == started || process::session(pid) == Some(started))
+                || process::variable(pid, STARTUP_ID).as_ref() == Some(&self.startup_id)
+        });
+        self.launched.insert(client, is_launched);
+        is_launched
     }
 
     /// Takes the marks away again, where the program did not put its own time there.
@@ -60,4 +90,11 @@ impl Hush {
         }
         Ok(link.conn.flush()?)
     }
+}
+
+/// The process that made a window.
+fn maker(link: &Link, window: u32) -> Option<u32> {
+    let spec = ClientIdSpec { client: window, mask: ClientIdMask::LOCAL_CLIENT_PID };
+    let ids = link.conn.res_query_client_ids(&[spec]).ok()?.reply().ok()?.ids;
+    ids.first()?.value.first().copied()
 }

@@ -1,15 +1,13 @@
 //! Launching an application in the background and waiting for its first window.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::focus::Focus;
 use super::hush::Hush;
 use super::identity::Identity;
-use super::plan::Plan;
-use super::spawn::{Started, spawn};
+use super::spawn::{Started, spawn, startup_id};
 use super::{Desktop, plan, process, profile};
 use crate::{DesktopError, LaunchOptions, Launched, Window, WindowKind};
 
@@ -34,34 +32,48 @@ impl Desktop {
         let before: HashSet<u32> = self.windows()?.iter().map(|window| window.window_id).collect();
 
         // On an empty desktop there is no focus to keep, and a window that nobody focuses helps nobody.
-        let hush = if prior.is_some() { self.ask("connections", Hush::begin)? } else { None };
+        let startup_id = startup_id();
+        let hush = if prior.is_some() {
+            self.ask("connections", |link| Hush::begin(link, &startup_id))?
+        } else {
+            None
+        };
         let hush = hush.map(|hush| self.inbox.hush(hush));
-        let result = self.run(&plan, options, own, (prior, before), deadline);
+        let inbox = Arc::clone(&self.inbox);
+        let started = spawn(
+            &plan,
+            (self.display_name(), Some(&startup_id)),
+            options.webkit_inspector_port,
+            own,
+            move || inbox.wake(),
+        );
+        let result = match started {
+            Ok(started) => {
+                hush.into_iter().for_each(|number| self.inbox.started(number, started.pid));
+                let launch = Launch { started, before, bundle_id: &plan.bundle_id, name: &plan.name };
+                self.follow(&launch, prior, deadline)
+            }
+            Err(error) => Err(failed(&plan.name, error.to_string())),
+        };
         if let Some(hush) = hush.and_then(|number| self.inbox.unhush(number)) {
             self.ask("user time", |link| hush.end(link))?;
         }
         result
     }
 
-    fn run(
+    /// Waits for the first windows, and takes the focus from them where they took it.
+    fn follow(
         &self,
-        plan: &Plan,
-        options: &LaunchOptions,
-        own: Option<PathBuf>,
-        (prior, before): (Option<Focus>, HashSet<u32>),
+        launch: &Launch<'_>,
+        prior: Option<Focus>,
         deadline: Instant,
     ) -> Result<Launched, DesktopError> {
-        let inbox = Arc::clone(&self.inbox);
-        let wake = move || inbox.wake();
-        let started = spawn(plan, self.display_name(), options.webkit_inspector_port, own, wake)
-            .map_err(|error| failed(&plan.name, error.to_string()))?;
-        let launch = Launch { started, before, bundle_id: &plan.bundle_id, name: &plan.name };
-        let pids = self.first_windows(&launch, deadline)?;
-
+        let mut home = prior;
+        let pids = self.first_windows(launch, &mut home, deadline)?;
         let mut launched = Launched {
             pid: pids.first().copied().unwrap_or(0),
-            bundle_id: plan.bundle_id.clone(),
-            name: plan.name.clone(),
+            bundle_id: launch.bundle_id.to_owned(),
+            name: launch.name.to_owned(),
             windows: Vec::new(),
             self_activation_suppressed: None,
             prior_window_restored: false,
@@ -70,25 +82,59 @@ impl Desktop {
             // Without a window there is nothing that could have taken the focus.
             launched.pid = if launch.started.status().is_none() { launch.started.pid } else { 0 };
         }
-        self.settle();
-        if let Some(prior) = prior {
-            let has_stayed = self.focus()? == Some(prior);
-            launched.self_activation_suppressed = Some(has_stayed);
-            launched.prior_window_restored = !has_stayed && self.give_back(prior)?;
-            self.put_behind(prior, &pids)?;
+        let is_launched = |window: &Window, identity: &Identity| {
+            pids.contains(&window.pid) || launch.opened(window, identity)
+        };
+        let mut is_taken = false;
+        self.settle(|| {
+            is_taken = self.keep_home(&mut home, is_launched)?;
+            Ok(())
+        })?;
+        if let Some(home) = home {
+            launched.self_activation_suppressed = Some(!is_taken);
+            launched.prior_window_restored = is_taken && self.give_back(home)?;
+            self.put_behind(home, &pids)?;
         }
         launched.windows = self.windows()?;
         launched.windows.retain(|window| pids.contains(&window.pid));
         Ok(launched)
     }
 
+    /// Notes where the person's focus is, unless what was launched has it; true when it has. Without a focus before the
+    /// launch there is none to keep.
+    fn keep_home(
+        &self,
+        home: &mut Option<Focus>,
+        is_launched: impl Fn(&Window, &Identity) -> bool,
+    ) -> Result<bool, DesktopError> {
+        let (Some(kept), Some(now)) = (*home, self.focus()?) else { return Ok(false) };
+        if now == kept {
+            return Ok(false);
+        }
+        // After that, so that the window which has it is among them.
+        let listed = self.listed(&self.shelf.recent())?;
+        let launched = listed.iter().filter(|(window, identity)| is_launched(window, identity));
+        let launched: Vec<u32> = launched.map(|(window, _)| window.window_id).collect();
+        let is_taken = self.is_at(now, &launched)?;
+        if !is_taken && listed.iter().any(|(window, _)| window.window_id == now.active) {
+            *home = Some(now);
+        }
+        Ok(is_taken)
+    }
+
     /// The processes with windows of what was launched; none when no window came in time.
-    fn first_windows(&self, launch: &Launch<'_>, deadline: Instant) -> Result<Vec<u32>, DesktopError> {
+    fn first_windows(
+        &self,
+        launch: &Launch<'_>,
+        home: &mut Option<Focus>,
+        deadline: Instant,
+    ) -> Result<Vec<u32>, DesktopError> {
         let mut handover: Option<Instant> = None;
         loop {
             let count = self.inbox.count();
             let status = launch.started.status();
             let listed = self.listed(&self.shelf.recent())?;
+            self.keep_home(home, |window, identity| launch.opened(window, identity))?;
             let found = launch.own(&listed);
             if !found.is_empty() {
                 return Ok(found);
@@ -123,19 +169,31 @@ struct Launch<'l> {
 }
 
 impl Launch<'_> {
+    /// True for a window that the launch opened, as far as it is known by now.
+    fn opened(&self, window: &Window, identity: &Identity) -> bool {
+        let has_handed_over = || self.started.status().is_some_and(|status| status.success());
+        self.is_own(window) || has_handed_over() && self.is_for(window, identity)
+    }
+
+    /// True for a window of the program itself, or of what it started.
+    fn is_own(&self, window: &Window) -> bool {
+        let pid = self.started.pid;
+        window.pid == pid || (window.pid != 0 && process::session(window.pid) == Some(pid))
+    }
+
+    /// True for a new window of the same application.
+    fn is_for(&self, window: &Window, identity: &Identity) -> bool {
+        !self.before.contains(&window.window_id) && identity.bundle_id == self.bundle_id
+    }
+
     /// Processes with windows that the program itself, or what it started, opened.
     fn own(&self, listed: &[(Window, Identity)]) -> Vec<u32> {
-        let pid = self.started.pid;
-        pids(listed, |window, _| {
-            window.pid == pid || (window.pid != 0 && process::session(window.pid) == Some(pid))
-        })
+        pids(listed, |window, _| self.is_own(window))
     }
 
     /// Processes that opened a window for a program which handed over to them, or became them.
     fn handed_over(&self, listed: &[(Window, Identity)]) -> Vec<u32> {
-        pids(listed, |window, identity| {
-            !self.before.contains(&window.window_id) && identity.bundle_id == self.bundle_id
-        })
+        pids(listed, |window, identity| self.is_for(window, identity))
     }
 
     /// Processes of the same application with windows of before, where a program handed over without a new window.

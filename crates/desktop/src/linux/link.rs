@@ -8,8 +8,8 @@ use x11rb::protocol::res;
 use x11rb::protocol::xproto::{
     ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass,
 };
-use x11rb::rust_connection::RustConnection;
 
+use super::x11::{self, XConnection};
 use crate::DesktopError;
 
 x11rb::atom_manager! {
@@ -17,11 +17,16 @@ x11rb::atom_manager! {
     pub(crate) Atoms: AtomsCookie {
         BACKLOT_BARRIER,
         COMPOUND_TEXT,
+        ESETROOT_PMAP_ID,
         UTF8_STRING,
+        WM_CHANGE_STATE,
+        WM_DELETE_WINDOW,
+        WM_PROTOCOLS,
         WM_STATE,
         _NET_ACTIVE_WINDOW,
         _NET_CLIENT_LIST,
         _NET_CURRENT_DESKTOP,
+        _NET_FRAME_EXTENTS,
         _NET_MOVERESIZE_WINDOW,
         _NET_RESTACK_WINDOW,
         _NET_SUPPORTING_WM_CHECK,
@@ -43,12 +48,13 @@ x11rb::atom_manager! {
         _NET_WM_WINDOW_TYPE_DROPDOWN_MENU,
         _NET_WM_WINDOW_TYPE_POPUP_MENU,
         _NET_WM_WINDOW_TYPE_TOOLTIP,
+        _XROOTPMAP_ID,
     }
 }
 
 /// One open connection.
 pub(crate) struct Link {
-    pub(crate) conn: RustConnection,
+    pub(crate) conn: XConnection,
     pub(crate) display: String,
     pub(crate) root: Window,
     /// An input-only window of ours that receives the barrier's messages.
@@ -66,11 +72,12 @@ impl Link {
         if name.is_empty() {
             return Err(unavailable("DISPLAY is not set".to_owned()));
         }
-        let (conn, screen) = RustConnection::connect(Some(&name))
-            .map_err(|error: ConnectError| unavailable(error.to_string()))?;
+        let (conn, screen) =
+            x11::connect(Some(&name)).map_err(|error: ConnectError| unavailable(error.to_string()))?;
         let root = conn.setup().roots[screen].root;
         let prepared = prepare(&conn, root).map_err(|error| unavailable(error.to_string()))?;
         let (own, atoms, names_processes) = prepared;
+        conn.stream().wait_for_events();
         Ok(Self { conn, display: name, root, own, atoms, names_processes })
     }
 
@@ -93,7 +100,7 @@ impl Link {
     }
 }
 
-fn prepare(conn: &RustConnection, root: Window) -> Result<(Window, Atoms, bool), ReplyOrIdError> {
+fn prepare(conn: &XConnection, root: Window) -> Result<(Window, Atoms, bool), ReplyOrIdError> {
     let atoms = Atoms::new(conn)?;
     let own = conn.generate_id()?;
     conn.create_window(0, own, root, 0, 0, 1, 1, 0, WindowClass::INPUT_ONLY, 0, &CreateWindowAux::new())?;

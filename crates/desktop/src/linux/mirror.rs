@@ -157,7 +157,9 @@ impl Mirror {
             let (Some(attributes), Some(geometry), Some(place), Some(parent)) =
                 (attributes, geometry, place, parent)
             else {
+                // It is gone, and nothing was asked of another that gets its id.
                 self.nodes.remove(&window);
+                self.listened.remove(&window);
                 continue;
             };
             let node = Node {

@@ -23,7 +23,11 @@ mod profile;
 mod properties;
 mod spawn;
 mod stacking;
+mod start;
+mod states;
 mod text;
+mod wallpaper;
+pub mod x11;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -200,8 +204,8 @@ impl Desktop {
 
     /// Ends the event thread; later calls fail with `display_lost`. Closing twice is fine.
     pub fn close(&self) {
-        self.clipboard.close();
         self.inbox.end(&self.link, "it was closed");
+        self.clipboard.close();
     }
 
     fn listed(&self, catalog: &Arc<Catalog>) -> Result<Vec<(Window, Identity)>, DesktopError> {
@@ -216,13 +220,16 @@ impl Desktop {
         request: &'static str,
         question: impl FnOnce(&Link) -> Result<T, ReplyError>,
     ) -> Result<T, DesktopError> {
-        self.inbox.check(&self.link)?;
+        // A server that does not answer is lost after this.
+        self.inbox.catch_up(&self.link)?;
         question(&self.link).map_err(|error| self.link.failed(request, error))
     }
 
     fn look<T>(&self, answer: impl FnOnce(&Mirror, &Link) -> T) -> Result<T, DesktopError> {
+        // Waited for without the lock: those who wait for a server that is silent do so at the same time.
+        self.inbox.catch_up(&self.link)?;
         let mut mirror = lock(&self.mirror);
-        let changes = self.inbox.take(&self.link)?;
+        let changes = self.inbox.take();
         if let Err(error) = mirror.refresh(&self.link, &changes) {
             // What was noted but not read would otherwise be forgotten.
             *mirror = Mirror::default();

@@ -11,6 +11,9 @@ use crate::{DesktopError, Frame, Placement, Rect, Window};
 /// How long the window manager may take for what it is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How long it may take until a window begins to move; one that ignores what it is asked costs all of it.
+const PLACING_PATIENCE: Duration = Duration::from_secs(3);
+
 /// How long nothing must happen on the display until a window counts as placed.
 const QUIET: Duration = Duration::from_millis(120);
 
@@ -59,7 +62,9 @@ impl Desktop {
         self.unmaximise(window)?;
         let mut asked = *wanted;
         let mut is = self.place(window, &asked, wanted, &before)?;
-        for _ in 0..CORRECTIONS {
+        // A window manager that has not answered yet has nothing to be corrected for: it would do both.
+        let has_moved = is.bounds != before.bounds;
+        for _ in 0..if has_moved { CORRECTIONS } else { 0 } {
             let Some(corrected) = correction(&asked, wanted, &is.bounds) else { break };
             asked = corrected;
             let last = is.clone();
@@ -89,7 +94,7 @@ impl Desktop {
             asked.height.unwrap_or(0),
         ];
         self.ask("placing", |link| tell_manager(link, window, link.atoms._NET_MOVERESIZE_WINDOW, request))?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + PLACING_PATIENCE;
         loop {
             let count = self.inbox.count();
             let is = self.present(window)?;
@@ -131,11 +136,11 @@ impl Desktop {
         Ok(!above.filter(|frame| !frame.is_input_only).any(|frame| covers(&frame.rect, &is.bounds)))
     }
 
-    fn present(&self, window: Xid) -> Result<Window, DesktopError> {
+    pub(crate) fn present(&self, window: Xid) -> Result<Window, DesktopError> {
         self.window(window)?.ok_or(DesktopError::WindowNotFound { window })
     }
 
-    fn managed(&self, window: Xid, what: &'static str) -> Result<Window, DesktopError> {
+    pub(crate) fn managed(&self, window: Xid, what: &'static str) -> Result<Window, DesktopError> {
         let found = self.present(window)?;
         match self.window_manager()? {
             Some(_) => Ok(found),

@@ -11,12 +11,24 @@ pub(crate) fn of_window(said: Option<u32>, known: Option<u32>, machine: Option<&
         return 0;
     }
     // In another PID namespace a program says a number that means nobody here, or somebody else.
-    said.filter(|pid| *pid > 0 && exists(*pid)).or(known).unwrap_or(0)
+    let inside = known.filter(|pid| is_inside_another_namespace(*pid));
+    inside.or_else(|| said.filter(|pid| *pid > 0 && exists(*pid))).or(known).unwrap_or(0)
 }
 
 /// True while the process lives; a zombie does not.
 pub(crate) fn exists(pid: u32) -> bool {
     stat_field(pid, 0).is_some_and(|state| state != "Z" && state != "X")
+}
+
+/// True for a process of a PID namespace inside ours, as of a sandbox.
+fn is_inside_another_namespace(pid: u32) -> bool {
+    fs::read_to_string(proc(pid, "status")).is_ok_and(|status| has_several_numbers(&status))
+}
+
+/// True for the `status` file of a process that has another number in each of several PID namespaces (proc(5), `NSpid`).
+fn has_several_numbers(status: &str) -> bool {
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    numbers.is_some_and(|numbers| numbers.split_ascii_whitespace().count() > 1)
 }
 
 /// The parent of a process.
@@ -109,6 +121,13 @@ mod tests {
         let me = std::process::id();
         assert_eq!(of_window(Some(u32::MAX - 1), Some(me), None), me);
         assert_eq!(of_window(None, None, None), 0);
+    }
+
+    #[test]
+    fn a_process_of_a_sandbox_has_several_numbers() {
+        assert!(has_several_numbers("Name:\tgedit\nNSpid:\t4711\t2\nThreads:\t4\n"));
+        assert!(!has_several_numbers("Name:\tgedit\nNSpid:\t4711\nThreads:\t4\n"));
+        assert!(!is_inside_another_namespace(std::process::id()));
     }
 
     #[test]

@@ -4,9 +4,9 @@ use x11rb::cookie::Cookie;
 use x11rb::errors::{ConnectionError, ReplyError};
 use x11rb::protocol::res::{self, ClientIdMask, ClientIdSpec, QueryClientIdsReply};
 use x11rb::protocol::xproto::{Atom, AtomEnum, ConnectionExt as _, GetPropertyReply, Window};
-use x11rb::rust_connection::RustConnection;
 
 use super::link::{Atoms, Link, optional};
+use super::x11::XConnection;
 use super::{process, text};
 
 /// What a window says about itself.
@@ -27,7 +27,7 @@ pub(crate) struct Properties {
     pub(crate) is_named: bool,
 }
 
-type Pending<'c> = Cookie<'c, RustConnection, GetPropertyReply>;
+type Pending<'c> = Cookie<'c, XConnection, GetPropertyReply>;
 
 /// The requests for one window's properties, sent and not yet answered.
 pub(crate) struct Request<'c> {
@@ -40,7 +40,7 @@ pub(crate) struct Request<'c> {
     states: Pending<'c>,
     wm_state: Pending<'c>,
     desktop: Pending<'c>,
-    client: Option<Cookie<'c, RustConnection, QueryClientIdsReply>>,
+    client: Option<Cookie<'c, XConnection, QueryClientIdsReply>>,
 }
 
 /// Sends the requests without waiting.

@@ -23,10 +23,20 @@ impl Started {
     }
 }
 
-/// Starts the program on a display, with a folder of its own if one is named; `on_end` is called from a thread of its own when it has ended.
+/// The variable that says for which launch a program was started (Startup Notification Protocol).
+pub(crate) const STARTUP_ID: &str = "DESKTOP_STARTUP_ID";
+
+/// A new value of it. Time 0 says that the person did not ask for it.
+pub(crate) fn startup_id() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("backlot-{}-{}_TIME0", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Starts the program on a display, under the startup id by which its windows are known to be nobody's wish, if one is
+/// given, and with a folder of its own if one is named; `on_end` is called from a thread of its own when it has ended.
 pub(crate) fn spawn(
     plan: &Plan,
-    display: &str,
+    (display, startup_id): (&str, Option<&str>),
     webkit_inspector_port: Option<u16>,
     own: Option<PathBuf>,
     on_end: impl FnOnce() + Send + 'static,
@@ -34,7 +44,7 @@ pub(crate) fn spawn(
     if let Some(own) = &own {
         profile::make(own)?;
     }
-    let child = command(plan, display, webkit_inspector_port).spawn();
+    let child = command(plan, display, startup_id, webkit_inspector_port).spawn();
     let mut child = child.inspect_err(|_| own.iter().for_each(|own| profile::remove(own)))?;
     let started = Started { pid: child.id(), ended: Arc::default() };
     let ended = Arc::clone(&started.ended);
@@ -48,9 +58,12 @@ pub(crate) fn spawn(
     Ok(started)
 }
 
-fn command(plan: &Plan, display: &str, webkit_inspector_port: Option<u16>) -> Command {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+fn command(
+    plan: &Plan,
+    display: &str,
+    startup_id: Option<&str>,
+    webkit_inspector_port: Option<u16>,
+) -> Command {
     let mut command = Command::new(&plan.program);
     command.args(&plan.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
@@ -61,8 +74,10 @@ fn command(plan: &Plan, display: &str, webkit_inspector_port: Option<u16>) -> Co
         .env("ACCESSIBILITY_ENABLED", "1")
         .env("QT_ACCESSIBILITY", "1")
         .env("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1")
-        // Time 0 says that the person did not ask for it (Startup Notification Protocol).
-        .env("DESKTOP_STARTUP_ID", format!("backlot-{}-{count}_TIME0", std::process::id()));
+        .env_remove(STARTUP_ID);
+    if let Some(startup_id) = startup_id {
+        command.env(STARTUP_ID, startup_id);
+    }
     if let Some(port) = webkit_inspector_port {
         command.env("WEBKIT_INSPECTOR_SERVER", format!("127.0.0.1:{port}"));
         command.env("TAURI_WEBVIEW_AUTOMATION", "1");

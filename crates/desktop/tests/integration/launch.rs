@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use desktop::{Desktop, LaunchOptions, Window};
-use stage::{Stage, wait_for};
+use stage::{Folder, Stage, wait_for};
 
 fn managed() -> (Stage, Arc<Desktop>) {
     let stage = Stage::managed().unwrap();
@@ -17,7 +17,7 @@ fn managed() -> (Stage, Arc<Desktop>) {
 
 /// A window of the person's, active and in front.
 fn prior(stage: &mut Stage, desktop: &Desktop) -> Window {
-    let pid = stage.run("xterm", &["-T", "prior", "-e", "sleep", "600"]).unwrap();
+    let pid = stage.run("xterm", &["-T", "prior", "-e", "cat"]).unwrap();
     let window =
         wait_for(|| desktop.windows().unwrap().into_iter().find(|window| window.pid == pid)).unwrap();
     wait_for(|| (desktop.active_window().unwrap() == Some(window.window_id)).then_some(())).unwrap();
@@ -31,6 +31,18 @@ fn named(name: &str, arguments: &[&str]) -> LaunchOptions {
         timeout: Some(Duration::from_secs(30)),
         ..LaunchOptions::default()
     }
+}
+
+/// The shells that wait for a file.
+fn programs(file: &Path) -> Vec<u32> {
+    let name = file.display().to_string();
+    let waits = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).next().is_some_and(|program| program.ends_with(b"sh"))
+            && String::from_utf8_lossy(&line).contains(&name)
+    };
+    let numbers = fs::read_dir("/proc").unwrap().flatten();
+    numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(waits).collect()
 }
 
 fn is_alive(pid: u32) -> bool {
@@ -87,7 +99,7 @@ fn a_gtk_application_starts_in_the_background() {
 fn a_program_that_takes_the_focus_gives_it_back() {
     let (mut stage, desktop) = managed();
     let prior = prior(&mut stage, &desktop);
-    let launched = desktop.launch(&named("xterm", &["-T", "new", "-e", "sleep", "600"])).unwrap();
+    let launched = desktop.launch(&named("xterm", &["-T", "new", "-e", "cat"])).unwrap();
     assert_eq!(launched.windows.len(), 1);
     assert_eq!(launched.windows[0].title, "new");
     assert_eq!(desktop.active_window().unwrap(), Some(prior.window_id));
@@ -97,10 +109,69 @@ fn a_program_that_takes_the_focus_gives_it_back() {
     desktop.kill(launched.pid).unwrap();
 }
 
+/// A program that shows its window when this file is there.
+fn waiting(file: &Path, title: &str) -> LaunchOptions {
+    let wait = format!("until [ -e {} ]; do sleep 0.05; done; exec xterm -T {title} -e cat", file.display());
+    named("sh", &["-c", &wait])
+}
+
+/// A window of the person's that is started during a launch, as soon as it is active.
+fn started_meanwhile(stage: &mut Stage, desktop: &Desktop) -> Window {
+    let pid = stage.run("xterm", &["-T", "meanwhile", "-e", "cat"]).unwrap();
+    wait_for(|| {
+        let active = desktop.active_window().unwrap()?;
+        desktop.window(active).unwrap().filter(|window| window.pid == pid)
+    })
+    .expect("what the person starts during a launch is active")
+}
+
+#[test]
+fn what_the_person_starts_and_turns_to_during_a_launch_keeps_the_focus() {
+    let (mut stage, desktop) = managed();
+    let prior = prior(&mut stage, &desktop);
+    let folder = Folder::new().unwrap();
+    let file = folder.path().join("go");
+    std::thread::scope(|scope| {
+        let launch = scope.spawn(|| desktop.launch(&waiting(&file, "new")).unwrap());
+        // The launch has begun when its program runs.
+        wait_for(|| programs(&file).first().copied()).expect("the program runs");
+        let mine = started_meanwhile(&mut stage, &desktop);
+        fs::write(&file, "").unwrap();
+        let launched = launch.join().unwrap();
+        assert_eq!(launched.windows[0].title, "new");
+        assert_eq!(desktop.active_window().unwrap(), Some(mine.window_id));
+        assert_eq!(launched.self_activation_suppressed, Some(!launched.prior_window_restored));
+        let order: Vec<u32> = desktop.windows().unwrap().iter().map(|window| window.window_id).collect();
+        let place = |id: u32| order.iter().position(|window| *window == id);
+        assert!(place(launched.windows[0].window_id) < place(mine.window_id), "{order:?}");
+        assert_ne!(mine.window_id, prior.window_id);
+        desktop.kill(launched.pid).unwrap();
+    });
+}
+
+#[test]
+fn a_person_who_turns_to_another_window_during_a_launch_stays_there() {
+    let (mut stage, desktop) = managed();
+    let first = prior(&mut stage, &desktop);
+    let second = prior(&mut stage, &desktop);
+    let folder = Folder::new().unwrap();
+    let file = folder.path().join("go");
+    std::thread::scope(|scope| {
+        let launch = scope.spawn(|| desktop.launch(&waiting(&file, "new")).unwrap());
+        wait_for(|| programs(&file).first().copied()).expect("the program runs");
+        stage.run("xdotool", &["windowactivate", &first.window_id.to_string()]).unwrap();
+        wait_for(|| (desktop.active_window().unwrap() == Some(first.window_id)).then_some(())).unwrap();
+        fs::write(&file, "").unwrap();
+        let launched = launch.join().unwrap();
+        assert_eq!(desktop.active_window().unwrap(), Some(first.window_id), "not {}", second.window_id);
+        desktop.kill(launched.pid).unwrap();
+    });
+}
+
 #[test]
 fn without_a_prior_window_nothing_is_measured_or_suppressed() {
     let (_stage, desktop) = managed();
-    let launched = desktop.launch(&named("xterm", &["-e", "sleep", "600"])).unwrap();
+    let launched = desktop.launch(&named("xterm", &["-e", "cat"])).unwrap();
     assert_eq!((launched.self_activation_suppressed, launched.prior_window_restored), (None, false));
     assert_eq!(desktop.active_window().unwrap(), Some(launched.windows[0].window_id));
     desktop.kill(launched.pid).unwrap();

@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod clipboard;
+mod hanging;
 mod launch;
 mod placing;
+mod states;
+mod wallpaper;
 mod windows;

@@ -9,11 +9,13 @@ use x11rb::CURRENT_TIME;
 use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::MOTION_NOTIFY_EVENT;
 
-use super::hands::{Done, Hands, Pauses, fake, park};
+use super::hands::{Done, Hands, Pauses, fake};
 use super::holes::Holes;
 use super::keyboard::{self, Loan, Plan};
 use super::link::{Link, on_display};
 use super::master::{self, Pair};
+use super::parking::park;
+use super::person::same_client;
 use super::porter::Porter;
 use super::still::Still;
 use super::stops::Stops;
@@ -53,8 +55,9 @@ struct Body {
     holes: RefCell<Holes>,
     /// When that is closed, and somebody waits for it.
     leaves: Cell<Option<Instant>>,
-    /// The window that was told that it has the focus, and not otherwise yet.
-    feigned: Cell<Option<u32>>,
+    /// The windows that were told that they have the focus, and not otherwise yet. Between gestures they are the
+    /// porter's.
+    feigned: RefCell<Vec<u32>>,
 }
 
 impl Agent {
@@ -84,7 +87,7 @@ impl Agent {
                 Gesture::Key(press) => body.press_key(press, &pauses),
                 Gesture::Text(text) => body.type_text(text, &pauses),
             };
-            body.unfeign()?;
+            body.porter.borrow().take_over(body.feigned.take())?;
             if !body.holes.borrow().is_empty() && body.leaves.replace(Some(Instant::now() + HOVER)).is_none()
             {
                 let body = Arc::downgrade(&self.body);
@@ -153,7 +156,8 @@ impl Agent {
         match self.lock().take() {
             Some(body) => {
                 body.porter.borrow_mut().close();
-                let left = body.unfeign().and_then(|_| body.leave());
+                body.feigned.borrow_mut().extend(body.porter.borrow().give_over());
+                let left = body.unfeign(|_| true).and_then(|_| body.leave());
                 let removed = left.and_then(|()| master::remove(&body.link, body.own.pointer));
                 on_display(&self.display, removed.map(drop))
             }
@@ -215,7 +219,7 @@ impl Body {
         master::sweep(&link)?;
         let person = master::person(&link)?;
         let own = master::create(&link)?;
-        let porter = RefCell::new(Porter::open(display, own, person)?);
+        let porter = RefCell::new(Porter::open(display, (own, person), link.parking)?);
         Ok(Self {
             link,
             own,
@@ -223,13 +227,15 @@ impl Body {
             porter,
             holes: RefCell::default(),
             leaves: Cell::default(),
-            feigned: Cell::default(),
+            feigned: RefCell::default(),
         })
     }
 
     fn attend(&self, window: u32) -> Result<(), InputError> {
         let porter = self.porter.borrow();
         porter.forget_act();
+        // From here on it is told when this gesture is over.
+        self.feigned.borrow_mut().extend(porter.give_over());
         porter.watch(window)?;
         porter.catch_up(|| Ok(()))
     }
@@ -266,7 +272,7 @@ impl Body {
             return Err(InputError::Halted { window_id: target.window, gesture: "pointer" });
         }
         let before = Witness::look(&self.link, self.person)?;
-        let mut hands = self.hands(&target, false)?;
+        let mut hands = self.hands(&target, &before, false)?;
         hands.run(&[Step::Move(at)], pauses)?;
         let done = hands.stay()?;
         self.measure(&before, &target, done)
@@ -336,7 +342,7 @@ impl Body {
             }
             let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
             loan.wait_until_known(target.window)?;
-            let mut hands = self.hands(&target, false)?;
+            let mut hands = self.hands(&target, &before, false)?;
             hands.run(&[Step::Move(at)], pauses)?;
             for stroke in &batch.strokes {
                 if is_stopped {
@@ -376,15 +382,15 @@ impl Body {
         let before = Witness::look(&self.link, self.person)?;
         let activates = steps.iter().any(|step| matches!(step, Step::Button(1..=3, _)));
         let still = if activates && messages::are_read(&self.link, target.window)? {
-            Some(self.link.alone(|| Still::hold(&self.link, self.person))?)
+            Some(self.link.alone(|| Still::hold(&self.link, self.person, &before))?)
         } else {
             None
         };
         let focus_feigned = activates && messages::feign_focus(&self.link, self.person, target.window)?;
-        if focus_feigned {
-            self.feigned.set(Some(target.window));
+        if focus_feigned && !self.feigned.borrow().contains(&target.window) {
+            self.feigned.borrow_mut().push(target.window);
         }
-        let mut hands = self.hands(target, hides_keys)?;
+        let mut hands = self.hands(target, &before, hides_keys)?;
         hands.still = still;
         let ended = hands.run_out(steps, pauses)?;
         let done = hands.finish()?;
@@ -395,29 +401,35 @@ impl Body {
         Ok(Delivery { focus_feigned, ..delivery })
     }
 
-    fn hands<'a>(&'a self, target: &'a Target, hides_keys: bool) -> Result<Hands<'a>, InputError> {
+    fn hands<'a>(
+        &'a self,
+        target: &'a Target,
+        before: &'a Witness,
+        hides_keys: bool,
+    ) -> Result<Hands<'a>, InputError> {
         // What the application took with the agent's devices would keep keys from where the pointer is.
         let (conn, keyboard) = (&self.link.conn, self.own.keyboard);
         if xinput::xi_get_focus(conn, keyboard)?.reply()?.focus != POINTER_ROOT {
             xinput::xi_set_focus(conn, POINTER_ROOT, CURRENT_TIME, keyboard)?.ignore_error();
         }
-        Hands::on(&self.link, (self.own, self.person), target, hides_keys, self.holes.take())
+        let holes = self.holes.take();
+        Hands::on(&self.link, (self.own, self.person), (target, before), hides_keys, holes)
     }
 
     fn measure(&self, before: &Witness, target: &Target, done: Done<'_>) -> Result<Delivery, InputError> {
         self.holes.replace(done.holes);
         // The person's devices are held until nothing is left to be given back.
-        let mut still = done.still;
-        let is_hers = || person::has_focus(&self.link, self.person, before);
+        let still = done.still;
         let mut is_calm = person::settle(&self.link, target.window)?;
-        if still.as_ref().is_some_and(|still| still.is_held) && done.asks_for_menu {
+        if still.as_ref().is_some_and(|still| still.is_held()) && done.asks_for_menu {
             self.wait_for_menu(target.window)?;
         }
-        if self.unfeign()? {
+        // One that has not answered may be about to open a list, which would close.
+        if is_calm && self.unfeign(|window| same_client(&self.link, window, target.window))? {
             // Told that it has not the focus, Qt asks for it again where it has opened a modal window.
             is_calm = person::settle(&self.link, target.window)?;
         }
-        self.porter.borrow().catch_up(|| still.as_mut().map_or(Ok(()), |still| still.breathe(is_hers)))?;
+        self.porter.borrow().catch_up(|| self.link.breathe())?;
         let delivery = person::release(&self.link, self.person, before, target.window, done.events, still)?;
         if !is_calm {
             self.porter.borrow().linger(target.window)?;
@@ -434,6 +446,7 @@ impl Body {
                 return Ok(());
             }
             std::thread::sleep(GLANCE);
+            self.link.breathe()?;
         }
         person::settle(&self.link, window)?;
         Ok(())
@@ -461,14 +474,17 @@ impl Body {
             .collect()
     }
 
-    /// Ends the belief of a window that it has the focus, as soon as no menu of it is open; true when it was told.
-    fn unfeign(&self) -> Result<bool, InputError> {
-        let Some(window) = self.feigned.take() else { return Ok(false) };
-        let is_told = messages::unfeign_focus(&self.link, self.person, window)?;
-        if !is_told {
-            self.feigned.set(Some(window));
+    /// Ends the belief of some windows that they have the focus, as far as no menu of theirs is open; true when one was
+    /// told.
+    fn unfeign(&self, is_meant: impl Fn(u32) -> bool) -> Result<bool, InputError> {
+        let feigned = self.feigned.take();
+        let count = feigned.len();
+        for window in feigned {
+            if !is_meant(window) || !messages::unfeign_focus(&self.link, self.person, window)? {
+                self.feigned.borrow_mut().push(window);
+            }
         }
-        Ok(is_told)
+        Ok(self.feigned.borrow().len() < count)
     }
 
     /// Takes the pointer off where it stayed.

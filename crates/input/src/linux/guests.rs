@@ -233,6 +233,18 @@ impl<'a> Guests<'a> {
         Ok(())
     }
 
+    /// Tells a window again that it has not the focus; false where its application shows a menu by now. Qt asks for the
+    /// focus when it hears that, where it has opened a modal window.
+    pub fn unfeign(&mut self, window: Window, watched: &[Window]) -> Result<bool, InputError> {
+        self.hold()?;
+        let is_told = messages::unfeign_focus(self.link, self.person, window)?;
+        if is_told {
+            self.calm(window, watched)?;
+        }
+        self.let_go(watched)?;
+        Ok(is_told)
+    }
+
     fn quieten(&self, window: Window) -> Result<(), InputError> {
         let (conn, atoms) = (&self.link.conn, &self.link.atoms);
         // Qt writes it there, where the window manager looks there.
@@ -247,10 +259,11 @@ impl<'a> Guests<'a> {
 
     fn hold(&mut self) -> Result<(), InputError> {
         // A gesture of the agent's may have held them until now.
-        if self.still.as_ref().is_none_or(|still| !still.is_held) {
-            let known = Still::hold_over(self.link, self.person, self.under);
+        if self.still.as_ref().is_none_or(|still| !still.is_held()) {
+            let (link, person, before) = (self.link, self.person, &self.before);
+            let known = Still::hold_over(link, person, before, self.under);
             // The window may be gone since.
-            self.still = Some(known.or_else(|_| Still::hold(self.link, self.person))?);
+            self.still = Some(known.or_else(|_| Still::hold(link, person, before))?);
         }
         Ok(())
     }
@@ -281,7 +294,7 @@ impl<'a> Guests<'a> {
             self.breathe(watched)?;
             is_calm &= messages::settle(link, window, PATIENCE)?;
             is_calm &= self.take_back(watched)?;
-            let is_vain = self.still.as_ref().is_none_or(|still| still.since.elapsed() > UTMOST);
+            let is_vain = self.still.as_ref().is_none_or(|still| still.waited() > UTMOST);
             if is_calm || is_vain || begun.elapsed() > LONGEST {
                 return Ok(());
             }
@@ -302,20 +315,20 @@ impl<'a> Guests<'a> {
     /// it `is_late`. To be called with the server grabbed.
     fn is_hers(&self, watched: &[Window], is_late: bool) -> Result<bool, InputError> {
         let (link, person) = (self.link, self.person);
-        if person::has_focus(link, person, &self.before)? {
+        if person::has_focus(link, person, self.before.home())? {
             return Ok(true);
         }
         let is_taken = taken(link, &self.look()?, watched).is_some();
         if is_taken && is_late {
             person::set_focus(link, person, &self.before)?;
-            return person::has_focus(link, person, &self.before);
+            return person::has_focus(link, person, self.before.home());
         }
         Ok(!is_taken && self.is_turning())
     }
 
     fn breathe(&mut self, watched: &[Window]) -> Result<(), InputError> {
         let Some(mut still) = self.still.take() else { return Ok(()) };
-        let is_late = still.since.elapsed() > QUARTER;
+        let is_late = still.waited() > QUARTER;
         still.breathe(|| self.is_hers(watched, is_late))?;
         self.still = Some(still);
         Ok(())
@@ -324,12 +337,13 @@ impl<'a> Guests<'a> {
     /// Lets the person go on, as soon as her keys go where they went before.
     fn let_go(&mut self, watched: &[Window]) -> Result<(), InputError> {
         let Some(mut still) = self.still.take() else { return Ok(()) };
+        let begun = Instant::now();
         loop {
-            let is_late = still.since.elapsed() > QUARTER;
+            let is_late = still.waited() > QUARTER;
             if still.let_go(|| self.is_hers(watched, is_late))? {
                 break;
             }
-            if still.since.elapsed() > UTMOST {
+            if still.waited().max(begun.elapsed()) > UTMOST {
                 let now = self.look()?;
                 if taken(self.link, &now, watched).is_none() {
                     // Somebody else gave the focus to what the person works in now.

@@ -8,16 +8,18 @@ use x11rb::CURRENT_TIME;
 use x11rb::NONE;
 use x11rb::protocol::xinput::{self, EventMode, GrabMode22, GrabOwner, GrabType, XIEventMask};
 use x11rb::protocol::xproto::{
-    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConfigureWindowAux, ConnectionExt as _, GrabMode,
-    KEY_PRESS_EVENT, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, StackMode, Window,
+    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, GrabMode, KEY_PRESS_EVENT, KEY_RELEASE_EVENT,
+    MOTION_NOTIFY_EVENT, Window,
 };
 use x11rb::protocol::xtest;
 
 use super::holes::{Holes, Opened};
 use super::link::Link;
 use super::master::Pair;
+use super::parking::park;
 use super::still::Still;
 use super::target::Target;
+use super::witness::Witness;
 use super::{messages, person};
 use crate::InputError;
 use crate::plan::Step;
@@ -39,6 +41,7 @@ pub struct Hands<'a> {
     link: &'a Link,
     own: Pair,
     person: Pair,
+    before: &'a Witness,
     target: &'a Target,
     hides_keys: bool,
     buttons: BTreeSet<u8>,
@@ -78,7 +81,7 @@ impl<'a> Hands<'a> {
     pub fn on(
         link: &'a Link,
         (own, person): (Pair, Pair),
-        target: &'a Target,
+        (target, before): (&'a Target, &'a Witness),
         hides_keys: bool,
         holes: Holes,
     ) -> Result<Self, InputError> {
@@ -88,6 +91,7 @@ impl<'a> Hands<'a> {
             link,
             own,
             person,
+            before,
             target,
             hides_keys,
             buttons,
@@ -125,7 +129,7 @@ impl<'a> Hands<'a> {
     /// back as soon as the target has taken what was sent.
     pub fn wait(&mut self, time: Duration, pauses: Pauses<'_>) -> Result<bool, InputError> {
         let begun = Instant::now();
-        if self.still.as_ref().is_some_and(|still| !time.is_zero() || still.since.elapsed() > PATIENCE) {
+        if self.still.as_ref().is_some_and(|still| !time.is_zero() || still.age() > PATIENCE) {
             // Also where this takes longer than the pause: a grab that comes later would not be refused.
             messages::settle(self.link, self.target.window, PATIENCE)?;
             self.still = None;
@@ -179,8 +183,10 @@ impl<'a> Hands<'a> {
     fn batch(&mut self, steps: &[Step]) -> Result<(), InputError> {
         let presses = steps.iter().any(|step| matches!(step, Step::Button(..) | Step::Key(..)));
         self.is_pressing |= presses;
-        if presses && self.still.is_none() {
-            self.still = Some(Still::hold(self.link, self.person)?);
+        // Who works in the same application sees its menus open, which it does by grabbing her devices.
+        let is_hers = person::same_client(self.link, self.before.focus, self.target.window);
+        if presses && !is_hers && self.still.is_none() {
+            self.still = Some(Still::hold(self.link, self.person, self.before)?);
         }
         steps.iter().try_for_each(|step| self.step(step))
     }
@@ -304,14 +310,6 @@ impl Drop for Hands<'_> {
         // A connection that is lost has nothing left to let go: the server does it.
         let _ = self.release();
     }
-}
-
-/// Takes the agent's pointer off every application, so that no window which comes to lie there is entered.
-pub fn park(link: &Link) -> Result<(), InputError> {
-    let front = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
-    link.conn.map_window(link.parking)?;
-    link.conn.configure_window(link.parking, &front)?;
-    fake(link, MOTION_NOTIFY_EVENT, 0, link.parking_place)
 }
 
 /// One fake event of the agent's devices: the connection's client pointer says whose they are.

@@ -7,9 +7,9 @@ use x11rb::protocol::xproto::{
     AtomEnum, ClipOrdering, ConnectionExt as _, GetGeometryReply, MapState, PropMode, Rectangle, Window,
 };
 
-use super::hands::park;
 use super::link::Link;
 use super::master::{self, Pair};
+use super::parking::park;
 use super::region::{area, difference, uncovered};
 use crate::InputError;
 

@@ -16,6 +16,8 @@ use crate::InputError;
 use crate::keys::{character_of, keysym_of};
 use crate::plan::{self, Batch, Layout, Stroke};
 
+/// `XIAllMasterDevices` of the X Input protocol.
+const ALL_MASTERS: u16 = 1;
 /// How long an application may take until it has read what was sent to it before.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -42,8 +44,10 @@ impl Plan {
     pub fn make(link: &Link, keyboard: u16, keysyms: &[u32]) -> Result<Option<Self>, InputError> {
         let mut lent = LENT.lock().unwrap_or_else(PoisonError::into_inner);
         let mut layout = layout(link, keyboard)?;
-        layout.strokes.retain(|_, stroke| !lent.contains(&stroke.keycode));
-        layout.spare.retain(|keycode| !lent.contains(keycode));
+        let noted = noted(link)?;
+        let is_free = |keycode: &u8| !lent.contains(keycode) && !noted.contains(keycode);
+        layout.strokes.retain(|_, stroke| is_free(&stroke.keycode));
+        layout.spare.retain(is_free);
         // The rest is for whoever types at the same time.
         layout.spare.truncate(layout.spare.len().div_ceil(2));
         let Some(batches) = plan::batches(keysyms, &layout) else { return Ok(None) };
@@ -127,6 +131,25 @@ impl Drop for Loan<'_> {
     }
 }
 
+/// The keycodes that callers in whatever processes have borrowed: each notes its own on a pointer device.
+pub fn noted(link: &Link) -> Result<BTreeSet<u8>, InputError> {
+    let (name, any) = (link.atoms._BACKLOT_BORROWED_KEYS, AtomEnum::ANY.into());
+    let mut asked = Vec::new();
+    for device in xinput::xi_query_device(&link.conn, ALL_MASTERS)?.reply()?.infos {
+        if device.type_ == xinput::DeviceType::MASTER_POINTER {
+            asked.push(xinput::xi_get_property(&link.conn, device.deviceid, false, name, any, 0, 64)?);
+        }
+    }
+    let mut noted = BTreeSet::new();
+    for note in asked {
+        // A device that has gone since has borrowed nothing.
+        if let Ok(xinput::XIGetPropertyItems::Data8(keycodes)) = note.reply().map(|reply| reply.items) {
+            noted.extend(keycodes);
+        }
+    }
+    Ok(noted)
+}
+
 /// Takes the meaning from the keycodes that a dead agent's device notes.
 pub fn give_back_of(link: &Link, pointer: u16) -> Result<(), InputError> {
     let note = xinput::xi_get_property(
@@ -160,11 +183,32 @@ fn as_person(
     person: Pair,
     work: impl FnOnce() -> Result<(), InputError>,
 ) -> Result<(), InputError> {
-    xinput::xi_set_client_pointer(&link.conn, x11rb::NONE, person.pointer)?;
-    let done = work();
-    xinput::xi_set_client_pointer(&link.conn, x11rb::NONE, own.pointer)?;
-    link.sync()?;
-    done
+    let lead = Lead::to(link, person, own)?;
+    work()?;
+    drop(lead);
+    link.sync()
+}
+
+/// Our connection with the person's client pointer for as long as this lives: whatever happens meanwhile, fake input
+/// may not go to the person's devices afterwards.
+struct Lead<'a> {
+    link: &'a Link,
+    own: Pair,
+}
+
+impl<'a> Lead<'a> {
+    fn to(link: &'a Link, person: Pair, own: Pair) -> Result<Self, InputError> {
+        let lead = Self { link, own };
+        xinput::xi_set_client_pointer(&link.conn, x11rb::NONE, person.pointer)?;
+        Ok(lead)
+    }
+}
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        // Where the connection is lost no input follows.
+        let _ = xinput::xi_set_client_pointer(&self.link.conn, x11rb::NONE, self.own.pointer);
+    }
 }
 
 fn assign(link: &Link, keys: &[(u8, u32)]) -> Result<(), InputError> {

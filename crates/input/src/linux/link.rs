@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use desktop::{DesktopError, Point};
+use desktop::DesktopError;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectionError, ReplyError};
 use x11rb::protocol::Event;
@@ -13,11 +14,14 @@ use x11rb::protocol::xproto::{
 use x11rb::protocol::{shape, xinput, xkb, xtest};
 use x11rb::rust_connection::RustConnection;
 
+use super::parking;
+use super::still::{self, Hold};
 use crate::InputError;
 
 x11rb::atom_manager! {
     /// Names of the window manager's protocol.
     pub Atoms: AtomsCookie {
+        _BACKLOT_AGENT,
         _BACKLOT_BORROWED_KEYS,
         _BACKLOT_HEARD,
         _BACKLOT_HOLES,
@@ -51,8 +55,10 @@ pub struct Link {
     pub own: Window,
     /// Where an agent's pointer rests between gestures: one pixel that only takes input.
     pub parking: Window,
-    /// The screen point of that pixel.
-    pub parking_place: Point,
+    /// What is held of the person's devices.
+    pub hold: Mutex<Option<Hold>>,
+    /// How many pieces of work that have the server for themselves go on, one inside another.
+    server_grabs: AtomicU32,
     /// Whether a process, by pid and start time, reads keys from messages: what it has loaded is read once.
     pub message_readers: Mutex<HashMap<(u32, u64), bool>>,
 }
@@ -85,13 +91,10 @@ impl Link {
         let (depth, visual) = (x11rb::COPY_DEPTH_FROM_PARENT, x11rb::COPY_FROM_PARENT);
         conn.create_window(depth, own, root, 0, 0, 1, 1, 0, WindowClass::INPUT_OUTPUT, visual, &shown_never)?;
         let parking = conn.generate_id()?;
-        let unmanaged = CreateWindowAux::new().override_redirect(1);
-        // Hardly anybody aims at this pixel of the left edge.
-        let y = (conn.setup().roots.get(screen).map_or(0, |screen| screen.height_in_pixels) / 3 * 2) as i16;
-        conn.create_window(0, parking, root, 0, y, 1, 1, 0, WindowClass::INPUT_ONLY, visual, &unmanaged)?;
-        let message_readers = Mutex::default();
-        let parking_place = Point { x: 0, y: y.into() };
-        Ok(Self { conn, root, atoms, own, parking, parking_place, message_readers })
+        parking::create(&conn, root, parking)?;
+        let (hold, server_grabs, message_readers) =
+            (Mutex::default(), AtomicU32::default(), Mutex::default());
+        Ok(Self { conn, root, atoms, own, parking, hold, server_grabs, message_readers })
     }
 
     /// Waits until the server has done everything that was sent.
@@ -123,13 +126,16 @@ impl Link {
         }
     }
 
-    /// Does something while the server does nothing for anybody else.
+    /// Does something while the server does nothing for anybody else, however the work ends.
     pub fn alone<T>(&self, work: impl FnOnce() -> Result<T, InputError>) -> Result<T, InputError> {
-        self.conn.grab_server()?;
-        let done = work();
-        self.conn.ungrab_server()?;
-        self.conn.flush()?;
-        done
+        let _grab = ServerGrab::begin(self)?;
+        work()
+    }
+
+    /// Lets arrive what the person does, where it has waited for a while because of this connection. Every wait for
+    /// somebody other than the server calls this again and again.
+    pub fn breathe(&self) -> Result<(), InputError> {
+        still::breathe(self)
     }
 
     /// Forgets the events that grabs and questions of ours brought.
@@ -143,6 +149,29 @@ impl Link {
     pub fn number(&self, window: Window, property: Atom) -> Result<Option<u32>, InputError> {
         let reply = self.conn.get_property(false, window, property, AtomEnum::ANY, 0, 1)?.reply();
         Ok(reply.ok().and_then(|reply| reply.value32()?.next()))
+    }
+}
+
+/// The server, grabbed for as long as this lives.
+struct ServerGrab<'a>(&'a Link);
+
+impl<'a> ServerGrab<'a> {
+    fn begin(link: &'a Link) -> Result<Self, InputError> {
+        link.server_grabs.fetch_add(1, Ordering::Relaxed);
+        let grab = Self(link);
+        link.conn.grab_server()?;
+        Ok(grab)
+    }
+}
+
+impl Drop for ServerGrab<'_> {
+    fn drop(&mut self) {
+        // The server does not count: the first end of several would be the end of all.
+        if self.0.server_grabs.fetch_sub(1, Ordering::Relaxed) == 1 {
+            // A connection that is lost grabs nothing any more; who asks next is told so.
+            let _ = self.0.conn.ungrab_server();
+            let _ = self.0.conn.flush();
+        }
     }
 }
 
@@ -202,5 +231,64 @@ impl From<x11rb::errors::ReplyOrIdError> for InputError {
                     .into()
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// True when the server answers another client.
+    fn answers(display: &str) -> bool {
+        let (sender, answer) = channel();
+        let display = display.to_owned();
+        std::thread::spawn(move || {
+            let (conn, _) = RustConnection::connect(Some(&display)).unwrap();
+            conn.get_input_focus().unwrap().reply().unwrap();
+            sender.send(()).unwrap();
+        });
+        answer.recv_timeout(Duration::from_secs(20)).is_ok()
+    }
+
+    #[test]
+    fn work_that_panics_leaves_the_server_to_the_others() {
+        let stage = stage::Stage::bare().unwrap();
+        let link = Link::open(Some(stage.display())).unwrap();
+        let panics = || link.alone(|| -> Result<(), InputError> { panic!("in the middle") });
+        assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+        assert!(answers(stage.display()));
+    }
+
+    #[test]
+    fn work_inside_other_work_does_not_end_the_grab_of_the_other() {
+        let stage = stage::Stage::bare().unwrap();
+        let link = Link::open(Some(stage.display())).unwrap();
+        let (other, _) = RustConnection::connect(Some(stage.display())).unwrap();
+        let root = link.root;
+        let asked = link.alone(|| {
+            link.alone(|| link.sync())?;
+            let asked =
+                other.get_property(false, root, link.atoms._BACKLOT_AGENT, AtomEnum::ANY, 0, 1).unwrap();
+            other.flush().unwrap();
+            // What the other asked was there before this, and is not answered before it.
+            let (kind, name) = (AtomEnum::CARDINAL, link.atoms._BACKLOT_AGENT);
+            link.sync()?;
+            x11rb::wrapper::ConnectionExt::change_property32(
+                &link.conn,
+                PropMode::REPLACE,
+                root,
+                name,
+                kind,
+                &[7],
+            )?;
+            Ok(asked)
+        });
+        let seen: Vec<u32> = asked.unwrap().reply().unwrap().value32().unwrap().collect();
+        assert_eq!(seen, [7]);
     }
 }

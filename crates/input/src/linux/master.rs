@@ -14,11 +14,14 @@ use x11rb::protocol::xinput::{
     HierarchyChangeDataRemoveMaster, XIDeviceInfo,
 };
 use x11rb::protocol::xproto::{
-    BUTTON_RELEASE_EVENT, ConnectionExt as _, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT,
+    AtomEnum, BUTTON_RELEASE_EVENT, ConnectionExt as _, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, PropMode,
+    Window,
 };
+use x11rb::wrapper::ConnectionExt as _;
 
-use super::hands::{fake, park};
+use super::hands::fake;
 use super::link::Link;
+use super::parking::{self, park};
 use super::person::same_client;
 use super::process::start_time;
 use super::settle;
@@ -41,16 +44,18 @@ pub struct Pair {
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Makes a master pointer and keyboard whose name carries this process's pid and start time, and lets fake
-/// input of this connection drive them.
+/// Makes a master pointer and keyboard, and lets fake input of this connection drive them.
+///
+/// Their name carries a window of the connection, which carries the name: they are an orphan's when it has gone, as it
+/// does with the connection. A process cannot always be asked after: the owner's may be in another container.
 pub fn create(link: &Link) -> Result<Pair, InputError> {
     // A new pointer is in the middle of the screen and in no window, until anything there changes; from then on
     // what lies there is entered. So where it parks is ready before, and it goes there before anything else
     // happens.
-    link.conn.map_window(link.parking)?;
+    let at = parking::prepare(link)?;
     link.alone(|| {
         let pair = add(link)?;
-        fake(link, MOTION_NOTIFY_EVENT, 0, link.parking_place)?;
+        fake(link, MOTION_NOTIFY_EVENT, 0, at)?;
         Ok(pair)
     })
 }
@@ -58,7 +63,9 @@ pub fn create(link: &Link) -> Result<Pair, InputError> {
 fn add(link: &Link) -> Result<Pair, InputError> {
     let pid = std::process::id();
     let started = start_time(pid).unwrap_or(0);
-    let name = format!("{PREFIX} {pid} {started} {}", COUNT.fetch_add(1, Ordering::Relaxed));
+    let name = format!("{PREFIX} {pid} {started} {} {}", COUNT.fetch_add(1, Ordering::Relaxed), link.own);
+    let (property, kind) = (link.atoms._BACKLOT_AGENT, AtomEnum::STRING);
+    link.conn.change_property8(PropMode::REPLACE, link.own, property, kind, name.as_bytes())?;
     let add = HierarchyChangeDataAddMaster { send_core: true, enable: true, name: name.clone().into_bytes() };
     // Type, length, name length and the two flags are 8 bytes; the name is padded to whole words.
     let len = (8 + name.len().div_ceil(4) * 4) / 4;
@@ -148,7 +155,7 @@ pub fn sweep(link: &Link) -> Result<Vec<String>, InputError> {
     let person = person(link)?;
     for device in masters(link)? {
         let name = String::from_utf8_lossy(&device.name).into_owned();
-        if !is_orphan(&name) {
+        if !is_orphan(link, &name)? {
             continue;
         }
         // What it borrowed stands in the person's map, which is that of the client pointer.
@@ -221,21 +228,30 @@ fn set_bits(bytes: impl Iterator<Item = u8>) -> impl Iterator<Item = u8> {
         .flat_map(|(byte, at)| (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| at * 8 + bit))
 }
 
-fn is_orphan(name: &str) -> bool {
-    let mut words = name.split(' ');
-    if words.next() != Some(PREFIX) {
-        return false;
+/// True for the pointer of an agent whose connection has ended.
+fn is_orphan(link: &Link, pointer_name: &str) -> Result<bool, InputError> {
+    let Some((name, window)) = agent_of(pointer_name) else { return Ok(false) };
+    let property = link.atoms._BACKLOT_AGENT;
+    // The server gives the number of a window that has gone to another.
+    let owner = link.conn.get_property(false, window, property, AtomEnum::STRING, 0, 64)?.reply();
+    match owner {
+        Ok(owner) => Ok(owner.value != name.as_bytes()),
+        Err(ReplyError::X11Error(_)) => Ok(true),
+        Err(error) => Err(error.into()),
     }
-    let (Some(Ok(pid)), Some(Ok(started))) =
-        (words.next().map(str::parse::<u32>), words.next().map(str::parse::<u64>))
-    else {
-        return false;
-    };
-    start_time(pid) != Some(started)
+}
+
+/// The name of an agent's devices, and the window of its connection that carries it.
+fn agent_of(pointer_name: &str) -> Option<(&str, Window)> {
+    let name = pointer_name.strip_suffix(" pointer")?;
+    let mut words = name.strip_prefix(PREFIX)?.strip_prefix(' ')?.split(' ');
+    let _process: (u32, u64) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let _count: u32 = words.next()?.parse().ok()?;
+    let window = words.next()?.parse().ok()?;
+    words.next().is_none().then_some((name, window))
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that fails panics")]
 mod tests {
     use super::*;
 
@@ -245,13 +261,10 @@ mod tests {
     }
 
     #[test]
-    fn only_masters_of_dead_owners_are_orphans() {
-        let pid = std::process::id();
-        let started = start_time(pid).unwrap();
-        assert!(!is_orphan(&format!("backlot {pid} {started} 0 pointer")));
-        assert!(is_orphan(&format!("backlot {pid} {} 0 pointer", started + 1)));
-        assert!(is_orphan("backlot 4194999 77 0 pointer"));
-        assert!(!is_orphan("Virtual core pointer"));
-        assert!(!is_orphan("backlot of somebody else pointer"));
+    fn an_agent_is_known_by_the_name_of_its_pointer() {
+        assert_eq!(agent_of("backlot 7 77 0 4194305 pointer"), Some(("backlot 7 77 0 4194305", 4_194_305)));
+        for other in ["Virtual core pointer", "backlot of somebody else pointer", "backlot 7 77 0 pointer"] {
+            assert_eq!(agent_of(other), None, "{other}");
+        }
     }
 }

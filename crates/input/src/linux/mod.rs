@@ -1,5 +1,7 @@
 //! Delivery through a second master pointer of the X Input protocol.
 mod agent;
+mod core_devices;
+mod feigned;
 mod guests;
 mod hands;
 mod holes;
@@ -8,12 +10,15 @@ mod leading;
 mod link;
 mod master;
 mod messages;
+mod parking;
 mod person;
 mod places;
 mod porter;
 mod process;
+mod queues;
 mod reading;
 mod region;
+mod rest;
 mod settle;
 mod still;
 mod stop_key;
@@ -23,4 +28,6 @@ mod typist;
 mod witness;
 
 pub use agent::{Agent, sweep_agents};
+pub use core_devices::{Asked, CoreDevices, sweep_core_devices};
+pub use queues::AppQueues;
 pub use stop_key::StopKey;

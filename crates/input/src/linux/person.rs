@@ -14,7 +14,7 @@ use super::link::Link;
 use super::master::Pair;
 use super::messages::is_inside;
 use super::still::Still;
-use super::witness::Witness;
+use super::witness::{Home, Witness};
 use super::{messages, settle};
 use crate::{Delivery, InputError};
 
@@ -36,12 +36,12 @@ pub fn settle(link: &Link, target: Window) -> Result<bool, InputError> {
 }
 
 /// True when the person's keys go where they went before, to another window of the same application at most.
-pub fn has_focus(link: &Link, person: Pair, before: &Witness) -> Result<bool, InputError> {
+pub fn has_focus(link: &Link, person: Pair, home: Home) -> Result<bool, InputError> {
     let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?.reply()?.focus;
-    if focus == before.focus || focus > 1 && before.focus > 1 && same_client(link, focus, before.focus) {
+    if focus == home.focus || focus > 1 && home.focus > 1 && same_client(link, focus, home.focus) {
         return Ok(true);
     }
-    before.active.map_or(Ok(false), |active| is_inside(link, focus, active))
+    home.active.map_or(Ok(false), |active| is_inside(link, focus, active))
 }
 
 /// Takes back what the target took from the person, and answers with what ended as it was.
@@ -85,7 +85,7 @@ pub fn release(
         if begun.elapsed() > UTMOST && same_client(link, Witness::look(link, person)?.focus, target) {
             set_focus(link, person, before)?;
         }
-        has_focus(link, person, before)
+        has_focus(link, person, before.home())
     })? && begun.elapsed() < 2 * UTMOST
     {
         settle(link, target)?;
@@ -108,6 +108,7 @@ pub fn give_back(link: &Link, person: Pair, before: &Witness, after: &Witness) -
     let deadline = Instant::now() + PATIENCE;
     while !is_back(link, person, before, active)? && Instant::now() < deadline {
         std::thread::sleep(GLANCE);
+        link.breathe()?;
     }
     if !before.has_order(&Witness::look(link, person)?) {
         let above: u32 = StackMode::ABOVE.into();

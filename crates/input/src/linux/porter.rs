@@ -12,15 +12,15 @@ use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xinput::{self, EventMask as DeviceEventMask, XIEventMask};
 use x11rb::protocol::xproto::{
-    ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask, MapState, Window,
+    Atom, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask, MapState, Window,
 };
 
+use super::feigned::{Feigned, Found};
 use super::guests::{Act, Guests};
-use super::leading;
 use super::link::Link;
 use super::master::Pair;
 use super::person::same_client;
-use super::settle;
+use super::{leading, parking, settle};
 use crate::InputError;
 
 /// How long after a gesture its application is watched: a dialog of an office takes seconds.
@@ -51,6 +51,8 @@ struct Book {
     leases: Vec<Lease>,
     /// The last action of an element, which may open something.
     act: Option<Act>,
+    /// Windows that are to be told that they have not the focus.
+    feigned: Vec<Feigned>,
     is_closed: bool,
     /// How often it was asked whether all is heard.
     asked: u32,
@@ -67,9 +69,9 @@ struct Post {
     hands: Link,
     own: Pair,
     person: Pair,
+    /// Where the agent's pointer rests.
+    parking: Window,
     book: Mutex<Book>,
-    /// For the thread: there is something to watch, or nothing any more.
-    news: Condvar,
     /// From the thread: it has heard more.
     calm: Condvar,
 }
@@ -86,10 +88,15 @@ pub struct Porter {
 
 impl Porter {
     /// Begins with nothing to watch.
-    pub fn open(display: Option<&str>, own: Pair, person: Pair) -> Result<Self, InputError> {
+    pub fn open(
+        display: Option<&str>,
+        (own, person): (Pair, Pair),
+        parking: Window,
+    ) -> Result<Self, InputError> {
         let (eyes, hands) = (Link::open(display)?, Link::open(display)?);
-        let (news, calm) = (Condvar::new(), Condvar::new());
-        let post = Arc::new(Post { eyes, hands, own, person, book: Mutex::default(), news, calm });
+        let (book, calm) = (Mutex::default(), Condvar::new());
+        let post = Arc::new(Post { eyes, hands, own, person, parking, book, calm });
+        post.listen(false)?;
         let thread = std::thread::Builder::new().name("porter".to_owned()).spawn({
             let post = Arc::clone(&post);
             move || post.follow()
@@ -136,10 +143,23 @@ impl Porter {
         self.post.lock().act = None;
     }
 
+    /// Windows that believe to have the focus are from now on told otherwise, as soon as their applications have settled
+    /// and show no menu.
+    pub fn take_over(&self, feigned: Vec<Window>) -> Result<(), InputError> {
+        feigned.into_iter().try_for_each(|window| self.post.take_over(window))
+    }
+
+    /// The windows that are to be told so yet, which is not done here any more. What is under way goes on until
+    /// [`Porter::catch_up`] returns.
+    pub fn give_over(&self) -> Vec<Window> {
+        std::mem::take(&mut self.post.lock().feigned).into_iter().map(|feigned| feigned.window).collect()
+    }
+
     /// Ends all watches; what was led is led back when this returns.
     pub fn close(&mut self) {
         self.post.lock().is_closed = true;
-        self.post.news.notify_all();
+        // Where the connection is lost the thread has ended.
+        let _ = self.post.wake();
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has nothing left to say.
             let _ = thread.join();
@@ -158,7 +178,10 @@ impl Post {
         let (hands, now) = (&self.hands, Instant::now());
         let focus = xinput::xi_get_focus(&hands.conn, self.person.keyboard)?.reply()?.focus;
         if focus > 1 && same_client(hands, focus, window) {
-            return Ok(());
+            // Nor is it watched any more, or one that had its ids and is gone.
+            let feigned = self.lock().feigned.clone();
+            let is_feigned = feigned.iter().any(|feigned| same_client(hands, feigned.window, window));
+            return self.end(|lease| same_client(hands, lease.window, window) && !is_feigned);
         }
         let pid = settle::process(hands, window)?;
         let mut book = self.lock();
@@ -180,9 +203,25 @@ impl Post {
         }
         if was_idle {
             self.listen(true)?;
-            self.news.notify_all();
+            // After that: what is read meanwhile wakes nobody.
+            self.wake()?;
         }
         Ok(())
+    }
+
+    fn take_over(&self, window: Window) -> Result<(), InputError> {
+        let is_watched =
+            |book: &Book| book.leases.iter().any(|lease| same_client(&self.hands, lease.window, window));
+        if !is_watched(&self.lock()) {
+            self.watch(window)?;
+        }
+        let mut book = self.lock();
+        // Otherwise the person works in the application, and has given it the focus.
+        if is_watched(&book) {
+            book.feigned.push(Feigned::new(window));
+        }
+        drop(book);
+        self.wake()
     }
 
     fn expect(&self, window: Window, done: Option<Instant>) {
@@ -202,11 +241,20 @@ impl Post {
         book.asked += 1;
         let asked = book.asked;
         // It takes its place among the events.
-        let question =
-            ClientMessageEvent::new(32, self.eyes.own, self.eyes.atoms._BACKLOT_HEARD, [asked, 0, 0, 0, 0]);
-        self.hands.conn.send_event(false, self.eyes.own, EventMask::NO_EVENT, question)?;
-        self.hands.conn.flush()?;
+        self.send(self.eyes.atoms._BACKLOT_HEARD, asked)?;
         Ok(Some(asked))
+    }
+
+    /// Has the thread look what there is to do.
+    fn wake(&self) -> Result<(), InputError> {
+        self.send(self.eyes.atoms.WM_PROTOCOLS, 0)
+    }
+
+    fn send(&self, kind: Atom, number: u32) -> Result<(), InputError> {
+        let message = ClientMessageEvent::new(32, self.eyes.own, kind, [number, 0, 0, 0, 0]);
+        self.hands.conn.send_event(false, self.eyes.own, EventMask::NO_EVENT, message)?;
+        self.hands.conn.flush()?;
+        Ok(())
     }
 
     fn catch_up(&self, mut meanwhile: impl FnMut() -> Result<(), InputError>) -> Result<(), InputError> {
@@ -226,11 +274,12 @@ impl Post {
         Ok(())
     }
 
-    /// Hears of new windows, of the active window and of what the person presses.
+    /// Hears of new windows, of the active window and of what the person presses; always of the screen's size.
     fn listen(&self, listens: bool) -> Result<(), InputError> {
         let (conn, root) = (&self.eyes.conn, self.eyes.root);
-        let events = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
-        let events = if listens { events } else { EventMask::NO_EVENT };
+        let events =
+            EventMask::STRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
+        let events = if listens { events } else { EventMask::STRUCTURE_NOTIFY };
         conn.change_window_attributes(root, &ChangeWindowAttributesAux::new().event_mask(events))?;
         let raw = |mask: XIEventMask| if listens { mask } else { XIEventMask::from(0u32) };
         let buttons = raw(XIEventMask::RAW_BUTTON_PRESS | XIEventMask::RAW_BUTTON_RELEASE);
@@ -246,35 +295,33 @@ impl Post {
     fn follow(&self) {
         // Where it is permitted: whoever hears first that a window wants the focus has the say.
         let _ = setpriority_process(Some(gettid()), URGENT);
+        let _end = End(self);
         loop {
-            let mut book = self.lock();
-            while book.leases.is_empty() && !book.is_closed {
-                book = self.news.wait(book).unwrap_or_else(PoisonError::into_inner);
-            }
-            if book.is_closed {
-                for lease in std::mem::take(&mut book.leases) {
-                    // Where the connection is lost, the server has nobody to lead.
-                    let _ = self.lead_back(lease.window);
-                }
-                return;
-            }
-            drop(book);
             // A window may be gone when it is asked about: then it begins anew with how things are.
-            if let Err(error) = self.attend() {
-                if error.code() == LOST {
-                    // The agent's own connection says so too.
-                    self.lock().is_closed = true;
-                    self.calm.notify_all();
-                } else {
+            match self.attend() {
+                Ok(()) if self.lock().is_closed => return,
+                Err(error) if error.code() == LOST => return,
+                Err(_) => {
                     let now = Instant::now();
                     let _ = self.end(|lease| lease.until <= now);
                 }
+                Ok(()) => {}
             }
         }
     }
 
-    /// Watches until nothing is left to be watched.
+    /// Waits until there is something to watch, and watches until nothing is left.
     fn attend(&self) -> Result<(), InputError> {
+        while self.is_idle() {
+            let mut is_news = false;
+            while let Some(event) = self.eyes.conn.poll_for_event()? {
+                self.keep_parked(&event)?;
+                is_news = true;
+            }
+            if !is_news {
+                self.doze(None)?;
+            }
+        }
         let mut guests = Guests::new(&self.hands, self.person)?;
         loop {
             let (is_closed, leases) = {
@@ -288,6 +335,8 @@ impl Post {
             while let Some(event) = self.eyes.conn.poll_for_event()? {
                 heard = self.question(&event).or(heard);
                 is_gone |= matches!(event, Event::DestroyNotify(_));
+                self.keep_parked(&event)?;
+                self.lock().feigned.iter_mut().for_each(|feigned| feigned.hear(&self.hands, &event));
                 if let Some(left) = guests.hear(&self.eyes, &event, &leases)? {
                     self.end(|lease| same_client(&self.hands, lease.window, left))?;
                 }
@@ -295,21 +344,63 @@ impl Post {
             if is_gone {
                 self.end(|lease| settle::process(&self.hands, lease.window).ok().flatten() != lease.pid)?;
             }
+            self.unfeign(&mut guests, &leases)?;
             let act = self.lock().act;
             let nap = guests.rest(&self.eyes, act, &leases)?;
             self.answer(heard, guests.patience().is_some());
-            let now = Instant::now();
-            self.end(|lease| lease.until <= now && !self.shows_menu(lease.window).unwrap_or(false))?;
+            let (now, feigned) = (Instant::now(), self.lock().feigned.clone());
+            self.end(|lease| {
+                let is_feigned =
+                    feigned.iter().any(|feigned| same_client(&self.hands, feigned.window, lease.window));
+                lease.until <= now && !is_feigned && !self.shows_menu(lease.window).unwrap_or(false)
+            })?;
             let mut book = self.lock();
             if book.leases.is_empty() {
                 book.act = None;
                 self.listen(false)?;
-                while self.eyes.conn.poll_for_event()?.is_some() {}
                 return Ok(());
             }
             drop(book);
-            self.doze(nap)?;
+            self.doze(Some(nap))?;
         }
+    }
+
+    fn is_idle(&self) -> bool {
+        let book = self.lock();
+        book.leases.is_empty() && !book.is_closed
+    }
+
+    /// Takes the agent's pointer off what it came to lie on when the screen became smaller.
+    fn keep_parked(&self, event: &Event) -> Result<(), InputError> {
+        match event {
+            Event::ConfigureNotify(changed) if changed.window == self.eyes.root => {
+                parking::park_again(&self.hands, self.parking, self.own.pointer)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells those windows that they have not the focus whose applications have settled.
+    fn unfeign(&self, guests: &mut Guests<'_>, watched: &[Window]) -> Result<(), InputError> {
+        let mut settled = Vec::new();
+        {
+            let mut book = self.lock();
+            let mut kept = Vec::new();
+            for mut feigned in book.feigned.drain(..) {
+                match feigned.look(&self.hands)? {
+                    Found::Busy => kept.push(feigned),
+                    Found::Settled => settled.push(feigned.window),
+                    Found::Gone => {}
+                }
+            }
+            book.feigned = kept;
+        }
+        for window in settled {
+            if !guests.unfeign(window, watched)? {
+                self.lock().feigned.push(Feigned::new(window));
+            }
+        }
+        Ok(())
     }
 
     /// The number of a question whether all is heard.
@@ -352,18 +443,34 @@ impl Post {
         menus(&self.hands, window).map(|menus| !menus.is_empty())
     }
 
-    /// Waits for an event.
-    fn doze(&self, time: Duration) -> Result<(), InputError> {
+    /// Waits for an event, at most for a time of less than a second.
+    fn doze(&self, time: Option<Duration>) -> Result<(), InputError> {
         self.eyes.conn.flush()?;
         let mut fds = [PollFd::new(self.eyes.conn.stream(), PollFlags::IN)];
-        let time = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
+        let time = time.map(|time| Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() });
         // A signal only makes the next look come earlier.
-        let _ = poll(&mut fds, Some(&time));
+        let _ = poll(&mut fds, time.as_ref());
         Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends all watches when the thread ends, however it does: nobody waits for it then.
+struct End<'a>(&'a Post);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        let mut book = self.0.lock();
+        book.is_closed = true;
+        for lease in std::mem::take(&mut book.leases) {
+            // Where the connection is lost, the server has nobody to lead.
+            let _ = self.0.lead_back(lease.window);
+        }
+        drop(book);
+        self.0.calm.notify_all();
     }
 }
 

@@ -9,6 +9,17 @@ pub fn process_state(pid: u32) -> Option<char> {
     fields(pid)?.chars().next()
 }
 
+/// The one-letter state of a thread; none when it is gone.
+pub fn thread_state(pid: u32, thread: u32) -> Option<char> {
+    fields_in(&format!("/proc/{pid}/task/{thread}/stat"))?.chars().next()
+}
+
+/// The process that a process descends from; none when it is gone or has ended.
+pub fn parent(pid: u32) -> Option<u32> {
+    let fields = fields(pid)?;
+    fields.split(' ').nth(1).filter(|_| !fields.starts_with(ZOMBIE))?.parse().ok()
+}
+
 /// How often a process has left the processor; none when it is gone.
 pub fn turns(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -31,7 +42,11 @@ pub fn has_mapped(pid: u32, path_end: &str) -> bool {
 
 /// The fields after the command's name, which may hold spaces and parentheses itself.
 fn fields(pid: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    fields_in(&format!("/proc/{pid}/stat"))
+}
+
+fn fields_in(file: &str) -> Option<String> {
+    let stat = std::fs::read_to_string(file).ok()?;
     let (_, fields) = stat.rsplit_once(") ")?;
     Some(fields.to_owned())
 }

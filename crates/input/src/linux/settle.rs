@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use x11rb::CURRENT_TIME;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::Event;
 use x11rb::protocol::res::{self, ClientIdMask, ClientIdSpec};
@@ -24,6 +23,11 @@ const ASLEEP: u32 = 12;
 const DOZE: Duration = Duration::from_millis(1);
 const GLANCE: Duration = Duration::from_micros(100);
 
+/// The time in a ping of ours, by which window managers know the answers to their own: those of xfwm4, metacity and kwin
+/// carry the server's time of their asking, those of openbox small numbers. 0 would not do: xfwm4 complains of it, and kwin
+/// holds it for an answer to a ping that it has given up.
+const OUR_TIME: u32 = u32::MAX - 1;
+
 /// How many pings were sent: they come back as they were sent.
 static PINGS: AtomicU32 = AtomicU32::new(0);
 
@@ -42,7 +46,7 @@ pub fn application(
     if thorough {
         match process(link, window)? {
             Some(pid) => asleep(link, pid, patience)?,
-            None => std::thread::sleep(UNSEEN),
+            None => pause(link, UNSEEN.min(patience))?,
         }
     }
     Ok(true)
@@ -58,7 +62,7 @@ pub fn twice(link: &Link, window: Window, patience: Duration) -> Result<bool, In
     }
     if let Some(pid) = process(link, window)? {
         while process_state(pid).is_some_and(|state| state != SLEEPING) && Instant::now() < deadline {
-            std::thread::sleep(GLANCE);
+            pause(link, GLANCE)?;
         }
     }
     application(link, window, deadline.saturating_duration_since(Instant::now()), false)
@@ -71,7 +75,7 @@ fn asleep(link: &Link, pid: u32, patience: Duration) -> Result<(), InputError> {
     let (mut found, mut sleep) = (0, None);
     while found < ASLEEP && Instant::now() < deadline {
         link.sync()?;
-        std::thread::sleep(DOZE);
+        pause(link, DOZE)?;
         let now = process_state(pid).filter(|state| *state == SLEEPING).and_then(|_| turns(pid));
         found = if now.is_some() && now == sleep { found + 1 } else { 0 };
         sleep = now;
@@ -109,28 +113,50 @@ fn ping(link: &Link, mut asked: BTreeSet<Window>, patience: Duration) -> Result<
     let listening = |mask| ChangeWindowAttributesAux::new().event_mask(mask);
     // EWMH asks for the first; Qt sends its answers to those who watch the root window itself.
     let answers = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::STRUCTURE_NOTIFY;
-    let (conn, atoms) = (&link.conn, &link.atoms);
+    let conn = &link.conn;
     conn.change_window_attributes(link.root, &listening(answers))?;
     // An application that was given up may answer yet.
-    let number = PINGS.fetch_add(1, Ordering::Relaxed);
+    let number = next_ping();
     for window in &asked {
-        let data = [atoms._NET_WM_PING, CURRENT_TIME, *window, number, 0];
-        let ping = ClientMessageEvent::new(32, *window, atoms.WM_PROTOCOLS, data);
-        conn.send_event(false, *window, EventMask::NO_EVENT, ping)?;
+        send_ping(link, *window, number)?;
     }
     let answered = asked.is_empty()
         || wait(link, patience, |event| {
-            if let Event::ClientMessage(message) = event {
-                let [kind, _, window, answered, _] = message.data.as_data32();
-                if message.window == link.root && kind == atoms._NET_WM_PING && answered == number {
-                    asked.remove(&window);
-                }
+            if let Some((window, _)) = answer_of(link, event).filter(|(_, answered)| *answered == number) {
+                asked.remove(&window);
             }
             asked.is_empty()
         })?;
     conn.change_window_attributes(link.root, &listening(EventMask::NO_EVENT))?;
     link.drain()?;
     Ok(answered)
+}
+
+/// The number of a new ping.
+pub fn next_ping() -> u32 {
+    PINGS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Asks an application by its window whether it has read what was sent to it before.
+pub fn send_ping(link: &Link, window: Window, number: u32) -> Result<(), InputError> {
+    let atoms = &link.atoms;
+    let data = [atoms._NET_WM_PING, OUR_TIME, window, number, 0];
+    let ping = ClientMessageEvent::new(32, window, atoms.WM_PROTOCOLS, data);
+    link.conn.send_event(false, window, EventMask::NO_EVENT, ping)?;
+    Ok(())
+}
+
+/// The window that was asked and the number of the ping, if the event is an answer.
+pub fn answer_of(link: &Link, event: &Event) -> Option<(Window, u32)> {
+    let Event::ClientMessage(message) = event else { return None };
+    let [kind, _, window, number, _] = message.data.as_data32();
+    (message.window == link.root && kind == link.atoms._NET_WM_PING).then_some((window, number))
+}
+
+/// True when the process that made the window waits for something, or cannot be seen.
+pub fn is_asleep(link: &Link, window: Window) -> Result<bool, InputError> {
+    let state = process(link, window)?.and_then(process_state);
+    Ok(state.is_none_or(|state| state == SLEEPING))
 }
 
 /// Waits until the window manager has done what it was asked before, for at most `patience`: it answers
@@ -183,6 +209,19 @@ fn wait(link: &Link, patience: Duration, mut meant: impl FnMut(&Event) -> bool) 
         if Instant::now() >= deadline {
             return Ok(false);
         }
-        std::thread::sleep(GLANCE);
+        pause(link, GLANCE)?;
+    }
+}
+
+/// Waits for a time, and lets arrive what the person does meanwhile.
+pub fn pause(link: &Link, time: Duration) -> Result<(), InputError> {
+    let until = Instant::now() + time;
+    loop {
+        link.breathe()?;
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(DOZE));
     }
 }

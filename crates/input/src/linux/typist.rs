@@ -1,7 +1,7 @@
 //! Keys and texts for an application that reads them from messages.
 
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use x11rb::protocol::xproto::ConnectionExt as _;
 
@@ -16,8 +16,8 @@ use super::{person, settle};
 use crate::plan::{self, Layout};
 use crate::{Delivery, InputError, KeyPress, Text, keys};
 
-/// How long the person's devices are held at a time for what a shortcut opens.
-const HELD: Duration = Duration::from_millis(100);
+/// How long the person's devices are held for an application that does not answer.
+const HELD: Duration = Duration::from_secs(1);
 
 /// Who writes the messages, and whose keyboard map they go by.
 pub struct Typist<'a> {
@@ -50,11 +50,10 @@ impl Typist<'_> {
         let active = keys::is_shortcut(press.keysym, &press.modifiers);
         // A dialog that a shortcut opens asks for the focus when it is shown, and again when the window is told that
         // it has not the focus.
-        let mut still =
-            if active { Some(self.link.alone(|| Still::hold(self.link, self.person))?) } else { None };
-        let breathe = |still: &mut Option<Still<'_>>| {
-            let is_hers = || person::has_focus(self.link, self.person, &before);
-            still.as_mut().map_or(Ok(()), |still| still.breathe(is_hers))
+        let mut still = if active {
+            Some(self.link.alone(|| Still::hold(self.link, self.person, &before))?)
+        } else {
+            None
         };
         let mut messages = self.messages(press.window_id, &plan.layout, active)?;
         let mut is_halted = false;
@@ -64,13 +63,11 @@ impl Typist<'_> {
                 messages.run(&plan::press(stroke, held))?;
             }
         }
-        if active {
-            // What the application still has to read, it reads as the window that has the focus.
-            let deadline = Instant::now() + keyboard::PATIENCE;
-            while !settle::application(self.link, press.window_id, HELD, true)? && Instant::now() < deadline {
-                // The person is not to wait with one that hangs.
-                breathe(&mut still)?;
-            }
+        // What the application still has to read, it reads as the window that has the focus.
+        if active && !settle::application(self.link, press.window_id, HELD, true)? {
+            // The person is not to wait with one that hangs.
+            still = None;
+            settle::application(self.link, press.window_id, keyboard::PATIENCE, true)?;
         }
         let focus_feigned = messages.feigns_focus();
         let events = messages.finish()?;
@@ -79,7 +76,7 @@ impl Typist<'_> {
             return Err(InputError::Halted { window_id: press.window_id, gesture: "key" });
         }
         let is_calm = person::settle(self.link, press.window_id)?;
-        self.porter.borrow().catch_up(|| breathe(&mut still))?;
+        self.porter.borrow().catch_up(|| self.link.breathe())?;
         let delivery = person::release(self.link, self.person, &before, press.window_id, events, still)?;
         if !is_calm {
             self.porter.borrow().linger(press.window_id)?;

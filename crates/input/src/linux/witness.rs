@@ -19,7 +19,21 @@ pub struct Witness {
     pub stack: Vec<Window>,
 }
 
+/// Where the person's keys go.
+#[derive(Clone, Copy, Debug)]
+pub struct Home {
+    /// The window that has the person's keyboard focus.
+    pub focus: Window,
+    /// The active window.
+    pub active: Option<Window>,
+}
+
 impl Witness {
+    /// Where the person's keys went.
+    pub fn home(&self) -> Home {
+        Home { focus: self.focus, active: self.active }
+    }
+
     /// Asks the server, in one round trip.
     pub fn look(link: &Link, person: Pair) -> Result<Self, InputError> {
         let pointer = xinput::xi_query_pointer(&link.conn, link.root, person.pointer)?;

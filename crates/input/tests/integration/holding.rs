@@ -1,7 +1,10 @@
 //! What a person types while an element acts: no key goes where the application takes the focus to.
 
+use std::time::Duration;
+
+use crate::qt_keys::application;
 use crate::stage::{Server, Stage, until};
-use input::Agent;
+use input::{Agent, KeyPress, Modifier};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{
     ConnectionExt as _, EventMask, GrabMode, GrabStatus, InputFocus, KEY_PRESS_EVENT, KEY_RELEASE_EVENT,
@@ -13,9 +16,11 @@ use x11rb::{CURRENT_TIME, NONE};
 /// Keycodes of a PC keyboard.
 const A: u8 = 38;
 const B: u8 = 56;
+/// Half of the time for which the driver waits for an application that does not answer.
+const SHORT: Duration = Duration::from_secs(5);
 
 /// A key of the person's; before it, and before anybody can do anything about it, the focus goes to the `thief`.
-fn press(stage: &Stage, key: u8, thief: Option<Window>) {
+fn press_key(stage: &Stage, key: u8, thief: Option<Window>) {
     let (conn, _) = stage.connection();
     conn.grab_server().unwrap();
     if let Some(thief) = thief {
@@ -40,9 +45,9 @@ fn keys_arrive_while_an_element_acts_and_none_goes_where_the_focus_is_taken_to()
         let before = stage.person();
         let agent = Agent::open(&stage.display, "test").unwrap();
         agent.begin_action(back.window).unwrap();
-        press(&stage, A, None);
+        press_key(&stage, A, None);
         front.journal.wait("a key before the application has answered", |record| record["key"] == "a");
-        press(&stage, B, Some(back.window));
+        press_key(&stage, B, Some(back.window));
         front.journal.wait("the key after the focus was taken", |record| record["key"] == "b");
         agent.end_action().unwrap();
         until("what was taken", || (stage.person() == before).then_some(()));
@@ -58,7 +63,7 @@ fn a_key_arrives_at_once_when_what_an_element_did_has_opened_nothing() {
     let agent = Agent::open(&stage.display, "test").unwrap();
     for _ in 0..3 {
         agent.begin_action(back.window).unwrap();
-        press(&stage, A, None);
+        press_key(&stage, A, None);
         agent.end_action().unwrap();
         front.journal.wait("the key", |record| record["key"] == "a");
     }
@@ -70,5 +75,32 @@ fn a_key_arrives_at_once_when_what_an_element_did_has_opened_nothing() {
         let status = grabbed.reply().unwrap().status;
         conn.ungrab_pointer(CURRENT_TIME).unwrap();
         (status == GrabStatus::SUCCESS).then_some(())
+    });
+}
+
+#[test]
+fn keys_arrive_while_an_application_hangs_over_a_shortcut_on_a_borrowed_key() {
+    let mut stage = Stage::open(Server::Xvfb);
+    let mut front = stage.gtk("front", 20, 20, 700, 600);
+    stage.put_pointer(700, 500);
+    let before = stage.keymap();
+    let (window_id, ..) = application(&mut stage, "6", &[]);
+    stage.run("xdotool", &["windowactivate", "--sync", &front.window.to_string()]);
+    until("the person's focus", || (stage.person().2 == front.window + 1).then_some(()));
+    stage.signal("STOP");
+    let agent = Agent::open(&stage.display, "test").unwrap();
+    let press = KeyPress { window_id, keysym: 0xe9, modifiers: vec![Modifier::Control], count: 1, at: None };
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| agent.press_key(&press));
+        until("the borrowed key", || (stage.keymap() != before).then_some(()));
+        // Longer than the devices may be held at a time.
+        for _ in 0..10 {
+            assert!(!call.is_finished(), "the shortcut waits for its application");
+            press_key(&stage, A, None);
+            let arrived = front.journal.next(SHORT, |record| record["key"] == "a");
+            assert!(arrived.is_some(), "a key of the person's waits for an application that hangs");
+        }
+        stage.signal("CONT");
+        call.join().unwrap().unwrap();
     });
 }

@@ -2,10 +2,15 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 mod chromium;
+mod core_pointer;
+mod core_remains;
+mod core_text;
 mod covered;
 mod gtk3;
 mod holding;
 mod leading;
+mod lists;
+mod parking;
 mod qt5;
 mod qt_keys;
 mod reach;

@@ -9,7 +9,7 @@ const TEXT: &str = "Grüße, WORLD! 世界 😀 é Ж €";
 const VERSIONS: [&str; 2] = ["5", "6"];
 
 /// The Qt application behind the person's window, its window ids and its journal.
-fn application(stage: &mut Stage, version: &str, more: &[&str]) -> (u32, u32, Journal) {
+pub fn application(stage: &mut Stage, version: &str, more: &[&str]) -> (u32, u32, Journal) {
     let mut command = stage.command("/usr/bin/python3");
     command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/keys_qt.py"));
     command.args([version, "back", "50", "60", "300", "200"]).args(more);

@@ -1,9 +1,10 @@
 //! Nothing stays behind: after close, and after a crash in the middle of a gesture.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::stage::{Server, Stage};
+use crate::stage::{Server, Stage, until};
 use desktop::Point;
 use input::{Agent, Button, Click, Modifier, Text, sweep_agents};
 use x11rb::protocol::xinput::{
@@ -16,6 +17,7 @@ use x11rb::rust_connection::RustConnection;
 const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
 const DISPLAY: &str = "INPUT_TEST_DISPLAY";
 const KILLED: &str = "remains::killed_in_the_middle_of_a_gesture_the_next_start_repairs";
+const CONTAINED: &str = "remains::an_agent_of_another_container_is_swept_when_it_has_ended_and_not_before";
 const WINDOW: &str = "INPUT_TEST_WINDOW";
 const GESTURE: &str = "INPUT_TEST_GESTURE";
 
@@ -53,6 +55,52 @@ fn closing_removes_the_devices() {
         drop(other);
         assert_eq!(stage.masters(), before);
     }
+}
+
+#[test]
+fn an_agent_of_another_container_is_swept_when_it_has_ended_and_not_before() {
+    if let Ok(display) = std::env::var(DISPLAY) {
+        let agent = Agent::open(&display, "contained").unwrap();
+        println!("\nready");
+        // The process is killed here.
+        std::thread::park();
+        return drop(agent);
+    }
+    for server in SERVERS {
+        let stage = Stage::open(server);
+        let before = stage.masters();
+        let mut child = Command::new("unshare")
+            .args(["--pid", "--fork", "--mount-proc", "--kill-child"])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", CONTAINED, "--nocapture"])
+            .env(DISPLAY, &stage.display)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        lines.find(|line| line == "ready").unwrap();
+        assert_eq!(sweep_agents(Some(&stage.display)).unwrap(), [] as [String; 0], "its owner lives");
+        assert_eq!(stage.masters().len(), before.len() + 1);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        until("the sweep", || sweep_agents(Some(&stage.display)).unwrap().pop());
+        assert_eq!(stage.masters(), before);
+    }
+}
+
+#[test]
+fn devices_that_stayed_with_an_application_that_hangs_go_while_their_owner_lives_on() {
+    let mut stage = Stage::open(Server::Xvfb);
+    let before = stage.masters();
+    stage.gtk("back", 50, 60, 500, 400);
+    let agent = Agent::open(&stage.display, "test").unwrap();
+    stage.signal("STOP");
+    agent.close().unwrap();
+    assert_eq!(stage.masters().len(), before.len() + 1, "the application would die of their events");
+    stage.signal("CONT");
+    sweep_agents(Some(&stage.display)).unwrap();
+    assert_eq!(stage.masters(), before);
 }
 
 /// What the killed process does.
@@ -133,12 +181,13 @@ fn a_dead_agents_pressed_button_comes_up() {
         let (conn, screen) = RustConnection::connect(Some(&stage.display)).unwrap();
         let root = x11rb::connection::Connection::setup(&conn).roots[screen].root;
         conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
-        let name = b"backlot 4194303 1 0".to_vec();
+        // No window has the number 7.
+        let name = b"backlot 4194303 1 0 7".to_vec();
         let add = HierarchyChangeDataAddMaster { send_core: true, enable: true, name };
-        let change = HierarchyChange { len: 7, data: HierarchyChangeData::AddMaster(add) };
+        let change = HierarchyChange { len: 8, data: HierarchyChangeData::AddMaster(add) };
         conn.xinput_xi_change_hierarchy(&[change]).unwrap().check().unwrap();
         let devices = conn.xinput_xi_query_device(0u16).unwrap().reply().unwrap().infos;
-        let pointer = devices.iter().find(|device| device.name == b"backlot 4194303 1 0 pointer").unwrap();
+        let pointer = devices.iter().find(|device| device.name == b"backlot 4194303 1 0 7 pointer").unwrap();
         conn.xinput_xi_set_client_pointer(x11rb::NONE, pointer.deviceid).unwrap().check().unwrap();
         let area = back.place("area");
         let (left, top) = stage.origin(back.window);

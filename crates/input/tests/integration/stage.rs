@@ -14,7 +14,7 @@ use x11rb::protocol::xinput::{self, ConnectionExt as _, DeviceType, XIEventMask}
 use x11rb::protocol::xproto::{AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window};
 use x11rb::rust_connection::RustConnection;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits for a condition.
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
@@ -39,7 +39,7 @@ pub struct Stage {
     pub display: String,
     pub folder: stage::Folder,
     /// The X server, then its programs.
-    children: Vec<Child>,
+    pub children: Vec<Child>,
     conn: RustConnection,
     root: Window,
 }
@@ -72,8 +72,10 @@ impl Stage {
         let root = conn.setup().roots[screen].root;
         conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
         let mut stage = Self { display, folder, children: vec![child], conn, root };
-        let manager = stage.command("openbox").arg("--sm-disable").stderr(Stdio::null()).spawn().unwrap();
-        stage.children.push(manager);
+        let mut manager = stage.command("openbox");
+        // It opens its input method anew with each change of the keyboard map; what it composes nobody looks at.
+        manager.arg("--sm-disable").env("XCOMPOSEFILE", "/dev/null").stderr(Stdio::null());
+        stage.spawn(manager);
         until("the window manager", || {
             stage.property(stage.root, "_NET_SUPPORTING_WM_CHECK").first().copied()
         });
@@ -107,6 +109,12 @@ impl Stage {
         let output = child.stdout.take().unwrap();
         self.children.push(child);
         Journal::of(output)
+    }
+
+    /// Sends a signal to the program that was started last.
+    pub fn signal(&self, name: &str) {
+        let pid = self.children.last().unwrap().id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
     /// The GTK3 fixture at a place; answers when it is shown.
@@ -155,11 +163,32 @@ impl Stage {
         keys.map(|key| key.iter().copied().filter(|keysym| *keysym != 0).collect()).collect()
     }
 
+    /// The keycodes that are down on the person's keyboard.
+    pub fn keys_down(&self) -> Vec<u8> {
+        let keys = self.conn.query_keymap().unwrap().reply().unwrap().keys;
+        (0..=255u8).filter(|keycode| keys[usize::from(keycode / 8)] >> (keycode % 8) & 1 == 1).collect()
+    }
+
+    /// The buttons that are down on the person's pointer, as bits from the first.
+    pub fn buttons_down(&self) -> u16 {
+        u16::from(self.conn.query_pointer(self.root).unwrap().reply().unwrap().mask) >> 8
+    }
+
     /// The names of all master pointers.
     pub fn masters(&self) -> Vec<String> {
         let devices = self.conn.xinput_xi_query_device(0u16).unwrap().reply().unwrap().infos;
         let pointers = devices.into_iter().filter(|device| device.type_ == DeviceType::MASTER_POINTER);
         pointers.map(|device| String::from_utf8(device.name).unwrap()).collect()
+    }
+
+    /// The child of the root window that a master pointer is in, by the beginning of its name.
+    pub fn under(&self, pointer: &str) -> Option<Window> {
+        let devices = self.conn.xinput_xi_query_device(0u16).unwrap().reply().unwrap().infos;
+        let is_meant = |name: &[u8]| name.starts_with(pointer.as_bytes()) && name.ends_with(b" pointer");
+        let found = devices
+            .iter()
+            .find(|device| device.type_ == DeviceType::MASTER_POINTER && is_meant(&device.name))?;
+        Some(self.conn.xinput_xi_query_pointer(self.root, found.deviceid).unwrap().reply().unwrap().child)
     }
 
     /// The pointer that core requests of the window's application go to.
@@ -342,18 +371,40 @@ impl Journal {
         Self { lines, seen: Vec::new() }
     }
 
+    /// All records up to the first that is meant, which is the last of them; they are forgotten.
+    pub fn until(&mut self, what: &str, meant: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let mut all = std::mem::take(&mut self.seen);
+        loop {
+            self.take();
+            all.append(&mut self.seen);
+            if let Some(at) = all.iter().position(&meant) {
+                self.seen = all.split_off(at + 1);
+                return all;
+            }
+            all.push(
+                self.lines.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("waited in vain for {what}")),
+            );
+        }
+    }
+
     /// The first record, seen already or to come, that is meant; what stood before it is forgotten.
     pub fn wait(&mut self, what: &str, meant: impl Fn(&Value) -> bool) -> Value {
-        let deadline = Instant::now() + PATIENCE;
+        let found = self.next(PATIENCE, meant);
+        found.unwrap_or_else(|| panic!("waited in vain for {what}; the journal: {:?}", self.seen))
+    }
+
+    /// As [`Journal::wait`]; none when it did not come in time.
+    pub fn next(&mut self, patience: Duration, meant: impl Fn(&Value) -> bool) -> Option<Value> {
+        let deadline = Instant::now() + patience;
         loop {
             self.take();
             if let Some(at) = self.seen.iter().position(&meant) {
-                return self.seen.drain(..=at).next_back().unwrap();
+                return self.seen.drain(..=at).next_back();
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
                 Ok(record) => self.seen.push(record),
-                Err(_) => panic!("waited in vain for {what}; the journal: {:?}", self.seen),
+                Err(_) => return None,
             }
         }
     }

@@ -11,7 +11,10 @@ const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
 /// A terminal that runs a script behind the person's window.
 fn terminal(stage: &mut Stage, locale: &str, script: &str) -> u32 {
     let mut command = stage.command("xterm");
-    command.args(["-geometry", "80x24+50+60", "-e", script]).current_dir(stage.folder.path());
+    // Its toolkit waits for a window manager that need not move it, five seconds unless told.
+    command
+        .args(["-xrm", "*wmTimeout: 2000", "-geometry", "80x24+50+60", "-e", script])
+        .current_dir(stage.folder.path());
     command.env("LC_ALL", locale).stderr(std::process::Stdio::null());
     stage.spawn(command);
     let window = until("the terminal", || stage.clients().first().copied());

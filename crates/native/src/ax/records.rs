@@ -33,6 +33,11 @@ pub struct AxRequest {
     /// Deepest level below the window that is read; 0 for no limit.
     #[napi(js_name = "max_depth")]
     pub max_depth: u32,
+    /// Whether what lies beyond the view is read too; false when absent.
+    pub offscreen: Option<bool>,
+    /// Whether the places of what nobody operates are read too, such as headings and texts; false when absent.
+    #[napi(js_name = "all_places")]
+    pub all_places: Option<bool>,
     /// Milliseconds that the application may take altogether.
     #[napi(js_name = "timeout_ms")]
     pub timeout_ms: u32,
@@ -49,6 +54,44 @@ pub struct AxFrame {
     pub w: u32,
     /// Height.
     pub h: u32,
+}
+
+/// What a person would have to scroll to.
+#[napi(object, object_from_js = false)]
+pub struct AxBeyond {
+    /// Elements before those in view around them.
+    pub above: u32,
+    /// Elements behind those in view around them.
+    pub below: u32,
+    /// Texts that nobody operates.
+    pub texts: u32,
+    /// True when there may be more: a document without end is not counted to its end.
+    #[napi(js_name = "at_least")]
+    pub at_least: bool,
+    /// True when the tree holds them, so far as it was not cut.
+    pub listed: bool,
+}
+
+/// Where an element is, and the part of its window in which it would be seen.
+#[napi(object, object_from_js = false)]
+pub struct AxPlace {
+    /// The element.
+    pub frame: AxFrame,
+    /// What shows it where it is in view.
+    pub area: AxFrame,
+    /// True when the element has no place, and that of its neighbours in view says where it would be.
+    pub estimated: bool,
+}
+
+impl From<ax::Place> for AxPlace {
+    fn from(place: ax::Place) -> Self {
+        let (frame, area) = (place.frame, place.area);
+        Self {
+            frame: AxFrame { x: frame.x, y: frame.y, w: frame.width, h: frame.height },
+            area: AxFrame { x: area.x, y: area.y, w: area.width, h: area.height },
+            estimated: place.estimated,
+        }
+    }
 }
 
 /// One element that a person can operate.

@@ -7,7 +7,7 @@ use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
-use super::records::{AxChosen, AxElement, AxFound, AxInserted, AxOption, AxWritten};
+use super::records::{AxBeyond, AxChosen, AxElement, AxFound, AxInserted, AxOption, AxPlace, AxWritten};
 use crate::failure::promise;
 
 /// How long reading one element again, or focusing it, may take.
@@ -33,6 +33,29 @@ impl AxSnapshot {
         nullable(self.snapshot.partial().map(str::to_owned))
     }
 
+    /// What lies beyond the view.
+    #[napi(getter, catch_unwind)]
+    pub fn beyond(&self) -> AxBeyond {
+        let ax::Beyond { above, below, texts, at_least, listed } = self.snapshot.beyond();
+        AxBeyond { above, below, texts, at_least, listed }
+    }
+
+    /// Where an element is now, and the part of the window in which it would be seen. Rejects with `stale_element`,
+    /// `unknown_element`, `accessibility_timeout`.
+    #[napi(catch_unwind)]
+    pub fn place<'env>(&self, env: &'env Env, index: u32) -> napi::Result<PromiseRaw<'env, AxPlace>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        promise(env, move || snapshot.place(index, ELEMENT_TIMEOUT).map(AxPlace::from))
+    }
+
+    /// Asks the toolkit to bring an element into view; false where it cannot. Rejects with `stale_element`,
+    /// `unknown_element`, `accessibility_timeout`.
+    #[napi(catch_unwind)]
+    pub fn scroll_to<'env>(&self, env: &'env Env, index: u32) -> napi::Result<PromiseRaw<'env, bool>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        promise(env, move || snapshot.scroll_to(index, ELEMENT_TIMEOUT))
+    }
+
     /// The tree as Markdown; with `query` only matching lines and their ancestors, empty when nothing matches.
     #[napi(catch_unwind)]
     pub fn markdown(&self, query: Option<String>, short_tags: bool) -> String {
@@ -43,6 +66,13 @@ impl AxSnapshot {
     #[napi(catch_unwind)]
     pub fn elements(&self, query: Option<String>) -> String {
         self.snapshot.elements(query.as_deref())
+    }
+
+    /// All that the Markdown shows, what nobody operates with null as its index, as the text of a JSON array like that of
+    /// `elements`; parents stand before their children, which have a greater `depth`.
+    #[napi(catch_unwind)]
+    pub fn printed(&self) -> String {
+        self.snapshot.printed()
     }
 
     /// One element as it was read; null when the snapshot has none of this index.
@@ -105,7 +135,8 @@ impl AxSnapshot {
     }
 
     /// The shown objects of the web pages in the window as the text of a JSON array, parents before children: role, label,
-    /// value, element_index (or null), parent (position in the array, or null), enabled, focusable, attributes (a record)
+    /// value, element_index (or null), parent (position in the array, or null), enabled, focusable, offscreen, attributes
+    /// (a record)
     /// and frame {x, y, w, h} in screen pixels (or null). Rejects with `accessibility_timeout`.
     #[napi(catch_unwind)]
     pub fn page<'env>(&self, env: &'env Env, timeout_ms: u32) -> napi::Result<PromiseRaw<'env, String>> {

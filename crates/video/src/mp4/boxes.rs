@@ -11,8 +11,8 @@ const FLAGS_NEXT: u32 = 0x0101_0000;
 
 /// What the boxes say about the film.
 pub(crate) struct Track {
-    width: u32,
-    height: u32,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
     pub(crate) scale: u32,
     sets: [Vec<u8>; 2],
 }
@@ -111,6 +111,12 @@ impl Track {
             scale: settings.fps * TICKS,
             sets: encoder.parameter_sets(),
         }
+    }
+
+    /// The codec as RFC 6381 names it: profile, constraints and level of the sequence parameter set.
+    pub(crate) fn codec(&self) -> String {
+        let [sequence, _] = &self.sets;
+        format!("avc1.{}", sequence[1..4].iter().map(|byte| format!("{byte:02x}")).collect::<String>())
     }
 
     /// `moov`: of a file in fragments, or with the index of a finished one.

@@ -1,6 +1,7 @@
 //! An MP4 file that can be played whenever its making ends: fragments of a second, and at the end an index of the whole.
 
 mod boxes;
+mod stream;
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -8,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use crate::VideoError;
 use crate::encoder::{Encoder, Picture};
+pub use stream::LiveStart;
+pub(crate) use stream::Stream;
+
 use boxes::{Index, TICKS, Track, beginning, fragment, large_mdat};
 
 /// A film's file while it is made.

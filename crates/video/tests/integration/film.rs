@@ -14,14 +14,14 @@ fn started(stage: &Stage, path: &Path) -> Film {
 }
 
 /// Luma of the last picture of a film.
-fn last_picture(path: &Path, width: usize, height: usize) -> Vec<u8> {
+pub fn last_picture(path: &Path, width: usize, height: usize) -> Vec<u8> {
     let decoded = ffmpeg::decoded(path);
     let size = width * height * 3 / 2;
     decoded[decoded.len() - size..][..width * height].to_vec()
 }
 
 /// Luma of the screen now, as another program captures it.
-fn screen(stage: &Stage) -> Vec<u8> {
+pub fn screen(stage: &Stage) -> Vec<u8> {
     let output = Command::new("ffmpeg")
         .args(["-v", "error", "-f", "x11grab", "-video_size", "1280x800", "-i", stage.display()])
         .args(["-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "bgra", "-"])
@@ -35,7 +35,7 @@ fn screen(stage: &Stage) -> Vec<u8> {
     output.stdout.chunks_exact(4).map(luma).collect()
 }
 
-fn psnr(one: &[u8], other: &[u8]) -> f64 {
+pub fn psnr(one: &[u8], other: &[u8]) -> f64 {
     let error: f64 = one.iter().zip(other).map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2)).sum();
     10.0 * (255.0 * 255.0 * one.len() as f64 / error).log10()
 }

@@ -1,8 +1,10 @@
 //! Random pictures of random sizes: what the encoder says that a decoder shows, ffmpeg shows, bit by bit.
 
+use std::time::Duration;
+
 use crate::support::{Take, canvas::Canvas};
 use desktop::Rect;
-use video::Settings;
+use video::{Settings, Terms};
 
 /// Pixels that a film of the short test has in all its pictures, and one of the long test.
 const MOST_PIXELS: (u32, u32) = (2_000_000, 60_000_000);
@@ -57,6 +59,23 @@ fn change(canvas: &mut Canvas) {
     }
 }
 
+/// Films the canvas, mostly on terms under which much is drafted; what was drafted some pictures ago has rested.
+fn shoot(take: &mut Take) {
+    let picture = |number: usize| Duration::from_secs(number as u64);
+    let number = take.shown.len();
+    match take.canvas.random(8) {
+        0 => take.shoot(),
+        1 if number > 0 && !take.is_filled => take.fill(),
+        kind => take.shoot_on(&Terms {
+            now: picture(number),
+            rested: picture(number.saturating_sub(3)),
+            free: if kind == 2 { 20_000 } else { 0 },
+            usual: 300,
+            most: 1_000,
+        }),
+    }
+}
+
 /// Films changes that a seed tells, of at most so many pixels in all, and compares every picture.
 fn film(seed: u64, largest: (u32, u32), most_pixels: u32) -> Settings {
     let mut chance = Canvas::seeded(1, 1, seed);
@@ -71,7 +90,7 @@ fn film(seed: u64, largest: (u32, u32), most_pixels: u32) -> Settings {
         // A part of them is like the one before.
         let changes = [0, 0, 1, 1, 2, 5][take.canvas.random(6) as usize];
         (0..changes).for_each(|_| change(&mut take.canvas));
-        take.shoot();
+        shoot(&mut take);
     }
     take.finish().decodes();
     settings

@@ -6,7 +6,7 @@ pub mod ffmpeg;
 use std::path::{Path, PathBuf};
 
 use desktop::Rect;
-use video::{Encoder, Movie, Settings, Shown, VideoError};
+use video::{Encoder, Movie, Picture, Settings, Shown, Terms, VideoError};
 
 use canvas::Canvas;
 
@@ -20,6 +20,8 @@ pub struct Take {
     pub shown: Vec<Shown>,
     pub sizes: Vec<usize>,
     pub syncs: Vec<bool>,
+    /// The last one is a picture that no other goes by; another has to come between it and the next such.
+    pub is_filled: bool,
     folder: stage::Folder,
 }
 
@@ -44,23 +46,44 @@ impl Take {
         let movie = Movie::create(&path, &encoder).unwrap();
         let canvas = Canvas::new(settings.width, settings.height);
         let (shown, sizes, syncs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut take = Self { canvas, encoder, movie, path, shown, sizes, syncs, folder };
+        let mut take = Self { canvas, encoder, movie, path, shown, sizes, syncs, is_filled: false, folder };
         take.canvas.touch(Rect { x: 0, y: 0, width: settings.width, height: settings.height });
         take
     }
 
     /// Films the canvas as it is now.
     pub fn shoot(&mut self) {
+        self.paint();
+        self.keep(|encoder| encoder.picture());
+    }
+
+    /// The same for somebody who waits for it.
+    pub fn shoot_on(&mut self, terms: &Terms) {
+        self.paint();
+        self.keep(|encoder| encoder.picture_on(terms));
+    }
+
+    /// Films the last picture again, as one that no other goes by.
+    pub fn fill(&mut self) {
+        self.keep(|encoder| encoder.filler());
+        self.is_filled = true;
+    }
+
+    fn keep(&mut self, make: impl FnOnce(&mut Encoder) -> Picture<'_>) {
+        self.is_filled = false;
+        let picture = make(&mut self.encoder);
+        self.sizes.push(picture.data.len());
+        self.syncs.push(picture.is_sync);
+        self.movie.add(picture).unwrap();
+        self.shown.push(self.encoder.shown());
+    }
+
+    fn paint(&mut self) {
         for area in std::mem::take(&mut self.canvas.damage) {
             if let Some(area) = self.encoder.paintable(area) {
                 self.encoder.paint(area, &self.canvas.cut(area)).unwrap();
             }
         }
-        let picture = self.encoder.picture();
-        self.sizes.push(picture.data.len());
-        self.syncs.push(picture.is_sync);
-        self.movie.add(picture).unwrap();
-        self.shown.push(self.encoder.shown());
     }
 
     /// The file as it is when the process is killed now.

@@ -1,14 +1,17 @@
-/** The console: the VMs of a host, live, and what one does with them. */
+/** The console: the VMs and sandboxes of a host, live, and what one does with them. */
 import { vmAnchor } from '@backlot/contract/vmhost/console'
+import { sandboxAnchor } from '@backlot/contract/vmhost/sandboxes'
 import { render } from 'preact'
 import { useEffect, useReducer, useState } from 'preact/hooks'
 import { CreateDialog } from './create-dialog.tsx'
 import { HostState, vmKey } from './host-state.ts'
 import { LogView } from './log-view.tsx'
+import { SandboxState } from './sandboxes/state.ts'
+import { SandboxView } from './sandboxes/view.tsx'
 import { VmList } from './vm-list.tsx'
 import { VmView } from './vm-view.tsx'
 
-/** What the address says after `#`: a VM's key, its name alone, `logs`, or nothing. */
+/** What the address says after `#`: a VM's key, its name alone, a sandbox, `logs`, or nothing. */
 const place = (): string => decodeURIComponent(location.hash.slice(1)).replace(/^\/$/, '')
 
 /** Milliseconds between two looks at the VM that is shown: its disk grows without an event. */
@@ -30,14 +33,22 @@ const usePlace = (): string => {
   return shown
 }
 
-const Console = ({ host }: { readonly host: HostState }) => {
+interface Known {
+  readonly host: HostState
+  readonly others: SandboxState
+}
+
+const Console = ({ host, others }: Known) => {
   const [, refresh] = useReducer((count: number) => count + 1, 0)
   const [isCreating, setCreating] = useState(false)
   const shown = usePlace()
   useEffect(() => host.follow(() => refresh(undefined)), [host])
+  useEffect(() => others.follow(() => refresh(undefined)), [others])
   const vms = host.sorted()
   const vm = vms.find((each) => vmKey(each) === shown)
-  const isUnknown = host.isRead && vm === undefined && shown !== '' && shown !== 'logs'
+  const sandbox = others.sandboxes.find(({ name }) => sandboxAnchor(name) === shown)
+  const isOfSandbox = shown.startsWith(sandboxAnchor(''))
+  const isUnknown = host.isRead && vm === undefined && shown !== '' && shown !== 'logs' && !isOfSandbox
   useEffect(() => {
     if (!isUnknown) return
     void host.lookFor(shown).then((found) => {
@@ -68,12 +79,16 @@ const Console = ({ host }: { readonly host: HostState }) => {
           New VM
         </button>
       </header>
-      <VmList vms={vms} shown={shown} host={host} />
+      <VmList vms={vms} shown={shown} host={host} others={others} />
       <main>
         {shown === 'logs' ? (
           <LogView />
         ) : vm !== undefined ? (
           <VmView key={vmKey(vm)} vm={vm} operations={host.operationsOf(vm)} storage={host.storage} />
+        ) : sandbox !== undefined ? (
+          <SandboxView key={sandbox.name} sandbox={sandbox} state={others} />
+        ) : isOfSandbox ? (
+          <p class="lone">{sandboxMissing(others)}</p>
         ) : (
           <Welcome host={host} isMissing={shown !== ''} create={() => setCreating(true)} />
         )}
@@ -81,6 +96,11 @@ const Console = ({ host }: { readonly host: HostState }) => {
       {isCreating && <CreateDialog storage={host.storage} close={() => setCreating(false)} />}
     </>
   )
+}
+
+const sandboxMissing = ({ isRead, fault }: SandboxState): string => {
+  if (isRead) return 'There is no such sandbox here any more. Choose another from the list.'
+  return fault === undefined ? 'Reading the sandboxes…' : `The sandboxes cannot be read: ${fault}`
 }
 
 const Welcome = (props: { readonly host: HostState; readonly isMissing: boolean; readonly create: () => void }) => {
@@ -103,4 +123,4 @@ const Welcome = (props: { readonly host: HostState; readonly isMissing: boolean;
 // The link that opened the page has been used up: it is no address to come back to.
 if (location.search !== '') history.replaceState(null, '', `/${location.hash}`)
 const root = document.getElementById('console')
-if (root !== null) render(<Console host={new HostState()} />, root)
+if (root !== null) render(<Console host={new HostState()} others={new SandboxState()} />, root)

@@ -1,5 +1,5 @@
 /** Asks what of a VM is to be another; what stays as it is is not sent. */
-import { sizeOf } from '@backlot/contract/size'
+import { sizeOf } from '@backlot/contract/fields/size'
 import { vmHost } from '@backlot/contract/vmhost'
 import { vmAnchor } from '@backlot/contract/vmhost/console'
 import type { Vm } from '@backlot/contract/vmhost/vm'

@@ -2,16 +2,20 @@
 import { vmAnchor } from '@backlot/contract/vmhost/console'
 import type { Operation } from '@backlot/contract/vmhost/operation'
 import type { Vm } from '@backlot/contract/vmhost/vm'
+import type { ScreenProps } from '@backlot/serve/page/screen'
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
 import { bytes, moment } from './format.ts'
 import type { Storage } from './host-state.ts'
 import { OperationList } from './operation-list.tsx'
-import { service } from './reach.ts'
+import { screenUrl, service } from './reach.ts'
 import { RunDialog } from './run-dialog.tsx'
 import { SetDialog } from './set-dialog.tsx'
 import { useWorking } from './working.ts'
+
+/** A start is cancelled; of a damaged one something may run. */
+const canStop: readonly Vm['status'][] = ['starting', 'running', 'damaged']
 
 /** The VM and its operations, the latest first. */
 export const VmView = (props: {
@@ -48,7 +52,7 @@ export const VmView = (props: {
           </button>
           <button
             type="button"
-            disabled={vm.status !== 'running' || working.what !== undefined}
+            disabled={!canStop.includes(vm.status) || working.what !== undefined}
             onClick={() => working.run('stopping…', () => service.stopVm(at))}
           >
             Stop
@@ -87,20 +91,20 @@ const ScreenPart = ({ vm }: { readonly vm: Vm }) => {
   const [part, setPart] = useState<{ readonly Screen: ComponentType<ScreenProps> }>()
   const isOn = vm.status === 'running' && vm.vncUrl !== null
   useEffect(() => {
-    if (isOn) void import('./screen.tsx').then(({ default: Screen }) => setPart({ Screen }))
+    if (isOn) void import('@backlot/serve/page/screen').then(({ default: Screen }) => setPart({ Screen }))
   }, [isOn])
   if (!isOn || vm.vncUrl === null) {
     const words = vm.status === 'running' ? 'It runs without a display.' : 'The screen appears here while the VM runs.'
     return <p class="screen off">{words}</p>
   }
   if (part === undefined) return <p class="screen off">Joining the screen…</p>
-  return <part.Screen name={vm.name} storage={vm.locationName} password={passwordOf(vm.vncUrl)} />
-}
-
-interface ScreenProps {
-  readonly name: string
-  readonly storage: string
-  readonly password: string
+  return (
+    <part.Screen
+      url={screenUrl(vm.name, vm.locationName)}
+      password={passwordOf(vm.vncUrl)}
+      refused="The VM refused the password of its screen; looking again…"
+    />
+  )
 }
 
 /** What the record says, row by row; what is unknown is left out. */

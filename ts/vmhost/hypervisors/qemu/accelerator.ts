@@ -2,10 +2,11 @@
  * What guests run on here. A device file says little: KVM may be refused, or belong to a kernel under which guests
  * hang. So a tiny guest is started under each accelerator, and the answer holds until this machine boots again.
  */
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { choice } from '@backlot/contract/choice'
 import { Failure } from '@backlot/contract/failure'
+import { choice } from '@backlot/contract/fields/choice'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Accelerator } from './arguments.ts'
@@ -94,7 +95,15 @@ const keep = async (cache: string, kept: Static<typeof Kept>): Promise<void> => 
 
 const probe = async (program: string, limitsMs: Readonly<Record<Accelerator, number>>): Promise<Acceleration> => {
   const version = (await Bun.$`${program} --version`.quiet().nothrow().text()).split('\n')[0] ?? ''
-  const folder = await mkdtemp('/tmp/backlot-probe-')
+  // Not awaited: who ends in between would leave it.
+  const folder = mkdtempSync('/tmp/backlot-probe-')
+  const ending = new AbortController()
+  // Who asks may end meanwhile.
+  const leaveNothing = () => {
+    ending.abort()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.once('exit', leaveNothing)
   try {
     const disk = join(folder, 'disk')
     await writeFile(disk, tinyGuestDisk())
@@ -103,10 +112,11 @@ const probe = async (program: string, limitsMs: Readonly<Record<Accelerator, num
       return { accelerator, version, refusal, slowdown }
     }
     const began = performance.now()
-    const emulated = await start(program, 'tcg', disk, limitsMs.tcg)
+    const emulated = await start({ program, accelerator: 'tcg', disk, limitMs: limitsMs.tcg, signal: ending.signal })
     const emulatedMs = performance.now() - began
     const limitMs = 'loopMs' in emulated ? Math.max(hangs.leastMs, Math.ceil(hangs.factor * emulatedMs)) : limitsMs.kvm
-    const native = await start(program, 'kvm', disk, Math.min(limitsMs.kvm, limitMs))
+    const nativeMs = Math.min(limitsMs.kvm, limitMs)
+    const native = await start({ program, accelerator: 'kvm', disk, limitMs: nativeMs, signal: ending.signal })
     if ('loopMs' in native) return found('kvm', native, null)
     if ('loopMs' in emulated) return found('tcg', emulated, native.refusal)
     const refusals = [native.refusal, emulated.refusal]
@@ -116,7 +126,8 @@ const probe = async (program: string, limitsMs: Readonly<Record<Accelerator, num
       { program, refusals },
     )
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    leaveNothing()
+    process.off('exit', leaveNothing)
   }
 }
 
@@ -125,12 +136,17 @@ interface Through {
   readonly loopMs: number
 }
 
-const start = async (
-  program: string,
-  accelerator: Accelerator,
-  disk: string,
-  limitMs: number,
-): Promise<Through | { refusal: string }> => {
+interface Start {
+  readonly program: string
+  readonly accelerator: Accelerator
+  readonly disk: string
+  readonly limitMs: number
+  /** Ends the guest. */
+  readonly signal: AbortSignal
+}
+
+const start = async (options: Start): Promise<Through | { refusal: string }> => {
+  const { program, accelerator, disk, limitMs, signal } = options
   const child = Bun.spawn(
     [
       program,
@@ -139,7 +155,7 @@ const start = async (
       ...['-chardev', 'stdio,id=out,signal=off', '-device', 'isa-debugcon,iobase=0xe9,chardev=out'],
       ...['-device', 'isa-debug-exit,iobase=0xf4,iosize=4'],
     ],
-    { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', timeout: limitMs, killSignal: 'SIGKILL' },
+    { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', timeout: limitMs, killSignal: 'SIGKILL', signal },
   )
   const complaint = child.stderr.text()
   const seenAt: Record<string, number> = {}

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { VmSettings } from '../../vm-settings.ts'
+import type { VmSettings } from '../../vms/vm-settings.ts'
 import { type Launch, qemuArguments } from './arguments.ts'
 
 const settings: VmSettings = {

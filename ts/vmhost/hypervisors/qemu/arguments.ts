@@ -1,11 +1,11 @@
 /** The command line of QEMU for a VM: a pure function of what the VM is and how it is run. */
 import type { Forward, SharedDirectory } from '@backlot/contract/vmhost/vm'
-import type { VmSettings } from '../../vm-settings.ts'
+import type { VmSettings } from '../../vms/vm-settings.ts'
 
 /** What instructions of a guest run on. */
 export type Accelerator = 'kvm' | 'tcg'
 
-/** Files and sockets that a hypervisor uses, by absolute path; what is absent is not attached. */
+/** Files that a hypervisor uses, by absolute path, and its sockets, by name in its working folder; what is absent is not attached. */
 export interface Files {
   readonly disk: string
   readonly kernel?: string
@@ -28,6 +28,8 @@ export interface Launch {
   readonly hasDisplay: boolean
   readonly forwards: readonly Forward[]
   readonly sharedDirectories: readonly SharedDirectory[]
+  /** The machine type that a saved memory is of; absent where the VM boots, on the newest that there is. */
+  readonly machineType?: string | undefined
   /** What stands behind the VM's own words on its kernel's command line. */
   readonly moreWords?: string | undefined
 }
@@ -62,7 +64,7 @@ const blockdev = (node: Readonly<Record<string, unknown>>): string[] => ['-block
 
 const cpus: Readonly<Record<Accelerator, string>> = { kvm: 'host', tcg: 'max' }
 
-const machine = ({ name, settings, accelerator, files, moreWords }: Launch): string[] => [
+const machine = ({ name, settings, accelerator, files, moreWords, machineType }: Launch): string[] => [
   '-name',
   options('', { guest: name }),
   '-uuid',
@@ -72,7 +74,7 @@ const machine = ({ name, settings, accelerator, files, moreWords }: Launch): str
   '-sandbox',
   'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
   '-machine',
-  options('q35', { accel: accelerator, vmport: false, usb: false, 'dump-guest-core': false }),
+  options(machineType ?? 'q35', { accel: accelerator, vmport: false, usb: false, 'dump-guest-core': false }),
   '-cpu',
   cpus[accelerator],
   '-smp',
@@ -90,8 +92,10 @@ const machine = ({ name, settings, accelerator, files, moreWords }: Launch): str
     : ['-append', [settings.append, ...(moreWords === undefined ? [] : [moreWords])].join(' ')]),
 ]
 
-const control = ({ files }: Launch): string[] => [
+const control = ({ files, machineType }: Launch): string[] => [
   '-S',
+  // The memory is handed over when the control socket answers.
+  ...(machineType === undefined ? [] : ['-incoming', 'defer']),
   '-pidfile',
   files.pid,
   '-msg',

@@ -2,26 +2,30 @@
 
 import { readFile, rm, statfs } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { Failure } from '@backlot/contract/failure'
 import type { Ending } from '@backlot/contract/vmhost/vm'
-import { replaceFile } from '../../durable.ts'
-import { vmPath } from '../../vm-directory.ts'
-import type { StoredVm } from '../../vm-store.ts'
-import type { Machine } from '../hypervisor.ts'
-import { tellAgent } from './agent.ts'
-import { boundLog } from './bounded-log.ts'
-import { endingOf, type Seen } from './ending.ts'
-import { execInGuest, type GuestResult } from './guest-exec.ts'
-import { hasAgent, hearsPowerButton } from './power-button.ts'
-import { killProcess, startTime } from './process.ts'
+import { replaceFile } from '../../files/durable.ts'
+import { dropIfUsed, dropSaved, fitsDisk, keepSaved, readSaved } from '../../snapshots/saved-state.ts'
+import { unlessAborted } from '../../unless-aborted.ts'
+import { vmPath } from '../../vms/vm-directory.ts'
+import type { StoredVm } from '../../vms/vm-store.ts'
+import type { Machine, Progress } from '../hypervisor.ts'
+import { tellAgent } from './guest/agent.ts'
+import { execInGuest, type GuestResult } from './guest/guest-exec.ts'
+import { hasAgent, hearsPowerButton } from './guest/power-button.ts'
+import { goOn, loadMemory, machineTypeOf, saveMemory, versionOf } from './migration.ts'
+import { boundLog } from './process/bounded-log.ts'
+import { endingOf, type Seen } from './process/ending.ts'
+import { killProcess, startTime } from './process/process.ts'
+import type { RunRecord } from './process/run-record.ts'
 import { Qmp, type QmpEvent } from './qmp.ts'
-import type { RunRecord } from './run-record.ts'
 
 /** Milliseconds between two tries to let a guest go on whose disk had no room. */
 const resumeEveryMs = 5_000
 /** Bytes that must be free for that. */
 const enoughRoom = 64 * 1024 * 1024
-/** Milliseconds for which a guest comes no nearer to what it is asked for until it is given up, and those in all. */
-const balloon = { standsStillMs: 3_000, inAllMs: 30_000 } as const
+/** Milliseconds for which a guest comes no nearer to what it is asked for until it is given up, those in all, and to undo it. */
+const balloon = { standsStillMs: 3_000, inAllMs: 30_000, undoneWithinMs: 1_000 } as const
 /** The balloon takes whole pages. */
 const pageBytes = 4096
 /** The port of the guest on which SSH is looked for, and how often. */
@@ -54,6 +58,9 @@ export class QemuMachine implements Machine {
   readonly #began: string
   readonly #timers = new Set<Timer>()
   #released = false
+  #isSaving = false
+  /** Whether its memory is saved whole, so that it is of no more use: a service that died had not ended it yet. */
+  isSaved = false
   #qmp: Qmp | undefined
 
   private constructor(
@@ -79,7 +86,8 @@ export class QemuMachine implements Machine {
 
   /**
    * Takes over the QEMU behind the socket: proves that it is the VM's, sets its password, lets its processor run if it
-   * does not yet. Throws what the connection throws.
+   * does not yet; with a signal it reads the VM's saved memory before, until that is aborted. Throws what the connection
+   * throws.
    */
   static async take(
     vm: StoredVm,
@@ -87,9 +95,10 @@ export class QemuMachine implements Machine {
     run: RunRecord,
     around: Surroundings,
     timeoutMs: number,
+    resume?: AbortSignal,
   ): Promise<QemuMachine> {
     const machine = new QemuMachine(vm, pid, run, around)
-    await machine.#connect(timeoutMs)
+    await machine.#connect(timeoutMs, resume)
     machine.#watch()
     return machine
   }
@@ -102,8 +111,10 @@ export class QemuMachine implements Machine {
     return machine
   }
 
-  async #connect(timeoutMs: number): Promise<void> {
+  async #connect(timeoutMs: number, resume?: AbortSignal): Promise<void> {
     const { run, place } = this
+    // Whoever saves it ends it, or lets it go on.
+    if (this.#isSaving) throw new Error('its memory is being saved')
     const qmp = await Qmp.connect(run.qmpSocket, timeoutMs, (event) => this.#hear(event))
     try {
       const { UUID: uuid } = await qmp.execute<{ UUID: string }>('query-uuid')
@@ -111,7 +122,9 @@ export class QemuMachine implements Machine {
         throw new Error(`the hypervisor at "${run.qmpSocket}" runs another VM (${uuid})`)
       if (run.vncPassword !== null) this.vnc = await openVnc(qmp, run.vncPassword)
       const { status } = await qmp.execute<{ status: string }>('query-status')
-      if (status === 'prelaunch') await qmp.execute('cont')
+      if (resume !== undefined) await goOnSaved(qmp, place.path, resume)
+      else if (status === 'prelaunch') await qmp.execute('cont')
+      else this.isSaved = await finishSaving(qmp, place.path, status)
       this.trouble = null
       if (status === 'io-error') this.#standsStill()
     } catch (error) {
@@ -138,6 +151,10 @@ export class QemuMachine implements Machine {
     }
   }
 
+  async hasAgent(): Promise<boolean> {
+    return hasAgent(this.#connection())
+  }
+
   execute(command: string, timeoutMs: number): Promise<GuestResult> {
     let isGone = false
     this.ended.then(() => {
@@ -156,28 +173,54 @@ export class QemuMachine implements Machine {
     clearTimeout(timer)
   }
 
+  async suspend(work: Progress): Promise<void> {
+    const qmp = this.#connection()
+    const { path, name } = this.place
+    const { accelerator, memoryBytes, sharedDirectories, run } = this
+    this.#isSaving = true
+    try {
+      const [version, machineType] = await Promise.all([versionOf(qmp), machineTypeOf(qmp)])
+      work.step('saving the memory')
+      await saveMemory(qmp, name, vmPath(path, 'nextMemory'), work)
+      try {
+        work.step('writing it to the drive')
+        const hasDisplay = run.vncPassword !== null
+        const about = { hypervisor: 'qemu', version, machineType, accelerator, memoryBytes, hasDisplay } as const
+        await keepSaved(path, { ...about, sharedDirectories })
+      } catch (error) {
+        await dropSaved(path)
+        await goOn(qmp)
+        throw error
+      }
+      await this.endSaved()
+    } finally {
+      this.#isSaving = false
+    }
+  }
+
+  /** Ends the process of a machine whose memory is saved. */
+  async endSaved(): Promise<void> {
+    this.#seen.saved = true
+    await this.kill()
+  }
+
   async growDisk(bytes: number): Promise<void> {
     await this.#connection().execute('block_resize', { 'node-name': 'disk', size: bytes })
   }
 
-  async setMemory(bytes: number): Promise<boolean> {
+  async setMemory(bytes: number, signal: AbortSignal): Promise<boolean> {
     const qmp = this.#connection()
-    const present = async () => (await qmp.execute<{ actual: number }>('query-balloon')).actual
-    const before = await present()
-    await qmp.execute('balloon', { value: bytes })
-    const started = performance.now()
-    let [nearest, movedAt] = [Math.abs(before - bytes), started]
-    for (;;) {
-      const actual = await present()
-      const now = performance.now()
-      const missing = Math.abs(actual - bytes)
-      if (missing < pageBytes) return true
-      if (missing < nearest) [nearest, movedAt] = [missing, now]
-      if (now - movedAt > balloon.standsStillMs || now - started > balloon.inAllMs) break
-      await Bun.sleep(50)
-    }
+    const ask = (value: number, timeoutMs?: number) => qmp.execute('balloon', { value }, timeoutMs)
+    const before = await unlessAborted(presentMemory(qmp), signal)
     // A guest that is refused what it was asked for must not go on giving memory away.
-    await qmp.execute('balloon', { value: before })
+    try {
+      await unlessAborted(ask(bytes), signal)
+      if (await reaches(qmp, bytes, before, signal)) return true
+    } catch (error) {
+      await ask(before, balloon.undoneWithinMs).catch(() => undefined)
+      throw error
+    }
+    await ask(before)
     return false
   }
 
@@ -188,8 +231,10 @@ export class QemuMachine implements Machine {
   }
 
   #connection(): Qmp {
-    if (this.#qmp === undefined) throw new Error(`the control connection of "${this.place.name}" is gone`)
-    return this.#qmp
+    if (this.#qmp !== undefined) return this.#qmp
+    const { name } = this.place
+    const next = 'Look whether it still runs, and try again or stop it.'
+    throw new Failure('hypervisor_lost', `The hypervisor of "${name}" has ended or does not answer. ${next}`, { name })
   }
 
   #hear({ name, data }: QmpEvent): void {
@@ -203,7 +248,7 @@ export class QemuMachine implements Machine {
   #standsStill(): void {
     this.trouble = 'There is no room left where its disk is kept; it stands still until there is.'
     this.#later(resumeEveryMs, async () => {
-      if (this.trouble === null) return
+      if (this.trouble === null || this.#isSaving) return
       const { bavail, bsize } = await statfs(this.place.path)
       if (bavail * bsize < enoughRoom) this.#standsStill()
       else await this.#qmp?.execute('cont').catch(() => undefined)
@@ -235,6 +280,7 @@ export class QemuMachine implements Machine {
     const log = await readFile(vmPath(this.place.path, 'hypervisorLog'), 'utf8').catch(() => '')
     const ending = endingOf(this.#seen, await this.around.exit(), log)
     await clearRun(this.place.path, this.run, ending)
+    await dropIfUsed(this.place.path).catch(() => undefined)
     this.#settle(ending)
   }
 
@@ -271,8 +317,55 @@ export class QemuMachine implements Machine {
   }
 }
 
+/** Reads the saved memory of the VM in `folder` and lets its processor run, after which that memory is no more. */
+const goOnSaved = async (qmp: Qmp, folder: string, signal: AbortSignal): Promise<void> => {
+  await loadMemory(qmp, vmPath(folder, 'memory'), signal)
+  await qmp.execute('cont')
+  // What stays of it is known by the disk, which is written to from now on.
+  await dropSaved(folder).catch(() => undefined)
+}
+
+/** States of a QEMU that stands still because somebody saves or reads its memory. */
+const savingStates = ['paused', 'inmigrate', 'finish-migrate', 'postmigrate']
+
+/**
+ * Ends what a service that died had begun: a machine of which the memory is saved whole is of no more use, one of which it is
+ * not goes on. Says whether it is saved.
+ */
+const finishSaving = async (qmp: Qmp, folder: string, status: string): Promise<boolean> => {
+  const saved = await readSaved(folder).catch(() => undefined)
+  const isStanding = savingStates.includes(status)
+  if (saved !== undefined && isStanding && (await fitsDisk(folder, saved))) return true
+  if (saved !== undefined) await dropSaved(folder)
+  if (isStanding) await goOn(qmp)
+  return false
+}
+
+/** Bytes of memory that the guest has now. */
+const presentMemory = async (qmp: Qmp): Promise<number> =>
+  (await qmp.execute<{ actual: number }>('query-balloon')).actual
+
+/** Whether the guest comes to have so many bytes of memory; false where it does not move. */
+const reaches = async (qmp: Qmp, bytes: number, before: number, signal: AbortSignal): Promise<boolean> => {
+  const started = performance.now()
+  let [nearest, movedAt] = [Math.abs(before - bytes), started]
+  for (;;) {
+    const actual = await unlessAborted(presentMemory(qmp), signal)
+    const now = performance.now()
+    const missing = Math.abs(actual - bytes)
+    if (missing < pageBytes) return true
+    if (missing < nearest) [nearest, movedAt] = [missing, now]
+    if (now - movedAt > balloon.standsStillMs || now - started > balloon.inAllMs) return false
+    await unlessAborted(Bun.sleep(50), signal)
+  }
+}
+
 /** Removes what a hypervisor that is gone has left, and keeps how it ended. */
-export const clearRun = async (folder: string, run: RunRecord, ending: Ending): Promise<void> => {
+export const clearRun = async (
+  folder: string,
+  run: Pick<RunRecord, 'qmpSocket' | 'agentSocket'>,
+  ending: Ending,
+): Promise<void> => {
   // Whoever deletes the folder in the meantime has no use for it.
   await replaceFile(vmPath(folder, 'ended'), `${JSON.stringify(ending)}\n`).catch(() => undefined)
   for (const path of [run.qmpSocket, run.agentSocket, vmPath(folder, 'pid'), vmPath(folder, 'run')]) {

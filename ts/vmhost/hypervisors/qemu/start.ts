@@ -2,23 +2,27 @@
 
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { access, mkdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { ownDisk } from '../../disks/own-disk.ts'
-import { wordsForSeed } from '../../seed.ts'
-import { seedFolder, vmPath } from '../../vm-directory.ts'
-import type { StoredVm } from '../../vm-store.ts'
+import { takeOrTell } from '../../files/file-locks.ts'
+import { dropIfUsed } from '../../snapshots/saved-state.ts'
+import { unlessAborted } from '../../unless-aborted.ts'
+import { wordsForSeed } from '../../vms/seed.ts'
+import { seedFolder, vmPath } from '../../vms/vm-directory.ts'
+import type { StoredVm, VmPlace } from '../../vms/vm-store.ts'
 import type { Hypervisor, RunOptions, Tell } from '../hypervisor.ts'
 import { type Accelerator, type Files, qemuArguments } from './arguments.ts'
-import { failureOf } from './complaints.ts'
-import { endingOf, lastLines } from './ending.ts'
 import { clearRun, QemuMachine, type Surroundings } from './machine.ts'
 import { newPassword } from './password.ts'
 import { reachable } from './ports.ts'
-import { killProcess, startTime } from './process.ts'
-import { recoverRun } from './recovery.ts'
+import { failureOf } from './process/complaints.ts'
+import { endingOf, lastLines } from './process/ending.ts'
+import { endLockHolder } from './process/lock-holder.ts'
+import { killProcess, startTime } from './process/process.ts'
+import { type RunRecord, readRun, writeRun } from './process/run-record.ts'
+import { asUnreadable, programVersion, refuseUnfit } from './resume.ts'
 import { withoutRights } from './rights.ts'
-import { type RunRecord, readRun, writeRun } from './run-record.ts'
 
 /** Milliseconds that QEMU may take to open its control socket, and that one found alive may take to answer on it. */
 const opensWithinMs = 30_000
@@ -35,8 +39,8 @@ interface Lock {
 
 /** What QEMU is started with. */
 export interface QemuOptions {
-  /** Folder of control sockets. */
-  readonly runtime: string
+  /** Folder of control sockets, which is there as long as a VM may run: a session of its user that ends keeps it. */
+  readonly sockets: string
   accelerator(): Promise<Accelerator>
   lock(path: string): Lock | undefined
 }
@@ -45,57 +49,88 @@ export interface QemuOptions {
 export const qemu = (options: QemuOptions): Hypervisor => ({
   lives: ({ path }) => existsSync(vmPath(path, 'lock')) && !isFree(vmPath(path, 'lock'), options),
 
+  async end(vm) {
+    await endLockHolder(vm, () => isFree(vmPath(vm.path, 'lock'), options))
+    const seen = { killed: true, asked: false }
+    await clearRun(vm.path, socketsOf(vm, options), endingOf(seen, undefined, ''))
+  },
+
   async start(vm, wishes, tell, signal) {
-    await mkdir(options.runtime, { recursive: true, mode: 0o700 })
+    await mkdir(options.sockets, { recursive: true, mode: 0o700 })
     const program = findProgram()
-    const accelerator = await options.accelerator()
+    const { saved } = wishes
+    const version = saved === undefined ? '' : await programVersion(program)
+    if (saved !== undefined) await refuseUnfit(vm, saved, version, options.accelerator)
+    const accelerator = saved?.accelerator ?? (await unlessAborted(options.accelerator(), signal))
     for (let attempt = 0; ; attempt++) {
       signal.throwIfAborted()
       try {
-        return await startOnce(program, accelerator, attempt, vm, wishes, tell, options)
+        return await startOnce(program, accelerator, attempt, vm, wishes, tell, options, signal)
       } catch (error) {
-        if (attempt + 1 >= attempts || Failure.from(error).code !== 'port_in_use') throw error
+        const failure = Failure.from(error)
+        if (attempt + 1 >= attempts || failure.code !== 'port_in_use')
+          throw saved === undefined ? error : asUnreadable(failure, vm.name, saved, version)
         tell(`starting again: ${(error as Error).message}`)
       }
     }
   },
 
   async adopt(vm) {
-    const found = await recordOf(vm, options)
-    if (found === undefined) return undefined
-    const { run } = found
+    const run = await recordOf(vm, options)
+    if (run === undefined) return undefined
     const around: Surroundings = { isFree: (path) => isFree(path, options), exit: () => undefined }
     const lock = vmPath(vm.path, 'lock')
     const deadline = performance.now() + answersWithinMs
     for (; !around.isFree(lock); await Bun.sleep(20)) {
       const isLate = performance.now() > deadline
-      const pid = found.pid ?? (await readPid(vm.path))
+      const pid = await readPid(vm.path)
       if (pid === undefined && isLate) throw silent(vm.name, answersWithinMs)
       // Without a pid, or a socket, it is being started this very moment.
       if (pid === undefined) continue
       try {
-        return await QemuMachine.take(vm, pid, run, around, answersWithinMs)
+        const machine = await QemuMachine.take(vm, pid, run, around, answersWithinMs)
+        if (!machine.isSaved) return machine
+        await machine.endSaved()
+        return undefined
       } catch (error) {
         const { code } = Failure.from(error)
-        if (code === 'internal') throw error
+        if (code === 'internal') throw untold(vm, (error as Error).message)
         // A process that stands still is alive, and somebody may want to end it.
         if (code !== 'hypervisor_unreachable' || isLate) return QemuMachine.silent(vm, pid, run, around)
       }
     }
     const log = await readFile(vmPath(vm.path, 'hypervisorLog'), 'utf8').catch(() => '')
     await clearRun(vm.path, run, endingOf({ killed: false, asked: false }, 'while no service watched', log))
+    await dropIfUsed(vm.path)
     return undefined
   },
 })
 
-/** How a VM was started that may still live; where no record can be read, what its hypervisor tells, and who that is. */
-const recordOf = async (vm: StoredVm, options: QemuOptions): Promise<{ run: RunRecord; pid?: number } | undefined> => {
+/** How a VM was started that may still live; throws `vm_damaged` where it lives and that cannot be told. */
+const recordOf = async (vm: StoredVm, options: QemuOptions): Promise<RunRecord | undefined> => {
   const read = await readRun(vm.path).catch((error: Error) => error)
-  if (read !== undefined && !(read instanceof Error)) return { run: read }
-  if (!isFree(vmPath(vm.path, 'lock'), options)) return recoverRun(vm, read)
+  if (read !== undefined && !(read instanceof Error)) return read
+  if (!isFree(vmPath(vm.path, 'lock'), options)) throw untold(vm, read?.message ?? 'it is gone')
   // Nothing lives that a damaged one could tell about.
   await rm(vmPath(vm.path, 'run'), { force: true })
   return undefined
+}
+
+const untold = ({ path }: VmPlace, why: string): Failure => {
+  const record = vmPath(path, 'run')
+  return new Failure(
+    'vm_damaged',
+    `The VM runs, and its record "${record}" cannot be used: ${why.replace(/\.$/, '')}. Stop it, which ends its hypervisor by force.`,
+    { path: record },
+  )
+}
+
+type Sockets = Pick<RunRecord, 'qmpSocket' | 'agentSocket'>
+
+/** Named after the folder: somebody may have copied one, and the UUID with it. */
+const socketsOf = ({ path }: VmPlace, { sockets }: QemuOptions): Sockets => {
+  const base = join(sockets, Bun.hash(path).toString(16).padStart(16, '0'))
+  return { qmpSocket: `${base}.qmp`, agentSocket: `${base}.agent` }
 }
 
 /** Files of the run before. */
@@ -109,16 +144,17 @@ const startOnce = async (
   wishes: RunOptions,
   tell: Tell,
   options: QemuOptions,
+  signal: AbortSignal,
 ): Promise<QemuMachine> => {
-  const { name, path, settings } = vm
+  const { name, path } = vm
+  const { saved } = wishes
+  const settings = saved === undefined ? vm.settings : { ...vm.settings, memoryBytes: saved.memoryBytes }
   const lock = lockAt(vmPath(path, 'lock'), options)
   if (lock === undefined) {
     throw new Failure('vm_running', `The VM "${name}" is run by another process already; stop it there first.`, {
       name,
     })
   }
-  // Somebody may have copied a folder, and the UUID with it.
-  const base = join(options.runtime, Bun.hash(path).toString(16).padStart(16, '0'))
   let run: RunRecord | undefined
   let child: Bun.Subprocess | undefined
   try {
@@ -134,8 +170,7 @@ const startOnce = async (
       forwards: [...(found?.forwards ?? [])],
       vncPassword: wishes.hasDisplay ? newPassword() : null,
       sharedDirectories: wishes.sharedDirectories.length > 0 ? [...wishes.sharedDirectories] : null,
-      qmpSocket: `${base}.qmp`,
-      agentSocket: `${base}.agent`,
+      ...socketsOf(vm, options),
     }
     for (const stale of [run.qmpSocket, run.agentSocket, ...left.map((file) => vmPath(path, file))])
       await rm(stale, { force: true })
@@ -148,10 +183,12 @@ const startOnce = async (
       hasDisplay: wishes.hasDisplay,
       forwards: run.forwards,
       sharedDirectories: wishes.sharedDirectories,
+      machineType: saved?.machineType,
       moreWords: await wordsForSeed(path, { instanceId: settings.instanceId, hostName: name }),
     })
     const confined = [...withoutRights(wishes.sharedDirectories.length > 0), program, ...words]
-    child = spawn(confined, vmPath(path, 'hypervisorLog'), lock.descriptor as number)
+    signal.throwIfAborted()
+    child = spawn(confined, options.sockets, vmPath(path, 'hypervisorLog'), lock.descriptor as number)
   } catch (error) {
     lock.release()
     if (run !== undefined) await rm(vmPath(path, 'run'), { force: true })
@@ -163,11 +200,21 @@ const startOnce = async (
   const began = startTime(pid) ?? ''
   const exit = child.exited.then(() => exitOf(child))
   const around: Surroundings = { isFree: (file) => isFree(file, options), exit: () => exit }
+  // What waits for its answers has them at once.
+  const end = () => killProcess(pid, began)
+  signal.addEventListener('abort', end)
   try {
-    return await answering(vm, child, run, around)
+    return await answering(vm, child, run, around, signal, saved !== undefined)
   } catch (error) {
-    killProcess(pid, began)
+    end()
     await child.exited
+    await dropIfUsed(path).catch(() => undefined)
+    if (signal.aborted) {
+      isFree(vmPath(path, 'lock'), options)
+      const ending = { cause: 'Its start was cancelled.', expected: true, at: new Date().toISOString() }
+      await clearRun(path, run, ending)
+      throw signal.reason
+    }
     const lines = lastLines(await readFile(vmPath(path, 'hypervisorLog'), 'utf8').catch(() => ''), 20)
     for (const line of lines) tell(line)
     const failure =
@@ -179,6 +226,8 @@ const startOnce = async (
     isFree(vmPath(path, 'lock'), options)
     await clearRun(path, run, { cause: failure.message, expected: false, at: new Date().toISOString() })
     throw failure
+  } finally {
+    signal.removeEventListener('abort', end)
   }
 }
 
@@ -190,16 +239,20 @@ const answering = async (
   child: Bun.Subprocess,
   run: RunRecord,
   around: Surroundings,
+  signal: AbortSignal,
+  isSaved: boolean,
 ): Promise<QemuMachine> => {
+  const resume = isSaved ? signal : undefined
   const deadline = performance.now() + opensWithinMs
   for (;;) {
+    signal.throwIfAborted()
     if (child.exitCode !== null || child.signalCode !== null) throw new EndedEarly()
     const isOpen = await access(run.qmpSocket).then(
       () => true,
       () => false,
     )
     if (isOpen) {
-      const taken = await QemuMachine.take(vm, child.pid, run, around, answersWithinMs).catch(async (error) => {
+      const taken = await QemuMachine.take(vm, child.pid, run, around, answersWithinMs, resume).catch(async (error) => {
         // Between binding and listening a connection is refused; one that ends has its reason in the log.
         const code = Failure.from(error).code
         if (code === 'hypervisor_unreachable') return undefined
@@ -221,14 +274,15 @@ const silent = (name: string, ms: number): Failure =>
     { name },
   )
 
-const spawn = (words: readonly string[], log: string, lock: number): Bun.Subprocess => {
+const spawn = (words: readonly string[], folder: string, log: string, lock: number): Bun.Subprocess => {
   const output = openSync(log, 'a', 0o600)
   try {
     return Bun.spawn([...words], {
       // The lock gets the number `lockDescriptor`.
       stdio: ['ignore', output, output, lock] as ['ignore', number, number, number],
       detached: true,
-      cwd: '/',
+      // Its sockets are named relative to it: a path may be longer than one of a socket can be.
+      cwd: folder,
       env: { PATH: process.env.PATH, LC_ALL: 'C', ...(process.env.TMPDIR && { TMPDIR: process.env.TMPDIR }) },
     })
   } finally {
@@ -258,8 +312,8 @@ const filesOf = async ({ path, settings }: StoredVm, run: RunRecord): Promise<Fi
     ...(settings.iso !== undefined && { iso: settings.iso }),
     serial: vmPath(path, 'serial'),
     pid: vmPath(path, 'pid'),
-    qmpSocket: run.qmpSocket,
-    agentSocket: run.agentSocket,
+    qmpSocket: basename(run.qmpSocket),
+    agentSocket: basename(run.agentSocket),
   }
 }
 
@@ -283,22 +337,17 @@ const findProgram = (): string => {
   )
 }
 
-const lockAt = (path: string, { lock }: QemuOptions): Lock | undefined => {
-  try {
-    return lock(path)
-  } catch (error) {
-    throw new Failure(
-      'vm_damaged',
-      `The lock "${path}" cannot be taken: ${(error as Error).message}. Remove it where no hypervisor of the VM runs.`,
-      { path },
-    )
-  }
-}
+const lockAt = (path: string, { lock }: QemuOptions): Lock | undefined => takeOrTell(lock, path)
 
 const isFree = (path: string, options: QemuOptions): boolean => {
-  const taken = lockAt(path, options)
-  taken?.release()
-  return taken !== undefined
+  for (const isLast of [false, true]) {
+    const taken = lockAt(path, options)
+    taken?.release()
+    if (taken !== undefined) return true
+    // Another service may be looking at the same time, which takes microseconds.
+    if (!isLast) Bun.sleepSync(1)
+  }
+  return false
 }
 
 const readPid = async (folder: string): Promise<number | undefined> => {

@@ -1,15 +1,28 @@
 //! Server addresses: `unix:path=…`, `unix:abstract=…`, `unix:runtime=yes`, several separated by semicolons.
 
+use std::ffi::OsString;
 use std::io;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixStream};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-/// Connects to the first address of the list that answers.
-pub fn connect(addresses: &str) -> io::Result<UnixStream> {
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect as connect_to, socket_with,
+};
+
+use super::super::limit::Limit;
+
+/// How long a server whose queue is full is left alone.
+const FULL: Duration = Duration::from_millis(5);
+
+/// Connects to the first address of the list that answers; paths lead from `root`.
+pub fn connect(addresses: &str, root: &Path, limit: &Limit) -> io::Result<UnixStream> {
     let mut last = io::Error::new(io::ErrorKind::InvalidInput, "no Unix socket in the address");
     for address in addresses.split(';') {
-        match socket(address) {
-            Some(target) => match UnixStream::connect_addr(&target?) {
+        match socket(address, root) {
+            Some(target) => match connect_one(&target?, limit) {
                 Ok(stream) => return Ok(stream),
                 Err(error) => last = error,
             },
@@ -19,24 +32,46 @@ pub fn connect(addresses: &str) -> io::Result<UnixStream> {
     Err(last)
 }
 
-fn socket(address: &str) -> Option<io::Result<SocketAddr>> {
+/// Connects to one address. A stopped server accepts nobody, and when its queue is full a connection would wait for ever.
+fn connect_one(target: &SocketAddrUnix, limit: &Limit) -> io::Result<UnixStream> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    while let Err(error) = connect_to(&socket, target) {
+        if error != Errno::AGAIN && error != Errno::INTR {
+            return Err(error.into());
+        }
+        if limit.is_over() {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the server accepts no connection"));
+        }
+        std::thread::sleep(limit.left().min(FULL));
+    }
+    let stream = UnixStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+fn socket(address: &str, root: &Path) -> Option<io::Result<SocketAddrUnix>> {
     let pairs = address.trim().strip_prefix("unix:")?;
     pairs.split(',').find_map(|pair| {
         let (key, value) = pair.split_once('=')?;
-        match key {
-            "path" => Some(SocketAddr::from_pathname(os_string(unescape(value)))),
-            "abstract" => Some(SocketAddr::from_abstract_name(unescape(value))),
-            "runtime" => {
-                let folder = std::env::var_os("XDG_RUNTIME_DIR")?;
-                Some(SocketAddr::from_pathname(std::path::Path::new(&folder).join("bus")))
-            }
-            _ => None,
-        }
+        let target = match key {
+            "path" => SocketAddrUnix::new(below(root, PathBuf::from(OsString::from_vec(unescape(value))))),
+            "abstract" => SocketAddrUnix::new_abstract_name(&unescape(value)),
+            "runtime" => SocketAddrUnix::new(below(
+                root,
+                PathBuf::from(std::env::var_os("XDG_RUNTIME_DIR")?).join("bus"),
+            )),
+            _ => return None,
+        };
+        Some(target.map_err(io::Error::from))
     })
 }
 
-fn os_string(bytes: Vec<u8>) -> std::ffi::OsString {
-    std::os::unix::ffi::OsStringExt::from_vec(bytes)
+fn below(root: &Path, path: PathBuf) -> PathBuf {
+    match path.strip_prefix("/") {
+        Ok(rest) => root.join(rest),
+        Err(_) => path,
+    }
 }
 
 /// Undoes the percent escapes of an address value.
@@ -66,17 +101,39 @@ mod tests {
 
     #[test]
     fn paths_and_abstract_names_are_understood() {
-        let path = socket("unix:path=/tmp/a%20b,guid=00").unwrap().unwrap();
-        assert_eq!(path.as_pathname(), Some(std::path::Path::new("/tmp/a b")));
-        let name = socket("unix:abstract=/tmp/dbus-x,guid=00").unwrap().unwrap();
-        assert_eq!(name.as_abstract_name(), Some(b"/tmp/dbus-x".as_slice()));
-        assert!(socket("tcp:host=localhost,port=1").is_none());
+        let path = |root: &str| {
+            let target = socket("unix:path=/tmp/a%20b,guid=00", Path::new(root)).unwrap().unwrap();
+            target.path().unwrap().to_str().unwrap().to_owned()
+        };
+        assert_eq!(path("/"), "/tmp/a b");
+        assert_eq!(path("/proc/5/view"), "/proc/5/view/tmp/a b");
+        let name = socket("unix:abstract=/tmp/dbus-x,guid=00", Path::new("/proc/5/view")).unwrap().unwrap();
+        assert_eq!(name.abstract_name(), Some(b"/tmp/dbus-x".as_slice()));
+        assert!(socket("tcp:host=localhost,port=1", Path::new("/")).is_none());
+    }
+
+    #[test]
+    fn a_server_that_accepts_nobody_costs_the_deadline_or_a_cancel() {
+        let path = std::env::temp_dir().join(format!("backlot-ax-full-{}", std::process::id()));
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let address = format!("unix:path={}", path.display());
+        let mut held = Vec::new();
+        let short = || Limit::until(std::time::Instant::now() + Duration::from_millis(20));
+        let error = loop {
+            match connect(&address, Path::new("/"), &short()) {
+                Ok(stream) => held.push(stream),
+                Err(error) => break error,
+            }
+        };
+        std::fs::remove_file(path).unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]
     fn garbage_is_an_error() {
-        assert!(connect("").is_err());
-        assert!(connect("unix:").is_err());
-        assert!(connect("unix:path=%zz%").is_err());
+        let limit = Limit::until(std::time::Instant::now() + Duration::from_secs(60));
+        for garbage in ["", "unix:", "unix:path=%zz%"] {
+            assert!(connect(garbage, Path::new("/"), &limit).is_err(), "{garbage}");
+        }
     }
 }

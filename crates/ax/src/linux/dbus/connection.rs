@@ -1,19 +1,22 @@
 //! One connection: a writer shared by callers, and a thread that reads replies and signals.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::net::sockopt::socket_peercred;
+
 use super::super::activity::is_asleep;
+use super::super::limit::Limit;
 use super::address;
 use super::authentication::authenticate;
 use super::message::{Call, Kind, Message};
+use super::outgoing::Outgoing;
 use super::wire::{Malformed, Writer};
-use crate::Cancel;
 
 /// Calls in flight on one connection: more makes libdbus in the application slower, fewer costs round trips.
 const WINDOW: usize = 128;
@@ -71,11 +74,6 @@ struct Progress {
     wake_at: usize,
 }
 
-struct Outgoing {
-    stream: UnixStream,
-    serial: u32,
-}
-
 #[derive(Default)]
 struct Pending {
     calls: HashMap<u32, (Arc<Batch>, usize)>,
@@ -85,7 +83,7 @@ struct Pending {
 }
 
 struct Shared {
-    outgoing: Mutex<Outgoing>,
+    outgoing: Outgoing,
     pending: Mutex<Pending>,
     /// False while the reader waits for the socket.
     handling: AtomicBool,
@@ -112,14 +110,33 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Connection {
     /// Connects, authenticates as the own user and starts the reader; `on_signal` runs on the reader's thread.
-    pub fn open(addresses: &str, deadline: Instant, on_signal: OnSignal) -> std::io::Result<Self> {
-        let mut stream = address::connect(addresses)?;
-        authenticate(&mut stream, deadline)?;
+    pub fn open(addresses: &str, limit: &Limit, on_signal: OnSignal) -> std::io::Result<Self> {
+        let stream = address::connect(addresses, Path::new("/"), limit)?;
+        Self::over(stream, limit, on_signal)
+    }
+
+    /// Connects as [`Connection::open`] does to an address as the process `pid` sees it, paths leading from its root
+    /// folder; fails with `PermissionDenied` when another process listens there.
+    pub fn open_of(pid: u32, addresses: &str, limit: &Limit, on_signal: OnSignal) -> std::io::Result<Self> {
+        let root = PathBuf::from(format!("/proc/{pid}/root"));
+        let mut last = std::io::Error::from(ErrorKind::PermissionDenied);
+        for root in [Path::new("/"), &root] {
+            match address::connect(addresses, root, limit) {
+                Ok(stream) if peer(&stream) == Some(pid) => return Self::over(stream, limit, on_signal),
+                Ok(_) => {}
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    fn over(mut stream: UnixStream, limit: &Limit, on_signal: OnSignal) -> std::io::Result<Self> {
+        authenticate(&mut stream, limit)?;
         stream.set_read_timeout(None)?;
         let socket = stream.try_clone()?;
         let incoming = stream.try_clone()?;
         let shared = Arc::new(Shared {
-            outgoing: Mutex::new(Outgoing { stream, serial: 0 }),
+            outgoing: Outgoing::new(stream)?,
             pending: Mutex::new(Pending::default()),
             handling: AtomicBool::new(true),
             reader: OnceLock::new(),
@@ -159,17 +176,13 @@ impl Connection {
     }
 
     /// Makes one call and waits for its reply.
-    pub fn call(&self, call: Call<'_>, deadline: Instant) -> Reply {
-        self.call_all(std::slice::from_ref(&call), deadline).pop().unwrap_or(Err(CallError::TimedOut))
+    pub fn call(&self, call: Call<'_>, limit: &Limit) -> Reply {
+        self.call_all(std::slice::from_ref(&call), limit).pop().unwrap_or(Err(CallError::TimedOut))
     }
 
-    /// Makes all calls, many in flight at once, and answers their replies in the same order.
-    pub fn call_all(&self, calls: &[Call<'_>], deadline: Instant) -> Vec<Reply> {
-        self.call_all_unless(calls, deadline, &Cancel::default())
-    }
-
-    /// Makes all calls, and gives up those that are in flight when they are cancelled.
-    pub fn call_all_unless(&self, calls: &[Call<'_>], deadline: Instant, cancel: &Cancel) -> Vec<Reply> {
+    /// Makes all calls, many in flight at once, and answers their replies in the same order; gives up those that are in
+    /// flight when they are cancelled.
+    pub fn call_all(&self, calls: &[Call<'_>], limit: &Limit) -> Vec<Reply> {
         ROUND_TRIPS.fetch_add(1, Ordering::Relaxed);
         let batch = Arc::new(Batch::default());
         lock(&batch.progress).replies = (0..calls.len()).map(|_| None).collect();
@@ -179,7 +192,7 @@ impl Connection {
             let in_flight = sent - done;
             if sent < calls.len() && in_flight <= WINDOW / 2 {
                 let end = calls.len().min(sent + WINDOW - in_flight);
-                if let Err(error) = self.send(&calls[sent..end], sent, &batch, deadline) {
+                if let Err(error) = self.send(&calls[sent..end], sent, &batch, limit) {
                     return self.abandon(&batch, &error);
                 }
                 sent = end;
@@ -188,8 +201,8 @@ impl Connection {
             let mut progress = lock(&batch.progress);
             progress.wake_at = wake_at;
             while progress.done < wake_at {
-                let left = deadline.saturating_duration_since(Instant::now());
-                if left.is_zero() || cancel.is_cancelled() {
+                let left = limit.left();
+                if left.is_zero() {
                     drop(progress);
                     return self.abandon(&batch, &CallError::TimedOut);
                 }
@@ -224,26 +237,23 @@ impl Connection {
         calls: &[Call<'_>],
         first: usize,
         batch: &Arc<Batch>,
-        deadline: Instant,
+        limit: &Limit,
     ) -> Result<(), CallError> {
         let mut bytes = Vec::with_capacity(calls.len() * 224);
-        let mut outgoing = lock(&self.shared.outgoing);
+        let Some(mut turn) = self.shared.outgoing.turn(limit) else { return Err(CallError::TimedOut) };
         {
             let mut pending = lock(&self.shared.pending);
             if let Some(reason) = &pending.closed {
                 return Err(CallError::Closed(reason.clone()));
             }
             for (offset, call) in calls.iter().enumerate() {
-                outgoing.serial = outgoing.serial.checked_add(1).unwrap_or(1);
-                call.encode(outgoing.serial, &mut bytes);
-                pending.calls.insert(outgoing.serial, (Arc::clone(batch), first + offset));
+                let serial = turn.next_serial();
+                call.encode(serial, &mut bytes);
+                pending.calls.insert(serial, (Arc::clone(batch), first + offset));
             }
         }
-        // A stopped peer does not empty its socket: half a message is worse than none, so the connection ends.
-        let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-        let written =
-            outgoing.stream.set_write_timeout(Some(left)).and_then(|()| outgoing.stream.write_all(&bytes));
-        drop(outgoing);
+        let written = turn.write(&bytes, limit);
+        drop(turn);
         written.map_err(|error| {
             self.close();
             match error.kind() {
@@ -252,6 +262,12 @@ impl Connection {
             }
         })
     }
+}
+
+/// The process that listens at the other end; none where that is not known.
+fn peer(stream: &UnixStream) -> Option<u32> {
+    let pid = socket_peercred(stream).ok()?.pid.as_raw_nonzero().get();
+    u32::try_from(pid).ok().filter(|pid| *pid != 0)
 }
 
 impl Shared {
@@ -333,8 +349,12 @@ impl Shared {
         let fields = u32::try_from(header.bytes.len() - super::message::FIXED_HEADER).unwrap_or(u32::MAX);
         header.bytes[12..16].copy_from_slice(&fields.to_le_bytes());
         header.align(8);
-        // A caller that cannot be answered has gone; the reader notices by itself.
-        let _ = lock(&self.outgoing).stream.write_all(&header.bytes);
+        // Replies must not wait: with a peer that reads nothing, a caller on us gets no answer.
+        let now = Limit::until(Instant::now());
+        if let Some(mut turn) = self.outgoing.turn(&now) {
+            // A caller that cannot be answered has gone; the reader notices by itself.
+            let _ = turn.write(&header.bytes, &now);
+        }
     }
 
     /// Fails every call in flight and every later one.
@@ -366,6 +386,7 @@ impl Batch {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::os::unix::net::UnixListener;
 
     use super::*;
@@ -389,19 +410,19 @@ mod tests {
             then(stream);
         });
         let address = format!("unix:path={}", path.display());
-        let connection = Connection::open(&address, soon(60_000), Box::new(|_| {})).unwrap();
+        let connection = Connection::open(&address, &soon(60_000), Box::new(|_| {})).unwrap();
         std::fs::remove_file(path).unwrap();
         connection
     }
 
-    fn soon(milliseconds: u64) -> Instant {
-        Instant::now() + Duration::from_millis(milliseconds)
+    fn soon(milliseconds: u64) -> Limit {
+        Limit::until(Instant::now() + Duration::from_millis(milliseconds))
     }
 
-    fn ping(connection: &Connection, deadline: Instant) -> Reply {
+    fn ping(connection: &Connection, limit: Limit) -> Reply {
         let interface = "org.freedesktop.DBus.Peer";
         let call = Call { destination: None, path: "/", interface, member: "Ping", signature: "", body: &[] };
-        connection.call(call, deadline)
+        connection.call(call, &limit)
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod address;
 mod authentication;
 mod connection;
 mod message;
+mod outgoing;
 mod wire;
 
 pub use connection::{CallError, Connection, lock, round_trips};

@@ -13,7 +13,19 @@ use owner::Owner;
 /// The clipboard of one display; opened by the first write.
 #[derive(Default)]
 pub(crate) struct Clipboard {
-    owner: Mutex<Option<Arc<Owner>>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    owner: Option<Arc<Owner>>,
+    is_closed: bool,
+}
+
+impl Kept {
+    fn living(&self) -> Option<Arc<Owner>> {
+        self.owner.as_ref().filter(|owner| !owner.has_ended()).map(Arc::clone)
+    }
 }
 
 impl Clipboard {
@@ -22,23 +34,39 @@ impl Clipboard {
     }
 
     pub(crate) fn write(&self, display: &str, clip: &Clip) -> Result<(), DesktopError> {
-        let owner = {
-            let mut known = lock(&self.owner);
-            match known.as_ref().filter(|owner| !owner.has_ended()) {
-                Some(owner) => Arc::clone(owner),
-                None => Arc::clone(known.insert(Owner::open(display)?)),
-            }
+        let known = lock(&self.kept).living();
+        let owner = match known {
+            Some(owner) => owner,
+            // Opened without the lock: while a server hangs, nobody else waits for it here.
+            None => self.keep(display, Owner::open(display)?)?,
         };
         owner.write(clip)
     }
 
     pub(crate) fn is_held(&self) -> bool {
-        lock(&self.owner).as_ref().is_some_and(|owner| owner.holds())
+        lock(&self.kept).owner.as_ref().is_some_and(|owner| owner.holds())
     }
 
     pub(crate) fn close(&self) {
-        if let Some(owner) = lock(&self.owner).take() {
+        let mut kept = lock(&self.kept);
+        kept.is_closed = true;
+        let owner = kept.owner.take();
+        drop(kept);
+        if let Some(owner) = owner {
             owner.close();
         }
+    }
+
+    /// Keeps what was opened, unless another was meanwhile, which is the one to use.
+    fn keep(&self, display: &str, opened: Arc<Owner>) -> Result<Arc<Owner>, DesktopError> {
+        let mut kept = lock(&self.kept);
+        let other = kept.living();
+        if other.is_none() && !kept.is_closed {
+            return Ok(Arc::clone(kept.owner.insert(opened)));
+        }
+        drop(kept);
+        opened.close();
+        let (display, reason) = (display.to_owned(), "it was closed".to_owned());
+        other.ok_or(DesktopError::DisplayLost { display, reason })
     }
 }

@@ -8,8 +8,8 @@ use x11rb::connection::Connection;
 use x11rb::errors::ReplyError;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask, PropMode,
-    Property, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, Window,
+    Atom, AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, PropMode, Property,
+    SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, Window,
 };
 use x11rb::wrapper::ConnectionExt as _;
 use x11rb::{CURRENT_TIME, NONE};
@@ -58,8 +58,9 @@ type Transfers = HashMap<(Window, Atom), Transfer>;
 
 impl Owner {
     pub(super) fn open(display: &str) -> Result<Arc<Self>, DesktopError> {
-        let owner =
-            Arc::new(Self { peer: Peer::open(display)?, notes: Mutex::default(), news: Condvar::new() });
+        let peer = Peer::open(display)?;
+        peer.conn.stream().wait_for_events();
+        let owner = Arc::new(Self { peer, notes: Mutex::default(), news: Condvar::new() });
         let server = Arc::clone(&owner);
         std::thread::Builder::new()
             .name("x11-clipboard".to_owned())
@@ -99,10 +100,8 @@ impl Owner {
     /// Lets the clipboard go; closing twice is fine.
     pub(super) fn close(&self) {
         lock(&self.notes).is_closed = true;
-        let message = ClientMessageEvent::new(32, self.peer.own, self.peer.names.NULL, [0; 5]);
-        // The thread sits in a blocking read; this wakes it. Where sending fails the read has failed too.
-        let _ = self.peer.conn.send_event(false, self.peer.own, EventMask::NO_EVENT, message);
-        let _ = self.peer.conn.flush();
+        // The thread sits in a blocking read, which ends with the connection.
+        self.peer.conn.stream().end();
     }
 
     /// Makes the server tell its time: a property changes by nothing.

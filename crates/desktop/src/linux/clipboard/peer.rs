@@ -7,8 +7,8 @@ use x11rb::connection::Connection;
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass};
-use x11rb::rust_connection::RustConnection;
 
+use super::super::x11::{self, XConnection};
 use crate::DesktopError;
 
 x11rb::atom_manager! {
@@ -36,7 +36,7 @@ x11rb::atom_manager! {
 
 /// One connection with a window for properties.
 pub(super) struct Peer {
-    pub(super) conn: RustConnection,
+    pub(super) conn: XConnection,
     pub(super) own: Window,
     pub(super) names: Names,
     display: String,
@@ -45,8 +45,8 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) fn open(display: &str) -> Result<Self, DesktopError> {
         let unavailable = |reason| DesktopError::DisplayUnavailable { display: display.to_owned(), reason };
-        let (conn, screen) = RustConnection::connect(Some(display))
-            .map_err(|error: ConnectError| unavailable(error.to_string()))?;
+        let (conn, screen) =
+            x11::connect(Some(display)).map_err(|error: ConnectError| unavailable(error.to_string()))?;
         let root = conn.setup().roots[screen].root;
         let prepare = || -> Result<_, ReplyOrIdError> {
             let names = Names::new(&conn)?;

@@ -1,0 +1,167 @@
+//! Finds the programs inside a GTK 3 window of which its sockets have not heard.
+//!
+//! A plug leaves on its window which accessible object stands for it (`_XEMBED_AT_SPI_PATH`: bus name, colon, path). The
+//! socket reads that when the plug comes, and a plug that was made with the socket's id writes it a moment later.
+
+use std::error::Error;
+
+use desktop::Rect;
+use x11rb::connection::Connection as _;
+use x11rb::protocol::xproto::{Atom, ConnectionExt, Window};
+use x11rb::rust_connection::RustConnection;
+
+use super::application::Toolkit;
+use super::ask::{self, Ask, ObjectRef};
+use super::collect::Objects;
+use super::walk::Walk;
+use crate::state::States;
+
+/// Most windows that are looked at.
+const MANY_WINDOWS: usize = 512;
+/// Most levels between a socket and its window.
+const DEEP: usize = 200;
+
+/// A program inside: its object, and where it is on the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Plug {
+    bus: String,
+    path: String,
+    frame: Rect,
+}
+
+/// Reads the programs in those sockets below `root` in which the application says that there is nothing.
+pub fn fill(
+    walk: &mut Walk<'_>,
+    objects: &mut Objects,
+    (root, window): (usize, Window),
+    is_shown: &dyn Fn(States) -> bool,
+) {
+    let empty: Vec<usize> = (0..objects.all.len()).filter(|at| is_empty_socket(objects, *at)).collect();
+    let empty: Vec<usize> = empty.into_iter().filter(|at| lies_in(objects, *at, root)).collect();
+    if walk.app.toolkit != Toolkit::Gtk3 || empty.is_empty() {
+        return;
+    }
+    let object = |plug: &Plug| ObjectRef { bus: plug.bus.as_str().into(), path: plug.path.as_str().into() };
+    let mut plugs = plugs_in(window).unwrap_or_default();
+    plugs.retain(|plug| objects.position(&object(plug)).is_none());
+    let asks: Vec<Ask> = empty
+        .iter()
+        .filter_map(|at| objects.all[*at].parent.as_ref())
+        .map(|parent| Ask::extents(parent, ask::COORD_SCREEN))
+        .collect();
+    let frames: Vec<Option<Rect>> = walk.ask_all(&asks).iter().map(ask::rect).collect();
+    for (socket, plug) in pairs(&frames, &plugs) {
+        let raws = walk.describe(&[object(&plugs[plug])], &|_| true);
+        for mut raw in raws {
+            raw.parent = Some(objects.all[empty[socket]].object.clone());
+            let at = objects.insert(raw);
+            objects.all[empty[socket]].children = vec![at];
+            walk.complete(objects, &[at], is_shown);
+        }
+    }
+}
+
+/// Which plug is in which socket: the one that fills it, or the only one in the only one.
+fn pairs(sockets: &[Option<Rect>], plugs: &[Plug]) -> Vec<(usize, usize)> {
+    if let ([_], [_]) = (sockets, plugs) {
+        return vec![(0, 0)];
+    }
+    let only =
+        |mut found: Box<dyn Iterator<Item = usize> + '_>| found.next().filter(|_| found.next().is_none());
+    let socket_at =
+        |frame: Rect| only(Box::new((0..sockets.len()).filter(move |at| sockets[*at] == Some(frame))));
+    let plug_at = |frame: Rect| only(Box::new((0..plugs.len()).filter(move |at| plugs[*at].frame == frame)));
+    (0..plugs.len())
+        .filter_map(|plug| Some((socket_at(plugs[plug].frame)?, plug_at(plugs[plug].frame)?)))
+        .collect()
+}
+
+/// True for what stands in a socket that does not know its plug.
+fn is_empty_socket(objects: &Objects, at: usize) -> bool {
+    let raw = &objects.all[at];
+    let above = objects.above(at).map(|above| &objects.all[above]);
+    raw.role.name() == "filler"
+        && raw.states == States::default()
+        && raw.child_count == 0
+        && above.is_some_and(|above| above.role.name() == "panel" && above.child_count == 1)
+}
+
+fn lies_in(objects: &Objects, at: usize, root: usize) -> bool {
+    std::iter::successors(Some(at), |at| objects.above(*at)).take(DEEP).any(|above| above == root)
+}
+
+/// The programs inside a window of the display.
+fn plugs_in(window: Window) -> Result<Vec<Plug>, Box<dyn Error>> {
+    let (connection, screen) = x11rb::connect(None)?;
+    let top = connection.setup().roots.get(screen).map_or(0, |screen| screen.root);
+    let property = connection.intern_atom(true, b"_XEMBED_AT_SPI_PATH")?.reply()?.atom;
+    let mut found = Vec::new();
+    let mut windows = vec![window];
+    let mut next = 0;
+    while let Some(window) = windows.get(next).copied() {
+        next += 1;
+        let room = MANY_WINDOWS.saturating_sub(windows.len());
+        let Ok(tree) = connection.query_tree(window)?.reply() else { continue };
+        for child in tree.children.into_iter().take(room) {
+            match plug(&connection, (child, top), property) {
+                Ok(Some(plug)) => found.push(plug),
+                // A window that has gone meanwhile has nothing in it.
+                Ok(None) | Err(_) => windows.push(child),
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn plug(
+    connection: &RustConnection,
+    (window, top): (Window, Window),
+    property: Atom,
+) -> Result<Option<Plug>, Box<dyn Error>> {
+    let said = connection.get_property(false, window, property, property, 0, 1024)?.reply()?;
+    let Some((bus, path)) = std::str::from_utf8(&said.value).ok().and_then(object) else { return Ok(None) };
+    let size = connection.get_geometry(window)?;
+    let place = connection.translate_coordinates(window, top, 0, 0)?.reply()?;
+    let size = size.reply()?;
+    let (x, y) = (place.dst_x.into(), place.dst_y.into());
+    let frame = Rect { x, y, width: size.width.into(), height: size.height.into() };
+    Ok(Some(Plug { bus: bus.to_owned(), path: path.to_owned(), frame }))
+}
+
+/// Bus name and path in the property.
+fn object(said: &str) -> Option<(&str, &str)> {
+    let at = said.find(":/").filter(|at| *at > 0)?;
+    Some((&said[..at], &said[at + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plug(x: i32) -> Plug {
+        Plug { bus: ":1.2".to_owned(), path: "/1".to_owned(), frame: frame(x) }
+    }
+
+    fn frame(x: i32) -> Rect {
+        Rect { x, y: 0, width: 10, height: 10 }
+    }
+
+    #[test]
+    fn the_property_names_a_program_and_its_object() {
+        let path = "/org/a11y/atspi/accessible/1";
+        assert_eq!(object(&format!(":1.2:{path}")), Some((":1.2", path)));
+        for garbage in ["", ":/", ":1.2", ":1.2:", path] {
+            assert_eq!(object(garbage), None, "{garbage}");
+        }
+    }
+
+    #[test]
+    fn a_plug_is_in_the_socket_that_it_fills() {
+        let sockets = [Some(frame(0)), Some(frame(20)), None];
+        assert_eq!(pairs(&sockets, &[plug(20), plug(0)]), [(1, 0), (0, 1)]);
+        assert_eq!(pairs(&sockets, &[plug(5)]), []);
+        assert_eq!(pairs(&sockets[..1], &[plug(5)]), [(0, 0)], "the only one");
+        assert_eq!(pairs(&sockets, &[plug(0), plug(0)]), [], "two in one place");
+        assert_eq!(pairs(&[Some(frame(0)), Some(frame(0))], &[plug(0)]), []);
+    }
+}

@@ -1,0 +1,282 @@
+//! What of a window is in view, what lies beyond it, and what is hidden.
+
+use std::collections::{HashMap, HashSet};
+
+use desktop::Rect;
+
+use super::application::{App, Toolkit};
+use super::ask::{self, Ask};
+use super::collect::{Objects, Raw};
+use super::drawn;
+use super::walk::Walk;
+use crate::beyond::Beyond;
+use crate::role::Role;
+use crate::state::{State, States};
+use crate::tree::{Abilities, Node};
+
+/// Where an object is to be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// It says that it is shown.
+    InView,
+    /// It would be, where a person scrolled to it.
+    Beyond,
+    /// Something else than scrolling would show it: another tab, a menu that opens.
+    Hidden,
+}
+
+/// How the objects of a window say that they are shown: toolkits that never set SHOWING, and hidden windows, are judged
+/// by VISIBLE or not at all.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    showing: bool,
+    visible: bool,
+    /// Only a browser has menus that are parts of a page.
+    is_browser: bool,
+}
+
+impl View {
+    /// How the objects below `root` say it.
+    pub fn of(app: &App, objects: &Objects, root: usize) -> Self {
+        let raw = &objects.all[root];
+        let states = raw.children.iter().map(|child| objects.all[*child].states);
+        let mut told = states.filter(|states| *states != States::default()).peekable();
+        // GTK 4.8 sets the bit on the window alone.
+        let showing = raw.states.has(State::Showing)
+            && (told.peek().is_none() || told.any(|states| states.has(State::Showing)));
+        let visible = raw.states.has(State::Visible);
+        Self { showing, visible, is_browser: app.toolkit.is_read_in_part() }
+    }
+
+    /// True for the states of what is shown.
+    pub fn is_shown(self, states: States) -> bool {
+        if self.showing { states.has(State::Showing) } else { !self.visible || states.has(State::Visible) }
+    }
+
+    /// True for those of what may lie beyond the view.
+    pub fn may_lie_beyond(self, states: States) -> bool {
+        self.showing && states.has(State::Visible)
+    }
+
+    /// True when what has these states may be somewhere else than what had those.
+    pub fn tells_apart(self, was: States, is: States) -> bool {
+        self.is_shown(was) != self.is_shown(is) || self.may_lie_beyond(was) != self.may_lie_beyond(is)
+    }
+
+    /// Where a child is to be seen, by its parent.
+    fn sight(self, (parent, sight): (&Raw, Sight), child: &Raw) -> Sight {
+        if self.is_shown(child.states) {
+            return Sight::InView;
+        }
+        if sight == Sight::Hidden || self.is_closed(parent.role.name(), child.role.name()) {
+            return Sight::Hidden;
+        }
+        if scrolls(parent) || self.may_lie_beyond(child.states) { Sight::Beyond } else { Sight::Hidden }
+    }
+
+    /// True for what shows its children only when it is opened or chosen.
+    fn is_closed(self, parent: &str, child: &str) -> bool {
+        let menus = ["menu", "menu bar", "menu item", "popup menu", "push button menu"];
+        matches!(parent, "combo box" | "page tab" | "page tab list")
+            || matches!(child, "tool tip" | "window" | "dialog")
+            || !self.is_browser
+                && (menus.contains(&parent) || menus.contains(&child) || child == "internal frame")
+    }
+}
+
+/// True for what shows a part of its children, which need not say that they are visible.
+pub fn scrolls(raw: &Raw) -> bool {
+    raw.abilities.has(Abilities::TABLE)
+        || raw.states.has(State::ManagesDescendants)
+        || matches!(raw.role.name(), "list" | "list box" | "table" | "tree" | "tree table")
+}
+
+/// Where each object of a window is to be seen.
+pub struct Sights {
+    /// By its position; what is not below the window's root is hidden.
+    pub all: Vec<Sight>,
+    /// Objects whose children stand from the bottom to the top.
+    reversed: HashSet<usize>,
+}
+
+/// Where each object below `root` is to be seen.
+pub fn sights(walk: &mut Walk<'_>, objects: &Objects, root: usize, view: View) -> Sights {
+    let mut sights = vec![Sight::Hidden; objects.all.len()];
+    sights[root] = Sight::InView;
+    let order = preorder(objects, root);
+    let mut choosing = vec![false; objects.all.len()];
+    let mut drawn = vec![false; objects.all.len()];
+    for at in &order {
+        let parent = &objects.all[*at];
+        drawn[*at] |= drawn::is_drawn(parent.role.name());
+        for child in parent.children.iter().filter(|child| **child != root) {
+            drawn[*child] = drawn[*at];
+            choosing[*child] = choosing[*at] || parent.role.name() == "combo box";
+            let sight = view.sight((parent, sights[*at]), &objects.all[*child]);
+            sights[*child] = if choosing[*child] && sight == Sight::Beyond { Sight::Hidden } else { sight };
+        }
+    }
+    let mut reversed = HashSet::new();
+    if walk.app.toolkit == Toolkit::Gtk3 {
+        order_cells(walk, objects, &mut sights, |at| !drawn[at]);
+        reversed = hide_unmapped(walk, objects, &order, &mut sights);
+    }
+    Sights { all: sights, reversed }
+}
+
+/// In GTK 3 the cells of a table say that they are shown wherever they are; those in view have a place.
+fn order_cells(walk: &mut Walk<'_>, objects: &Objects, sights: &mut [Sight], is_own: impl Fn(usize) -> bool) {
+    let is_cell = |at: &usize| {
+        let inside =
+            || objects.above(*at).is_some_and(|above| objects.all[above].abilities.has(Abilities::TABLE));
+        sights[*at] == Sight::InView
+            && is_own(*at)
+            && objects.all[*at].role.name() == "table cell"
+            && inside()
+    };
+    let cells: Vec<usize> = (0..objects.all.len()).filter(is_cell).collect();
+    for (at, place) in cells.iter().zip(places(walk, objects, &cells)) {
+        if place.is_none() {
+            sights[*at] = Sight::Beyond;
+        }
+    }
+}
+
+/// GTK 3 gives no place to what is scrolled away, nor to what is on another page of a stack. The second has no size, or
+/// lies in what is wholly in view. Gives the parents that list their children from the bottom to the top.
+fn hide_unmapped(
+    walk: &mut Walk<'_>,
+    objects: &Objects,
+    order: &[usize],
+    sights: &mut [Sight],
+) -> HashSet<usize> {
+    let mut edges: Vec<(usize, usize)> = Vec::new();
+    for at in order.iter().filter(|at| sights[**at] == Sight::Beyond) {
+        let above = objects.above(*at).filter(|above| sights[*above] == Sight::InView);
+        edges.extend(above.filter(|above| !scrolls(&objects.all[*above])).map(|above| (*at, above)));
+    }
+    let mut parents: Vec<usize> = edges.iter().map(|(_, above)| *above).collect();
+    parents.sort_unstable();
+    parents.dedup();
+    let scroller = |at: usize| {
+        let mut around = Some(at);
+        // The viewport inside is at a loss about itself where it is scrolled.
+        while let Some(inner) = around.filter(|at| objects.all[*at].role.name() != "scroll pane") {
+            around = objects.above(inner).filter(|next| *next != inner);
+        }
+        around
+    };
+    let scrollers: Vec<usize> = parents.iter().map(|at| scroller(*at).unwrap_or(*at)).collect();
+    let ends: Vec<usize> = parents
+        .iter()
+        .flat_map(|at| {
+            let children =
+                || objects.all[*at].children.iter().filter(|child| sights[**child] == Sight::InView);
+            [children().next(), children().next_back()].map(|end| end.copied().unwrap_or(*at))
+        })
+        .collect();
+    let (own, around) = (places(walk, objects, &parents), places(walk, objects, &scrollers));
+    let ends = places(walk, objects, &ends);
+    let asks: Vec<Ask> =
+        edges.iter().map(|(at, _)| Ask::extents(&objects.all[*at].object, ask::COORD_SCREEN)).collect();
+    for ((at, above), reply) in edges.iter().zip(walk.ask_all(&asks)) {
+        let parent = parents.binary_search(above).unwrap_or(0);
+        let has_size = ask::size(&reply).is_some_and(|(width, height)| width > 1 && height > 1);
+        let overflows = own[parent].zip(around[parent]).is_some_and(|(own, around)| {
+            own.width > around.width || own.height > around.height || own.x < around.x || own.y < around.y
+        });
+        if !has_size || !overflows {
+            sights[*at] = Sight::Hidden;
+        }
+    }
+    for at in order {
+        if sights[*at] == Sight::Hidden {
+            for child in &objects.all[*at].children {
+                if sights[*child] == Sight::Beyond {
+                    sights[*child] = Sight::Hidden;
+                }
+            }
+        }
+    }
+    let upwards = |ends: &[Option<Rect>]| matches!(ends, [Some(first), Some(last)] if first.y > last.y);
+    parents.iter().zip(ends.chunks(2)).filter(|(_, ends)| upwards(ends)).map(|(at, _)| *at).collect()
+}
+
+/// Where these objects are on the screen; none for what has no place.
+fn places(walk: &mut Walk<'_>, objects: &Objects, all: &[usize]) -> Vec<Option<Rect>> {
+    let asks: Vec<Ask> =
+        all.iter().map(|at| Ask::extents(&objects.all[*at].object, ask::COORD_SCREEN)).collect();
+    walk.ask_all(&asks).iter().map(ask::rect).collect()
+}
+
+/// The objects below `root` in the order of the document, parents first.
+pub fn preorder(objects: &Objects, root: usize) -> Vec<usize> {
+    let mut seen = vec![false; objects.all.len()];
+    let mut order = Vec::new();
+    let mut stack = vec![root];
+    while let Some(at) = stack.pop() {
+        if !std::mem::replace(&mut seen[at], true) {
+            order.push(at);
+            stack.extend(objects.all[at].children.iter().rev());
+        }
+    }
+    order
+}
+
+/// How much lies beyond the view: above what is in view around it, or below.
+pub fn count(objects: &Objects, root: usize, sights: &Sights) -> Beyond {
+    let Sights { all: sights, reversed } = sights;
+    let order = preorder(objects, root);
+    let mut place = vec![usize::MAX; objects.all.len()];
+    for (number, at) in order.iter().enumerate() {
+        place[*at] = number;
+    }
+    // The last object in view below each, itself not counted; what lies in something out of view says nothing.
+    let mut last = vec![0; objects.all.len()];
+    for at in order.iter().rev().filter(|at| sights[**at] == Sight::InView) {
+        for child in objects.all[*at].children.iter().filter(|child| sights[**child] == Sight::InView) {
+            let raw = &objects.all[*child];
+            // Line breaks of a page say that they are shown wherever they are.
+            let own = if is_operated(raw) || is_text(raw) { place[*child] } else { 0 };
+            last[*at] = last[*at].max(last[*child]).max(own);
+        }
+    }
+    let first_cells = first_cells(objects, &order, sights);
+    let mut beyond = Beyond::default();
+    for at in order.iter().filter(|at| sights[**at] == Sight::Beyond) {
+        let raw = &objects.all[*at];
+        if is_operated(raw) {
+            let mut around = objects.above(*at);
+            while let Some(above) = around.filter(|above| sights[*above] != Sight::InView) {
+                around = objects.above(above).filter(|next| *next != above);
+            }
+            let above = around.is_some_and(|around| match first_cells.get(&around) {
+                Some(first) => place[*at] < place[*first],
+                None => (last[around] > place[*at]) != reversed.contains(&around),
+            });
+            beyond.add(u32::from(above), u32::from(!above));
+        } else if is_text(raw) {
+            beyond.texts += 1;
+        }
+    }
+    beyond
+}
+
+/// The first cell in view of each table of cells. Only what stands before it is above: a cell beside the view stands
+/// between the rows in view.
+fn first_cells(objects: &Objects, order: &[usize], sights: &[Sight]) -> HashMap<usize, usize> {
+    let is_cell =
+        |at: &&usize| sights[**at] == Sight::InView && objects.all[**at].role.name() == "table cell";
+    let tables = order.iter().filter(|at| objects.all[**at].abilities.has(Abilities::TABLE));
+    tables.filter_map(|table| Some((*table, *objects.all[*table].children.iter().find(is_cell)?))).collect()
+}
+
+fn is_operated(raw: &Raw) -> bool {
+    let (role, states, abilities) = (raw.role, raw.states, raw.abilities);
+    Node { role, states, abilities, ..Node::default() }.is_operated()
+}
+
+fn is_text(raw: &Raw) -> bool {
+    let leaf = |role: Role| matches!(role.name(), "static" | "label" | "text" | "image" | "table cell");
+    raw.children.is_empty() && leaf(raw.role) && !raw.name.trim().is_empty()
+}

@@ -1,0 +1,127 @@
+//! What is held on the display's own devices is released when its holder closes, and when it is killed.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::stage::{Server, Stage, until};
+use input::{Button, CoreAct, CoreDevices, sweep_core_devices};
+
+const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
+const DISPLAY: &str = "INPUT_TEST_CORE_DISPLAY";
+const HELD: &str = "core_remains::held_by_a_killed_process_it_is_released_at_once";
+
+fn perform(devices: &CoreDevices, act: &CoreAct) {
+    devices.perform(act, &devices.ask()).unwrap();
+}
+
+/// Holds Control, a button and a keycode that is lent, and types without an end.
+fn hold(devices: &CoreDevices) {
+    perform(devices, &CoreAct::KeyDown { keysym: input::check_key("ctrl").unwrap() });
+    perform(devices, &CoreAct::Press { button: Button::Middle, at: None });
+    let (text, delay) = ("世A".to_owned(), Duration::from_secs(600));
+    perform(devices, &CoreAct::Text { text, delay });
+}
+
+#[test]
+fn closing_releases_what_is_held() {
+    for server in SERVERS {
+        let stage = Stage::open(server);
+        let keymap = stage.keymap();
+        let devices = CoreDevices::open(&stage.display).unwrap();
+        perform(&devices, &CoreAct::KeyDown { keysym: input::check_key("ctrl").unwrap() });
+        perform(&devices, &CoreAct::KeyDown { keysym: input::check_key("世").unwrap() });
+        perform(&devices, &CoreAct::Press { button: Button::Left, at: None });
+        assert_eq!((stage.keys_down().len(), stage.buttons_down()), (2, 1));
+        devices.close().unwrap();
+        devices.close().unwrap();
+        assert_eq!((stage.keys_down(), stage.buttons_down(), stage.keymap()), (vec![], 0, keymap));
+        let error = devices.perform(&CoreAct::ReleaseAll, &devices.ask()).unwrap_err();
+        assert_eq!(error.code(), "agent_closed");
+    }
+}
+
+/// This program again, which holds things on the display without an end.
+fn holder(stage: &Stage) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", HELD]).env(DISPLAY, &stage.display);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn held_by_a_killed_process_it_is_released_at_once() {
+    if let Ok(display) = std::env::var(DISPLAY) {
+        return hold(&CoreDevices::open(&display).unwrap());
+    }
+    for server in SERVERS {
+        let mut stage = Stage::open(server);
+        let mut front = stage.gtk("front", 50, 60, 500, 400);
+        stage.run("xdotool", &["key", "Caps_Lock"]);
+        let (lit, keymap) = (stage.run("xset", &["q"]), stage.keymap());
+        let mut child = holder(&stage);
+        front.journal.wait("the middle of the text", |record| record["text"] == "世");
+        assert_ne!((stage.keymap(), stage.buttons_down()), (keymap.clone(), 0));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        until("what it held to be released", || {
+            let is_free =
+                stage.keys_down().is_empty() && stage.buttons_down() == 0 && stage.keymap() == keymap;
+            (is_free && stage.run("xset", &["q"]) == lit).then_some(())
+        });
+        stage.run("xdotool", &["key", "Caps_Lock"]);
+        let devices = CoreDevices::open(&stage.display).unwrap();
+        perform(&devices, &CoreAct::Text { text: "B".to_owned(), delay: Duration::ZERO });
+        front.journal.wait("the next caller's text", |record| record["text"] == "世B");
+    }
+}
+
+#[test]
+fn held_by_a_process_that_was_killed_with_its_guard_it_is_released_by_the_next() {
+    for server in SERVERS {
+        let mut stage = Stage::open(server);
+        let mut front = stage.gtk("front", 50, 60, 500, 400);
+        let keymap = stage.keymap();
+        let mut child = holder(&stage);
+        front.journal.wait("the middle of the text", |record| record["text"] == "世");
+        let children = format!("/proc/{0}/task", child.id());
+        let guards: Vec<String> = std::fs::read_dir(children)
+            .unwrap()
+            .flat_map(|task| {
+                std::fs::read_to_string(task.unwrap().path().join("children"))
+                    .unwrap_or_default()
+                    .split_whitespace()
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        assert_eq!(guards.len(), 1, "{guards:?}");
+        assert!(Command::new("kill").arg("-KILL").arg(&guards[0]).status().unwrap().success());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_ne!((stage.keymap(), stage.buttons_down()), (keymap.clone(), 0));
+        assert_eq!(sweep_core_devices(Some(&stage.display)).unwrap(), 1);
+        assert_eq!((stage.keys_down(), stage.buttons_down(), stage.keymap()), (vec![], 0, keymap));
+        assert_eq!(sweep_core_devices(Some(&stage.display)).unwrap(), 0);
+    }
+}
+
+#[test]
+fn texts_of_several_callers_do_not_mix() {
+    let mut stage = Stage::open(Server::Xvfb);
+    let mut front = stage.gtk("front", 50, 60, 500, 400);
+    std::thread::scope(|threads| {
+        for word in ["aaaaaaaaaa", "世世世世世世世世世世", "CCCCCCCCCC"] {
+            let display = &stage.display;
+            threads.spawn(move || {
+                let devices = CoreDevices::open(display).unwrap();
+                for _ in 0..5 {
+                    perform(&devices, &CoreAct::Text { text: word.to_owned(), delay: Duration::ZERO });
+                }
+            });
+        }
+    });
+    let last = front
+        .journal
+        .wait("all texts", |record| record["text"].as_str().is_some_and(|text| text.chars().count() == 150));
+    let text: Vec<char> = last["text"].as_str().unwrap().chars().collect();
+    assert!(text.chunks(10).all(|word| word.iter().all(|character| *character == word[0])), "{text:?}");
+}

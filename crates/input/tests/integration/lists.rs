@@ -1,0 +1,46 @@
+//! Lists of Qt, which closes them when it hears that it has not the focus.
+
+use std::time::Duration;
+
+use crate::stage::{Server, Stage, until};
+use desktop::Point;
+use input::{Agent, Button, Click};
+
+/// How long a choice is waited for after each click.
+const ONE_CLICK: Duration = Duration::from_millis(300);
+
+#[test]
+fn a_list_that_takes_long_to_open_stays_open_for_the_next_click() {
+    for version in ["5", "6"] {
+        for seconds in ["0", "0.05", "0.6"] {
+            let mut stage = Stage::open(Server::Xvfb);
+            let mut command = stage.command("/usr/bin/python3");
+            command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/list_qt.py"));
+            command.args([version, "back", "50", "60", "300", "60", seconds]);
+            let mut journal = stage.journal(command);
+            let ready = journal.wait("the window", |record| record["did"] == "ready");
+            let window_id = ready["window"].as_u64().unwrap() as u32;
+            until("the active window", || (stage.active() == window_id).then_some(()));
+            stage.gtk("front", 20, 20, 700, 600);
+            stage.put_pointer(700, 500);
+            let before = stage.person();
+            journal.wait("the application without the focus", |record| record["did"] == "inactive");
+            let agent = Agent::open(&stage.display, "test").unwrap();
+            let click = |window_id: u32, x: i32, y: i32| {
+                let (at, button) = (Point { x, y }, Button::Left);
+                agent.click(&Click { window_id, at, button, count: 1, modifiers: vec![] }).unwrap()
+            };
+            assert!(click(window_id, 150, 30).focus_feigned);
+            let list = journal.wait("the list", |record| record["did"] == "shown");
+            let number = |name: &str| list[name].as_u64().unwrap() as u32;
+            let (width, height) = (number("width") as i32, number("height") as i32);
+            // Qt takes no choice for a while after the list is shown.
+            until("the choice", || {
+                click(number("window"), width / 2, height / 2);
+                journal.next(ONE_CLICK, |record| record["did"] == "chosen" && record["text"] == "Pear")
+            });
+            journal.wait("the end of the belief to have the focus", |record| record["did"] == "inactive");
+            assert_eq!(stage.person(), before);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The macroblocks of a picture that goes on from the one before: what is to be done with each, and doing it.
+
+use crate::cells::Vector;
+use crate::copies;
+use crate::drafts::Drafts;
+use crate::macroblock::Desk;
+use crate::planes::Planes;
+use crate::thrift::Thrift;
+
+/// A macroblock that is not the same as before.
+pub(crate) struct Task {
+    pub(crate) index: usize,
+    what: What,
+    /// The quantiser that it is shown with afterwards.
+    pub(crate) qp: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// It moved by one of the vectors by which parts of the picture moved.
+    Moved,
+    New,
+    /// A draft that is made fine.
+    Rested,
+}
+
+/// What there is to do for one picture.
+pub(crate) struct Work<'a> {
+    /// In the order of the picture.
+    pub(crate) tasks: Vec<Task>,
+    found: &'a [Vector],
+}
+
+impl<'a> Work<'a> {
+    /// What changed from the picture before to the new one, of which parts moved by the vectors that were found.
+    pub(crate) fn of([source, former]: [&Planes; 2], changed: &[usize], found: &'a [Vector]) -> Self {
+        let has_moved = |index: usize| {
+            found
+                .iter()
+                .any(|vector| source.holds(index, *vector) && source.same_luma(index, former, *vector))
+        };
+        let task = |index: &usize| Task {
+            index: *index,
+            what: if has_moved(*index) { What::Moved } else { What::New },
+            qp: 0,
+        };
+        Self { tasks: changed.iter().map(task).collect(), found }
+    }
+
+    /// Adds drafts that have rested; those that changed as well are left as they are.
+    pub(crate) fn add_rested(&mut self, rested: impl Iterator<Item = usize>) {
+        let before = self.tasks.len();
+        for index in rested {
+            if self.tasks[..before].binary_search_by_key(&index, |task| task.index).is_err() {
+                self.tasks.push(Task { index, what: What::Rested, qp: 0 });
+            }
+        }
+        self.tasks.sort_unstable_by_key(|task| task.index);
+    }
+
+    /// How many macroblocks are new.
+    pub(crate) fn new_ones(&self) -> usize {
+        self.tasks.iter().filter(|task| task.what == What::New).count()
+    }
+
+    /// Writes the macroblocks up to the last one that is not skipped; answers how many are skipped after it.
+    pub(crate) fn make(
+        &mut self,
+        mut desk: Desk<'_>,
+        former: &Planes,
+        drafts: &Drafts,
+        thrift: &mut Thrift,
+    ) -> u32 {
+        desk.cells.begin();
+        desk.cells.begin_slice(0);
+        let finest = desk.qp;
+        let are_few = self.new_ones() <= copies::MOST;
+        let (columns, rows) = (desk.source.columns, desk.source.rows);
+        let mut tried: Vec<Vector> = Vec::with_capacity(8);
+        let mut tasks = self.tasks.iter_mut().peekable();
+        for row in 0..rows {
+            let end = (row + 1) * columns;
+            let is_still = desk.cells.is_still_from(row.saturating_sub(1));
+            if is_still && tasks.peek().is_none_or(|next| next.index >= end) {
+                desk.run = desk.run.map(|run| run + columns as u32);
+                continue;
+            }
+            for index in row * columns..end {
+                let Some(task) = tasks.next_if(|task| task.index == index) else {
+                    desk.still(index);
+                    continue;
+                };
+                let start = desk.bits.len();
+                let is_new = task.what == What::New;
+                desk.qp = if is_new { thrift.qp() } else { finest };
+                task.qp = desk.qp;
+                tried.clear();
+                if task.what == What::Rested {
+                    desk.changed(index, &[(0, 0)]);
+                    continue;
+                }
+                let source = desk.source;
+                let near = desk.cells.near_vectors(index).into_iter().flatten();
+                for vector in near.chain(self.found.iter().copied()) {
+                    if vector != (0, 0) && !tried.contains(&vector) && source.holds(index, vector) {
+                        tried.push(vector);
+                    }
+                }
+                let moved = tried.iter().copied().find(|vector| source.same_luma(index, former, *vector));
+                let moved = moved.or_else(|| are_few.then(|| copies::copy(source, former, index)).flatten());
+                if let Some(vector) = moved {
+                    let is_even = vector.0 % 2 == 0 && vector.1 % 2 == 0;
+                    let is_exact = is_even && source.same_chroma(index, former, vector);
+                    task.qp = drafts.under(index, vector).map_or(desk.qp, |qp| qp.max(desk.qp));
+                    desk.moved(index, vector, is_exact);
+                } else {
+                    tried.push((0, 0));
+                    desk.changed(index, &tried);
+                }
+                if is_new {
+                    thrift.spent(desk.bits.len() - start);
+                }
+            }
+        }
+        desk.run.unwrap_or_default()
+    }
+}

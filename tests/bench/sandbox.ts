@@ -1,0 +1,160 @@
+/**
+ * `./dev bench sandbox [--quick]`: sandboxes of the runtime `local`, on the packed build, as root and as an ordinary user:
+ * from the call to the first command and the first picture, halted and continued, and gone; what an idle one takes.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Image, WarmPool } from '@backlot/sdk'
+import { askInside, type Caller, callers, homeOf, type Info, type TestHome } from '../support/local.ts'
+import { until } from '../support/until.ts'
+import { machine, milliseconds, type Row, spreadOf, summary, table } from './driver/measure.ts'
+
+const rounds = process.argv.includes('--quick') ? 3 : 20
+
+const row = (what: string, unit: Row['unit'], samples: readonly number[], atMost?: number): Row => ({
+  what,
+  unit,
+  measured: spreadOf(samples),
+  ...(atMost !== undefined && { aim: { of: 'median', atMost } }),
+})
+
+/** Private memory in megabytes of a process and all that descends from it. */
+const privateMB = (root: number): number => {
+  const parents = new Map<number, number>()
+  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, 'latin1')
+      parents.set(Number(entry), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
+    } catch {}
+  }
+  const isOf = (pid: number | undefined): boolean =>
+    pid === root || (pid !== undefined && pid > 1 && isOf(parents.get(pid)))
+  let kibibytes = 0
+  for (const pid of [...parents.keys()].filter(isOf)) {
+    try {
+      for (const [, size] of readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(/^Private_\w+:\s+(\d+)/gm)) {
+        kibibytes += Number(size)
+      }
+    } catch {}
+  }
+  return (kibibytes * 1024) / 1e6
+}
+
+const runOf = (home: TestHome, { name }: Info): { supervisor: { pid: number }; init: { pid: number } } =>
+  JSON.parse(readFileSync(join(home.sandboxes, name, 'run.json'), 'utf8'))
+
+const diskMB = (home: TestHome, { name }: Info): number => {
+  const { stdout } = Bun.spawnSync(['du', '-sk', join(home.sandboxes, name)])
+  return (Number.parseInt(stdout.toString(), 10) * 1024) / 1e6
+}
+
+const rowsOf = async (caller: Caller): Promise<Row[]> => {
+  await using home = homeOf(caller)
+  const times: Record<string, number[]> = { command: [], picture: [], suspend: [], resume: [], delete: [] }
+  const sizes: Record<string, number[]> = { sandbox: [], supervisor: [], disk: [] }
+  // The first one of a home unpacks what all share.
+  const cold = await milliseconds(async () => askInside(await home.start('--name', 'cold'), 'version'))
+  for (let round = 0; round < rounds; round += 1) {
+    const name = `bench-${round}`
+    const begun = performance.now()
+    const info = await home.start('--name', name)
+    await askInside(info, 'run_command', { command: 'true' })
+    times.command?.push(performance.now() - begun)
+    await askInside(info, 'screenshot')
+    times.picture?.push(performance.now() - begun)
+    times.suspend?.push(await milliseconds(() => home.ask('suspend', name)))
+    times.resume?.push(await milliseconds(() => home.ask('resume', name)))
+    const { supervisor, init } = runOf(home, info)
+    const inside = privateMB(init.pid)
+    sizes.sandbox?.push(inside)
+    sizes.supervisor?.push(privateMB(supervisor.pid) - inside)
+    sizes.disk?.push(diskMB(home, info))
+    times.delete?.push(await milliseconds(() => home.ask('delete', name)))
+  }
+  const { command = [], picture = [], suspend = [], resume = [], delete: gone = [] } = times
+  return [
+    row(`${caller}: create to the first command, the first of a home`, 'ms', [cold]),
+    row(`${caller}: create to the first command`, 'ms', command, 1_000),
+    row(`${caller}: create to the first picture`, 'ms', picture, 1_000),
+    row(`${caller}: suspend`, 'ms', suspend),
+    row(`${caller}: resume`, 'ms', resume),
+    row(`${caller}: delete`, 'ms', gone),
+    row(`${caller}: private memory of an idle one, the desktop and its server`, 'MB', sizes.sandbox ?? []),
+    row(`${caller}: private memory of its supervisor`, 'MB', sizes.supervisor ?? []),
+    row(`${caller}: disk of an idle one`, 'MB', sizes.disk ?? [], 2),
+  ]
+}
+
+/** From the claim to the first command: by a program that is started for it, and by one that runs and uses the SDK. */
+const poolRows = async (): Promise<Row[]> => {
+  await using home = homeOf('root')
+  process.env.BACKLOT_HOME = home.folder
+  const times: Record<'command' | 'sdk', number[]> = { command: [], sdk: [] }
+  const pool = await WarmPool.apply(Image.desktop(), { runtime: 'local', network: 'loopback', name: 'bench', size: 4 })
+  const full = () => until('the pool to be full', async () => (await pool.getInfo()).ready === 4)
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      await full()
+      times.command.push(
+        await milliseconds(async () => {
+          const info = (await home.ask('claim', 'bench', '--name', `claimed-${round}`)) as Info
+          await askInside(info, 'run_command', { command: 'true' })
+        }),
+      )
+      await home.ask('delete', `claimed-${round}`)
+      await full()
+      const begun = performance.now()
+      await using sandbox = await pool.claim()
+      await sandbox.shell.run('true')
+      times.sdk.push(performance.now() - begun)
+    }
+  } finally {
+    await pool.delete()
+  }
+  return [
+    row('root: from the pool to the first command, by `backlot local claim`', 'ms', times.command),
+    row('root: from the pool to the first command, in a program with the SDK', 'ms', times.sdk, 50),
+  ]
+}
+
+/** Files of a sandbox saved and put back: 200 of 100 kB. */
+const snapshotRows = async (): Promise<Row[]> => {
+  await using home = homeOf('root')
+  const times: Record<'save' | 'restore' | 'fork', number[]> = { save: [], restore: [], fork: [] }
+  const info = await home.start('--name', 'origin')
+  await askInside(info, 'run_command', {
+    command: 'for n in $(seq 200); do head -c 100000 /dev/urandom >file-$n; done',
+  })
+  for (let round = 0; round < rounds; round += 1) {
+    let id = ''
+    times.save.push(
+      await milliseconds(async () => {
+        id = String((await home.ask('snapshot', 'origin')).id)
+      }),
+    )
+    times.restore.push(await milliseconds(() => home.ask('restore', 'origin', id)))
+    times.fork.push(await milliseconds(() => home.ask('fork', 'origin', 'copy')))
+    await home.ask('delete', 'copy')
+    await home.ask('delete-snapshot', id)
+  }
+  return [
+    row('root: a snapshot of 20 MB', 'ms', times.save),
+    row('root: put back, until it can be used', 'ms', times.restore),
+    row('root: a copy of it, until it can be used', 'ms', times.fork),
+  ]
+}
+
+const rows: Row[] = []
+for (const caller of callers) {
+  for (const each of await rowsOf(caller)) {
+    rows.push(each)
+    console.error(`  ${summary(each)}`)
+  }
+}
+if (callers.some((caller) => caller === 'root')) {
+  for (const each of [...(await poolRows()), ...(await snapshotRows())]) {
+    rows.push(each)
+    console.error(`  ${summary(each)}`)
+  }
+}
+console.log(`${table(rows)}\n\n${machine()}.`)

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { evidence } from '@backlot/contract/limits'
+import { endApplication, lateToolkits, startChromium, startLate } from '../support/applications.ts'
+import { privateDesktop } from '../support/desktop.ts'
+import {
+  type Button,
+  type Buttons,
+  buttonsOf,
+  effectOf,
+  type Late,
+  latePage,
+  pressButton,
+  slowServer,
+  toldLate,
+} from '../support/late.ts'
+import { element, elementsOf, windowsOf } from '../support/look.ts'
+import { connect, type McpClient } from '../support/mcp-client.ts'
+import { until } from '../support/until.ts'
+
+const on = privateDesktop()
+let client: McpClient
+
+beforeAll(async () => {
+  client = await connect(on())
+})
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+})
+
+/** Waits until nothing that anything did before can be taken for what comes next, which is a second. */
+const rest = ({ target }: Buttons, by = client) =>
+  by.ask<{ late?: readonly Late[] }>('wait_for', { ...target, condition: 'still', still_ms: 1_300, timeout_ms: 20_000 })
+
+/** Milliseconds after which an answer comes however busy the application is. */
+const answersWithinMs = evidence.ceilingMs
+
+const slow: readonly Button[] = ['After 150', 'After 300', 'Fetched']
+
+/** What acts at once is confirmed, what does nothing is not, and what acts later is told once with a later answer. */
+const tellsTheTruth = async (app: Buttons): Promise<void> => {
+  await rest(app)
+  // It reads nothing while it works slowly, or its page does not: that is no rest.
+  for (const button of ['At once', 'Slowly'] as const) {
+    const { effect, mark, tookMs } = await pressButton(client, app, button)
+    if (effect !== 'confirmed') {
+      // On a busy machine it takes longer than an answer waits.
+      expect(tookMs).toBeGreaterThan(answersWithinMs)
+      await effectOf(app.journal, button, mark)
+      expect(await toldLate(client)).toHaveLength(1)
+    }
+    await rest(app)
+  }
+  expect(await pressButton(client, app, 'Nothing')).toMatchObject({ effect: 'unverified', late: [] })
+  expect(await rest(app)).not.toHaveProperty('late')
+  for (const button of slow) {
+    const { mark, effect } = await pressButton(client, app, button)
+    // A busy machine may answer after the effect, which then confirms it.
+    await effectOf(app.journal, button, mark)
+    if (effect === 'confirmed') continue
+    const late = await toldLate(client)
+    expect(late).toEqual([expect.objectContaining({ after: 'click', ...app.target, detail: expect.any(String) })])
+    expect(await rest(app)).not.toHaveProperty('late')
+  }
+}
+
+test.each(lateToolkits)(
+  'what comes late in %s is told once, and is no effect of what was done meanwhile',
+  async (toolkit) => {
+    await using server = slowServer()
+    const application = await startLate(on(), toolkit, server.address)
+    await tellsTheTruth(buttonsOf(application))
+    await endApplication(on(), application)
+  },
+)
+
+test('what comes late in a page is told once', async () => {
+  await using server = slowServer()
+  await using browser = await startChromium(on(), latePage(server.address))
+  const window = await until('the window of the browser', async () =>
+    (await windowsOf(client, browser.pid)).find(({ title }) => title.includes(browser.title)),
+  )
+  const target = { pid: window.pid, window_id: window.window_id }
+  await until('the elements of the page', async () =>
+    (await elementsOf(client, target)).some(({ label }) => label === 'Nothing'),
+  )
+  await tellsTheTruth({ target, journal: browser.journal })
+})
+
+test('what comes late is never taken for the effect of the next action', async () => {
+  await using server = slowServer(1_000)
+  const application = await startLate(on(), 'gtk3', server.address, { title: 'Backlot next' })
+  const app = buttonsOf(application)
+  await rest(app)
+  const first = await pressButton(client, app, 'Fetched')
+  expect(first).toMatchObject({ effect: 'unverified', late: [] })
+  // A drag over a place that does nothing, during which the effect comes.
+  const { frame } = await element(client, app.target, 'Nothing')
+  const y = frame.h * 8
+  const drag = { from_x: 20, from_y: y, to_x: 60, to_y: y, duration_ms: 1_800, steps: 20 }
+  const next = await client.call('drag', { ...app.target, ...drag })
+  expect(app.journal.entries(first.mark)).toContainEqual(expect.objectContaining({ type: 'effect', of: 'Fetched' }))
+  expect(next.structured).toMatchObject({ effect: 'unverified' })
+  expect(next.structured.evidence).toContainEqual({
+    kind: 'perhaps_late',
+    detail: expect.stringMatching(/, which may come late of click at \d\d:\d\d:\d\d\.\d$/),
+  })
+  expect(await rest(app)).not.toHaveProperty('late')
+  await endApplication(on(), application)
+})
+
+test('what comes late is told to the session that acted, and to no other', async () => {
+  await using server = slowServer()
+  const application = await startLate(on(), 'gtk3', server.address, { title: 'Backlot sessions' })
+  const app = buttonsOf(application)
+  await using other = await connect(on())
+  await rest(app)
+  const { mark } = await pressButton(client, app, 'Fetched')
+  await effectOf(app.journal, 'Fetched', mark)
+  expect(await toldLate(client)).toHaveLength(1)
+  expect(await other.ask('get_screen_size')).not.toHaveProperty('late')
+  // Two sessions on one window: the one that acts next is told that what it sees may be the other's.
+  await rest(app)
+  const slowly = await pressButton(client, app, 'Fetched')
+  expect(slowly.effect).toBe('unverified')
+  const next = await pressButton(other, app, 'Nothing')
+  expect(next.effect).toBe('unverified')
+  await effectOf(app.journal, 'Fetched', slowly.mark)
+  const [mine, others] = await Promise.all([rest(app), rest(app, other)])
+  const told = [...slowly.late, ...(mine.late ?? []), ...next.late, ...(others.late ?? [])]
+  for (const { detail } of told) expect(detail).not.toBe('')
+  // Whoever pressed nothing is told nothing as its own alone.
+  for (const late of others.late ?? []) expect(late).toHaveProperty('or')
+  await endApplication(on(), application)
+})
+
+test('an application that speaks all the time confirms nothing late', async () => {
+  await using server = slowServer()
+  const application = await startLate(on(), 'gtk3', server.address, { title: 'Backlot chatty', chatty: true })
+  const app = buttonsOf(application)
+  const spoke = Date.now()
+  await until('it to have spoken for a while', () => Date.now() - spoke > 2_500)
+  for (let times = 0; times < 4; times += 1) {
+    expect(await pressButton(client, app, 'Nothing')).toMatchObject({ effect: 'unverified', late: [] })
+    const pressed = Date.now()
+    await until('what comes late to be told', () => Date.now() - pressed > 2_200)
+    const { late } = await client.ask<{ late?: unknown }>('get_screen_size')
+    expect(late).toBeUndefined()
+  }
+  await endApplication(on(), application)
+})
+
+test('a session that ends is told nothing more, nor is one of the same name', async () => {
+  await using server = slowServer()
+  const application = await startLate(on(), 'gtk3', server.address, { title: 'Backlot ends' })
+  const app = buttonsOf(application)
+  await rest(app)
+  const session = { session: 'brief' }
+  await client.ask('start_session', session)
+  const { element_index } = await elementsOf(client, app.target).then(
+    (all) => all.find(({ label }) => label === 'Fetched') ?? Promise.reject(new Error('no button')),
+  )
+  const mark = app.journal.mark()
+  expect(await client.ask('click', { ...app.target, element_index, ...session })).toMatchObject({
+    effect: 'unverified',
+  })
+  await client.ask('end_session', session)
+  await effectOf(app.journal, 'Fetched', mark)
+  await client.ask('start_session', session)
+  expect(await client.ask('get_screen_size', session)).not.toHaveProperty('late')
+  await rest(app)
+  expect(await client.ask('get_screen_size', session)).not.toHaveProperty('late')
+  await client.ask('end_session', session)
+  await endApplication(on(), application)
+})

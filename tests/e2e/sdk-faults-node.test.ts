@@ -1,0 +1,3 @@
+import { testFaults } from '../support/sdk/faults.ts'
+
+testFaults('node')

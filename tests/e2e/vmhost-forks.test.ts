@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Vm } from '@backlot/contract/vmhost/vm'
+import { until } from '../support/until.ts'
+import { startVmHost, type VmHost } from '../support/vmhost.ts'
+import { booted, call, checkDisk, create, get, giveImage, image, isAlive, names, run } from '../support/vms.ts'
+
+let host: VmHost
+
+beforeAll(async () => {
+  host = await startVmHost()
+  await giveImage(host)
+})
+
+afterAll(() => host[Symbol.asyncDispose]())
+
+const folder = (name: string) => join(host.home, 'data/vms', name)
+
+/** What a command in the guest prints. */
+const inside = async (name: string, command: string): Promise<string> => {
+  const [status, body] = await call(host, 'POST', `/svc/vms/${name}/exec`, { command })
+  expect([status, body]).toEqual([200, expect.objectContaining({ exitCode: 0 })])
+  return String(body.stdout).trim()
+}
+
+const forwardOf = (vm: Vm, port: number) => {
+  const found = vm.forwards.find(({ guestPort }) => guestPort === port)
+  if (found === undefined) throw new Error(`port ${port} of "${vm.name}" is reached nowhere`)
+  return found
+}
+
+/** The host keys that an SSH client is shown. */
+const hostKeys = (vm: Vm) =>
+  until(`the host keys of "${vm.name}"`, async () => {
+    const { address, port } = forwardOf(vm, 22)
+    const scan = Bun.spawn(['ssh-keyscan', '-T', '10', '-p', String(port), address], { stderr: 'ignore' })
+    const keys = (await scan.stdout.text()).split('\n').flatMap((line) => line.split(' ')[2] ?? [])
+    return keys.length > 0 && keys
+  })
+
+const family = ['parent', 'left', 'right']
+
+test('forks of a VM that runs go on from where it is, each with what makes it a machine of its own', async () => {
+  await create(host, 'parent', { image })
+  const before = await run(host, 'parent')
+  await booted(before)
+  const boot = await inside('parent', 'cat /proc/sys/kernel/random/boot_id')
+  await hostKeys(before)
+  // A client that is connected all the while: what serves it in a fork is not its SSH server.
+  const connected = Promise.withResolvers<void>()
+  const { address, port } = forwardOf(before, 22)
+  const client = await Bun.connect({ hostname: address, port, socket: { data: () => connected.resolve() } })
+  await connected.promise
+  await inside('parent', 'mkdir -p /run/t && mount -t tmpfs t /run/t && echo parent >/run/t/word; echo all >/var/word')
+  const [status, answer] = await call(host, 'POST', '/svc/vms/parent/fork', { names: ['left', 'right'] })
+  expect([status, answer]).toEqual([
+    200,
+    expect.objectContaining({ names: ['left', 'right'], identity: ['own', 'own'] }),
+  ])
+  client.end()
+  const vms = await Promise.all(family.map((name) => get(host, name)))
+  expect(vms.map(({ status, identity }) => [status, identity])).toEqual(family.map(() => ['running', 'own']))
+  for (const each of ['macAddress', 'uuid', 'ipAddress', 'pid'] as const)
+    expect(new Set(vms.map((vm) => vm[each])).size).toBe(3)
+  // One boot, three machines.
+  const all = (command: string) => Promise.all(family.map((name) => inside(name, command)))
+  expect(await all('cat /proc/sys/kernel/random/boot_id /run/t/word /var/word')).toEqual(
+    family.map(() => `${boot}\nparent\nall`),
+  )
+  expect(await all('cat /sys/class/net/eth0/address')).toEqual(vms.map(({ macAddress }) => macAddress))
+  expect(new Set(await all('cat /etc/machine-id')).size).toBe(3)
+  expect(await all('hostname')).toEqual(family)
+  const reseeded = await all("dmesg | grep -c 'reseeded due to virtual machine fork' || true")
+  expect(reseeded).toEqual(['0', '1', '1'])
+  for (const clock of await all('date +%s')) expect(Math.abs(Number(clock) - Date.now() / 1000)).toBeLessThan(60)
+  const keys = (await Promise.all(vms.map(hostKeys))).flat()
+  expect(new Set(keys).size).toBe(keys.length)
+  for (const vm of vms) expect(await booted(vm)).toMatchObject({ status: 'ok' })
+})
+
+test('what one writes no other sees, and the parent may go first', async () => {
+  for (const name of family) await inside(name, `echo ${name} >/run/t/word; echo ${name} >/var/word; sync`)
+  for (const name of family) expect(await inside(name, 'cat /run/t/word /var/word')).toBe(`${name}\n${name}`)
+  expect((await call(host, 'POST', '/svc/vms/parent/stop', { graceSeconds: 0 }))[0]).toBe(200)
+  expect((await call(host, 'DELETE', '/svc/vms/parent'))[0]).toBe(200)
+  expect(existsSync(folder('parent'))).toBe(false)
+  // A fork of a fork, suspended: both are saved whole.
+  expect((await call(host, 'POST', '/svc/vms/left/suspend'))[0]).toBe(200)
+  const [status, answer] = await call(host, 'POST', '/svc/vms/left/fork', {})
+  expect([status, answer]).toEqual([200, expect.objectContaining({ names: ['left-1'], identity: ['own'] })])
+  expect((await get(host, 'left')).status).toBe('suspended')
+  expect((await call(host, 'POST', '/svc/vms/left/resume'))[0]).toBe(200)
+  for (const name of ['left', 'left-1']) expect(await inside(name, 'cat /run/t/word /var/word')).toBe('left\nleft')
+  for (const name of ['left', 'left-1', 'right']) {
+    expect((await call(host, 'POST', `/svc/vms/${name}/stop`, { graceSeconds: 0 }))[0]).toBe(200)
+    expect(checkDisk(folder(name))).toBe(0)
+  }
+  const { macAddress } = await run(host, 'right')
+  expect(await inside('right', 'cat /var/word /sys/class/net/eth0/address')).toBe(`right\n${macAddress}`)
+})
+
+test('a guest without an agent shares the identity of its parent, and its record says so', async () => {
+  await create(host, 'silent', { network: 'none' })
+  const { pid } = await run(host, 'silent')
+  const [status, answer] = await call(host, 'POST', '/svc/vms/silent/fork', { count: 1 })
+  expect([status, answer]).toEqual([200, expect.objectContaining({ names: ['silent-1'], identity: ['shared'] })])
+  expect(await get(host, 'silent-1')).toMatchObject({ status: 'running', identity: 'shared' })
+  expect([isAlive(pid), (await get(host, 'silent')).status]).toEqual([false, 'running'])
+})
+
+test('forks that cannot be are refused, and leave none behind', async () => {
+  const before = await names(host)
+  const fork = async (body: object, name = 'silent') =>
+    (await call(host, 'POST', `/svc/vms/${name}/fork`, body))[1].code
+  expect(await fork({ names: ['new', 'left'] })).toBe('vm_exists')
+  expect(await fork({ names: ['new', 'new'] })).toBe('invalid_argument')
+  expect(await fork({ count: 3, names: ['new'] })).toBe('invalid_argument')
+  expect(await fork({}, 'left')).toBe('vm_not_running')
+  expect(await names(host)).toEqual(before)
+})

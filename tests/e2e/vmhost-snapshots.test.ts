@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { runBacklot } from '../support/backlot.ts'
+import { startVmHost, type VmHost } from '../support/vmhost.ts'
+import { call, checkDisk, create, get, giveImage, image, run } from '../support/vms.ts'
+
+let host: VmHost
+/** The first service of the home, with which that goes. */
+let owner: VmHost
+
+beforeAll(async () => {
+  owner = await startVmHost()
+  host = owner
+  await giveImage(host)
+})
+
+afterAll(async () => {
+  await host[Symbol.asyncDispose]()
+  await owner[Symbol.asyncDispose]()
+})
+
+const vms = () => join(host.home, 'data/vms')
+
+/** What a command in the guest prints. */
+const inside = async (command: string, name = 'one'): Promise<string> => {
+  const [status, body] = await call(host, 'POST', `/svc/vms/${name}/exec`, { command })
+  expect([status, body]).toEqual([200, expect.objectContaining({ exitCode: 0 })])
+  return String(body.stdout).trim()
+}
+
+const take = (snapshot: string) => call(host, 'POST', '/svc/vms/one/snapshots', { snapshot })
+const restore = (snapshot: string) => call(host, 'POST', `/svc/vms/one/snapshots/${snapshot}/restore`)
+const list = async () => (await call(host, 'GET', '/svc/vms/one/snapshots'))[1] as unknown as { name: string }[]
+const stop = () => call(host, 'POST', '/svc/vms/one/stop', { graceSeconds: 0 })
+
+/** The disks on which others lie. */
+const bases = () => (existsSync(join(vms(), '.bases')) ? readdirSync(join(vms(), '.bases')) : [])
+
+let boot: string
+
+test('a snapshot is taken of a VM that stands still, and of one that runs, which goes on', async () => {
+  await create(host, 'one', { image })
+  expect(await take('empty')).toEqual([
+    200,
+    { name: 'empty', createdAt: expect.any(String), hasMemory: false, memoryBytes: 0 },
+  ])
+  await run(host, 'one')
+  boot = await inside('cat /proc/sys/kernel/random/boot_id')
+  await inside('mkdir -p /run/t && mount -t tmpfs t /run/t && echo first >/run/t/word && echo first >/var/word')
+  const [status, taken] = await take('first')
+  expect([status, taken]).toEqual([200, expect.objectContaining({ name: 'first', hasMemory: true })])
+  expect(taken.memoryBytes).toBeGreaterThan(25 * 2 ** 20)
+  expect((await get(host, 'one')).status).toBe('running')
+  expect(await inside('cat /proc/sys/kernel/random/boot_id /run/t/word')).toBe(`${boot}\nfirst`)
+  expect(await list()).toMatchObject([{ name: 'empty' }, { name: 'first' }])
+  expect((await take('first'))[1]).toMatchObject({ code: 'snapshot_exists' })
+  expect((await restore('first'))[1]).toMatchObject({ code: 'vm_running' })
+})
+
+test('the VM becomes again what it was, as often as is asked, also for the next service', async () => {
+  await inside('echo second >/run/t/word; echo second >/var/word; sync')
+  expect((await stop())[0]).toBe(200)
+  await host.kill()
+  host = await startVmHost(['--port', '0'], host.home)
+  const seeds = new Set<string>()
+  for (let round = 0; round < 2; round++) {
+    expect((await restore('first'))[0]).toBe(200)
+    expect(await get(host, 'one')).toMatchObject({ status: 'suspended', lastError: null })
+    expect((await call(host, 'POST', '/svc/vms/one/resume'))[0]).toBe(200)
+    expect(await inside('cat /proc/sys/kernel/random/boot_id /run/t/word /var/word')).toBe(`${boot}\nfirst\nfirst`)
+    seeds.add(await inside('head -c 16 /dev/urandom | od -An -tx1'))
+    await inside('echo third >/run/t/word; echo third >/var/word; sync')
+    expect((await stop())[0]).toBe(200)
+    expect(checkDisk(join(vms(), 'one'))).toBe(0)
+  }
+  expect(seeds.size).toBe(2)
+  expect((await restore('empty'))[0]).toBe(200)
+  expect((await get(host, 'one')).status).toBe('stopped')
+  expect((await restore('none'))[1]).toMatchObject({ code: 'snapshot_not_found' })
+})
+
+test('a VM with snapshots is not moved', async () => {
+  const [status, answer] = await call(host, 'PATCH', '/svc/vms/one', { storage: join(host.home, 'elsewhere') })
+  expect([status, answer.code]).toEqual([400, 'vm_has_snapshots'])
+  expect((await get(host, 'one')).locationName).toBe('home')
+})
+
+test('what a snapshot lies on stays as long as it is there, and goes with it', async () => {
+  const before = bases().length
+  await create(host, 'other', { image })
+  // Whatever is collected now leaves what the snapshots need.
+  expect((await call(host, 'DELETE', '/svc/vms/other'))[0]).toBe(200)
+  expect(bases().length).toBe(before)
+  expect((await restore('first'))[0]).toBe(200)
+  expect((await call(host, 'DELETE', '/svc/vms/one/snapshots/first'))[0]).toBe(200)
+  // The VM was made of it, and goes on without it.
+  expect((await call(host, 'POST', '/svc/vms/one/resume'))[0]).toBe(200)
+  expect(await inside('cat /proc/sys/kernel/random/boot_id /var/word')).toBe(`${boot}\nfirst`)
+  expect((await stop())[0]).toBe(200)
+  expect((await call(host, 'DELETE', '/svc/vms/one/snapshots/first'))[1]).toMatchObject({ code: 'snapshot_not_found' })
+})
+
+test('the command makes, lists, restores and deletes them', async () => {
+  const backlot = async (...words: string[]) => {
+    const done = await runBacklot(['vm', 'snapshot', ...words], { BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home })
+    expect([done.status, done.stderr]).toEqual([0, ''])
+    return JSON.parse(done.stdout)
+  }
+  await backlot('create', 'one', 'typed')
+  expect(await backlot('ls', 'one')).toMatchObject([{ name: 'empty' }, { name: 'typed', hasMemory: false }])
+  expect(await backlot('restore', 'one', 'typed')).toMatchObject({ name: 'one', status: 'stopped' })
+  await backlot('rm', 'one', 'typed')
+  expect(await list()).toMatchObject([{ name: 'empty' }])
+  expect((await call(host, 'DELETE', '/svc/vms/one'))[0]).toBe(200)
+  expect([existsSync(join(vms(), 'one')), bases()]).toEqual([false, []])
+})

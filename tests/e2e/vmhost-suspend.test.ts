@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runBacklot } from '../support/backlot.ts'
+import { until } from '../support/until.ts'
+import { startVmHost, type VmHost } from '../support/vmhost.ts'
+import { booted, call, checkDisk, create, get, giveImage, image, isAlive, run } from '../support/vms.ts'
+
+let host: VmHost
+/** The first service of the home, with which that goes. */
+let owner: VmHost
+
+beforeAll(async () => {
+  owner = await startVmHost()
+  host = owner
+  await giveImage(host)
+})
+
+afterAll(async () => {
+  await host[Symbol.asyncDispose]()
+  await owner[Symbol.asyncDispose]()
+})
+
+const file = (name: string, entry: string) => join(host.home, 'data/vms', name, entry)
+
+const suspend = (name: string) => call(host, 'POST', `/svc/vms/${name}/suspend`)
+const resume = (name: string) => call(host, 'POST', `/svc/vms/${name}/resume`)
+
+/** What a command in the guest prints. */
+const inside = async (name: string, command: string): Promise<string> => {
+  const [status, body] = await call(host, 'POST', `/svc/vms/${name}/exec`, { command })
+  expect([status, body]).toEqual([200, expect.objectContaining({ exitCode: 0 })])
+  return String(body.stdout).trim()
+}
+
+/** What the kernel of the guest calls this boot. */
+const bootOf = (name: string) => inside(name, 'cat /proc/sys/kernel/random/boot_id')
+
+const refusal = (code: string, text = '') => [
+  expect.any(Number),
+  expect.objectContaining({ code, message: expect.stringContaining(text) }),
+]
+
+describe('a VM that is suspended', () => {
+  let boot: string
+
+  test('is saved with its memory, and has no process any more', async () => {
+    await create(host, 'one', { image })
+    const { pid } = await run(host, 'one')
+    boot = await bootOf('one')
+    // What lives in memory alone: a process that counts, in a file system that is memory.
+    await inside('one', 'mkdir -p /run/t && mount -t tmpfs t /run/t')
+    await inside('one', '(n=0; while :; do n=$((n+1)); echo $n >/run/t/n; sleep 0.1; done) >/dev/null 2>&1 &')
+    await inside('one', 'echo kept >/run/t/word; echo written >/var/written; sync')
+    expect(await suspend('one')).toEqual([200, { message: 'Virtual machine suspended: one' }])
+    expect(isAlive(pid)).toBe(false)
+    expect(await get(host, 'one')).toMatchObject({
+      status: 'suspended',
+      pid: null,
+      ipAddress: null,
+      lastError: null,
+      lastEnding: { cause: 'It was suspended.', expected: true },
+    })
+    expect(checkDisk(file('one', ''))).toBe(0)
+    // A tenth of what it has, at least: not the record of a memory alone.
+    expect((await readFile(file('one', 'memory.state'))).length).toBeGreaterThan(25 * 2 ** 20)
+  })
+
+  test('is neither changed, copied, stopped nor suspended again', async () => {
+    const refused = refusal('vm_suspended', '"one"')
+    expect(await call(host, 'PATCH', '/svc/vms/one', { memory: '300MB' })).toEqual(refused as never)
+    expect(await call(host, 'POST', '/svc/vms/clone', { name: 'one', newName: 'two' })).toEqual(refused as never)
+    expect(await call(host, 'POST', '/svc/vms/one/stop')).toEqual(refused as never)
+    expect(await call(host, 'POST', '/svc/vms/one/exec', { command: 'true' })).toEqual(refused as never)
+    expect(await suspend('one')).toEqual(refused as never)
+    const sharedDirectories = [{ hostPath: host.home }]
+    const { operationId } = (await call(host, 'POST', '/svc/vms/one/run', { sharedDirectories }))[1]
+    const operation = await until('the end of the start', async () => {
+      const [, found] = await call(host, 'GET', `/svc/operations/${operationId}`)
+      return found.state !== 'running' && found
+    })
+    expect(operation.cause).toMatchObject({ code: 'vm_suspended' })
+    expect((await get(host, 'one')).status).toBe('suspended')
+  })
+
+  test('is still that for the next service, and goes on where it was', async () => {
+    await host.kill()
+    host = await startVmHost(['--port', '0'], host.home)
+    expect((await get(host, 'one')).status).toBe('suspended')
+    expect(await resume('one')).toEqual([200, { message: 'Virtual machine resumed: one' }])
+    const vm = await get(host, 'one')
+    expect([vm.status, isAlive(vm.pid)]).toEqual(['running', true])
+    expect(await bootOf('one')).toBe(boot)
+    expect(await inside('one', 'cat /run/t/word /var/written')).toBe('kept\nwritten')
+    const counted = Number(await inside('one', 'cat /run/t/n'))
+    await until('the process to count on', async () => Number(await inside('one', 'cat /run/t/n')) > counted)
+    expect(await booted(vm)).toMatchObject({ status: 'ok' })
+    expect([file('one', 'saved.json'), file('one', 'memory.state')].filter(existsSync)).toEqual([])
+    expect(await resume('one')).toEqual(refusal('vm_running', '"one"') as never)
+  })
+
+  test('goes on when it is run, and boots anew where its memory is discarded', async () => {
+    expect((await suspend('one'))[0]).toBe(200)
+    await run(host, 'one')
+    expect(await bootOf('one')).toBe(boot)
+    expect((await suspend('one'))[0]).toBe(200)
+    await run(host, 'one', { noDisplay: true, discardMemory: true })
+    const next = await bootOf('one')
+    expect(next).not.toBe(boot)
+    expect(await inside('one', 'cat /var/written')).toBe('written')
+    boot = next
+  })
+
+  test('stays suspended where this QEMU cannot read its memory, and says both versions', async () => {
+    expect((await suspend('one'))[0]).toBe(200)
+    const record = await readFile(file('one', 'saved.json'), 'utf8')
+    const saved = JSON.parse(record)
+    const give = (changes: object) => writeFile(file('one', 'saved.json'), JSON.stringify({ ...saved, ...changes }))
+    await give({ version: '99.1.0' })
+    const [status, body] = await resume('one')
+    expect([status, body.code]).toEqual([409, 'memory_unreadable'])
+    expect(body.message).toContain('QEMU 99.1.0')
+    expect(body.message).toContain(`QEMU ${saved.version}`)
+    await give({ machineType: 'pc-q35-99.1' })
+    expect(await resume('one')).toEqual(refusal('memory_unreadable', 'pc-q35-99.1') as never)
+    await give({ savedAt: '2001-01-01T00:00:00.000Z' })
+    expect(await resume('one')).toEqual(refusal('memory_unreadable', 'written to since') as never)
+    await writeFile(file('one', 'saved.json'), '{')
+    expect(await resume('one')).toEqual(refusal('memory_unreadable', 'saved.json') as never)
+    await writeFile(file('one', 'saved.json'), record)
+    await copyFile(file('one', 'memory.state'), join(host.home, 'memory'))
+    await truncate(file('one', 'memory.state'), 10_000_000)
+    expect(await resume('one')).toEqual(refusal('memory_unreadable', saved.version) as never)
+    expect(await get(host, 'one')).toMatchObject({ status: 'suspended', pid: null })
+    await copyFile(join(host.home, 'memory'), file('one', 'memory.state'))
+    expect((await resume('one'))[0]).toBe(200)
+    expect(await bootOf('one')).toBe(boot)
+    expect((await call(host, 'POST', '/svc/vms/one/stop', { graceSeconds: 0 }))[0]).toBe(200)
+    expect(await resume('one')).toEqual(refusal('vm_not_suspended', '"one"') as never)
+    expect(await suspend('one')).toEqual(refusal('vm_not_running', '"one"') as never)
+  })
+})
+
+test('a VM that has a shared folder mounted is not suspended and runs on; one that has unmounted it keeps it', async () => {
+  const shared = join(host.home, 'shared')
+  await mkdir(shared)
+  await create(host, 'sharing', { image })
+  const vm = await run(host, 'sharing', { noDisplay: true, sharedDirectories: [{ hostPath: shared }] })
+  await booted(vm)
+  expect(await suspend('sharing')).toEqual(refusal('memory_not_saved', 'mounted in the guest') as never)
+  expect((await get(host, 'sharing')).status).toBe('running')
+  await inside('sharing', 'echo here >/mnt/shared/shared/file; umount /mnt/shared/shared')
+  expect((await suspend('sharing'))[0]).toBe(200)
+  expect((await resume('sharing'))[0]).toBe(200)
+  await inside('sharing', 'mount -t 9p -o trans=virtio,version=9p2000.L shared /mnt/shared/shared')
+  expect(await inside('sharing', 'cat /mnt/shared/shared/file')).toBe('here')
+  expect((await call(host, 'POST', '/svc/vms/sharing/stop', { graceSeconds: 0 }))[0]).toBe(200)
+})
+
+test('a service that is killed while it saves or reads a memory loses nothing of the VM', async () => {
+  await create(host, 'killed', { image })
+  await run(host, 'killed')
+  const boot = await bootOf('killed')
+  for (const verb of ['suspend', 'resume']) {
+    const asked = call(host, 'POST', `/svc/vms/killed/${verb}`).catch(() => undefined)
+    await until('the work to begin', async () => {
+      const [, found] = await call(host, 'GET', '/svc/operations')
+      return (found as unknown as { kind: string; step: string | null }[]).some(
+        ({ kind, step }) => kind === verb && step,
+      )
+    })
+    await host.kill()
+    await asked
+    host = await startVmHost(['--port', '0'], host.home)
+    const { status } = await until('the VM to be found', async () => {
+      const vm = await get(host, 'killed')
+      return ['running', 'suspended'].includes(vm.status) && vm.lastError === null && vm
+    })
+    if (verb === 'suspend' && status === 'running') expect((await suspend('killed'))[0]).toBe(200)
+    if (verb === 'resume' && status === 'suspended') expect((await resume('killed'))[0]).toBe(200)
+  }
+  expect(await bootOf('killed')).toBe(boot)
+  expect(existsSync(file('killed', '.memory.next'))).toBe(false)
+  expect((await call(host, 'DELETE', '/svc/vms/killed'))[1]).toMatchObject({ code: 'vm_running' })
+  expect((await suspend('killed'))[0]).toBe(200)
+  expect((await call(host, 'DELETE', '/svc/vms/killed'))[0]).toBe(200)
+  expect(existsSync(file('killed', ''))).toBe(false)
+})
+
+test('the command suspends and resumes, and says so', async () => {
+  await create(host, 'typed', { image })
+  await run(host, 'typed')
+  const backlot = (...words: string[]) =>
+    runBacklot(['vm', ...words], { BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home })
+  const printed = async (...words: string[]) => {
+    const { status, stdout } = await backlot(...words)
+    expect(status).toBe(0)
+    return JSON.parse(stdout)
+  }
+  expect(await printed('suspend', 'typed')).toMatchObject({ name: 'typed', status: 'suspended' })
+  expect(await printed('get', 'typed')).toMatchObject({ status: 'suspended' })
+  expect(await printed('resume', 'typed')).toMatchObject({ name: 'typed', status: 'running' })
+  const again = await backlot('resume', 'typed')
+  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('"typed"')])
+})

@@ -1,0 +1,143 @@
+/** Sandboxes of the runtime `local` for a test, with a throw-away home, as root and as a user without rights. */
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { backlotCommand } from './backlot.ts'
+import { type Fields, frameOf, post } from './computer.ts'
+import { plainEnvironment } from './desktop.ts'
+
+/** Who starts sandboxes: this user, or where that is root also one without rights, whom no system knows. */
+export const callers = process.getuid?.() === 0 ? (['root', 'user'] as const) : (['user'] as const)
+export type Caller = (typeof callers)[number]
+
+/** An ordinary user whom the system gives 65,536 ids, as `adduser` does; only root can make one. */
+export type CallerWithIds = Caller | 'user-with-ids'
+
+const otherUser = 54_321
+
+/** The first of the ids of the host that `user-with-ids` has beside its own. */
+export const firstSubordinateId = 700_000_000
+
+/** Words before a command that is `user-with-ids` then: in a mount namespace whose /etc knows it, with a network device for all. */
+const withIds = (folder: string, ids: string): string[] => {
+  const etc = mkdtempSync(join(tmpdir(), 'local-etc-'))
+  chmodSync(etc, 0o755)
+  const [passwd, group] = ['passwd', 'group'].map((name) => readFileSync(`/etc/${name}`, 'utf8'))
+  writeFileSync(join(etc, 'passwd'), `${passwd}tester:x:${otherUser}:${otherUser}::${folder}:/bin/sh\n`)
+  writeFileSync(join(etc, 'group'), `${group}tester:x:${otherUser}:\n`)
+  writeFileSync(join(etc, 'subids'), ids)
+  const script = `path=$PATH; export PATH=/usr/sbin:/usr/bin:/sbin:/bin; cd "$0" && mount --bind passwd /etc/passwd && mount --bind group /etc/group &&
+    mount --bind subids /etc/subuid && mount --bind subids /etc/subgid &&
+    if [ -e /dev/net/tun ]; then [ -c node ] || { mknod node.$$ c 10 200; chmod 666 node.$$; mv node.$$ node; }; mount --bind node /dev/net/tun; fi &&
+    cd / && PATH=$path && exec ${Bun.which('setpriv')} --reuid=${otherUser} --regid=${otherUser} --clear-groups -- "$@"`
+  return [Bun.which('unshare') ?? 'unshare', '--mount', '--', '/bin/sh', '-c', script, etc]
+}
+
+/** What a sandbox is told by, as `start` prints it. */
+export type Info = Fields & { readonly name: string; readonly api_url: string; readonly api_key: string }
+
+/** A call that has ended. */
+export interface Called {
+  readonly status: number
+  readonly errors: string
+  /** What it printed as JSON; null where it printed nothing. */
+  readonly output: Fields | null
+}
+
+/** A home with sandboxes; disposing of it deletes them all. */
+export interface TestHome extends AsyncDisposable {
+  readonly folder: string
+  /** Where the folders of the sandboxes stand. */
+  readonly sandboxes: string
+  /** The whole command line of `backlot local WORDS` as this caller. */
+  command(...words: string[]): [string, ...string[]]
+  environment: Record<string, string>
+  /** Runs `backlot local --json WORDS` to its end. */
+  run(...words: string[]): Promise<Called>
+  /** Runs what has to succeed. */
+  ask(...words: string[]): Promise<Fields>
+  /** Starts a sandbox that stays. */
+  start(...words: string[]): Promise<Info>
+  /** Starts one that ends with its program. */
+  ephemeral(...words: string[]): Promise<EphemeralSandbox>
+}
+
+/** An ephemeral sandbox and the program that it belongs to. */
+export interface EphemeralSandbox {
+  readonly info: Info
+  readonly owner: Bun.Subprocess<'pipe', 'pipe', 'pipe'>
+}
+
+/** Makes a home for sandboxes of this caller, to whom /etc/subuid and /etc/subgid give `ids` where it is `user-with-ids`. */
+export const homeOf = (caller: CallerWithIds, ids = `tester:${firstSubordinateId}:65536\n`): TestHome => {
+  const folder = mkdtempSync(join(tmpdir(), 'local-'))
+  const isOther = caller !== 'root' && process.getuid?.() === 0
+  if (isOther) chownSync(folder, otherUser, otherUser)
+  const setpriv = Bun.which('setpriv') ?? 'setpriv'
+  const mapped = caller === 'user-with-ids' ? withIds(folder, ids) : null
+  const as =
+    mapped ?? (isOther ? [setpriv, `--reuid=${otherUser}`, `--regid=${otherUser}`, '--clear-groups', '--'] : [])
+  const { DISPLAY: _, ...plain } = plainEnvironment()
+  const environment = { ...plain, BACKLOT_HOME: folder, HOME: folder, BUN_TMPDIR: tmpdir() } as Record<string, string>
+  const command = (...words: string[]) => [...as, ...backlotCommand('local', ...words)] as [string, ...string[]]
+  const run = async (...words: string[]): Promise<Called> => {
+    const child = Bun.spawn(command('--json', ...words), {
+      env: environment,
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [text, errors, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+    return { status, errors, output: text === '' ? null : (JSON.parse(text) as Fields) }
+  }
+  const ask = async (...words: string[]): Promise<Fields> => {
+    const { status, errors, output } = await run(...words)
+    if (status !== 0 || output === null) throw new Error(`backlot local ${words.join(' ')}: ${errors}`)
+    return output
+  }
+  const owners: EphemeralSandbox['owner'][] = []
+  return {
+    folder,
+    sandboxes: join(folder, 'state/local'),
+    command,
+    environment,
+    run,
+    ask,
+    start: async (...words) => (await ask('start', '--network', 'loopback', ...words)) as Info,
+    async ephemeral(...words) {
+      const owner = Bun.spawn(command('start', '--ephemeral', '--network', 'loopback', ...words), {
+        env: environment,
+        stdin: 'pipe',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      owners.push(owner)
+      const { value } = await owner.stdout.getReader().read()
+      if (value === undefined) throw new Error(`no sandbox: ${await owner.stderr.text()}`)
+      return { info: JSON.parse(new TextDecoder().decode(value)) as Info, owner }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const owner of owners) {
+        owner.kill('SIGTERM')
+        await owner.exited
+      }
+      const { sandboxes } = (await ask('list')) as { sandboxes: Info[] }
+      for (const { name } of sandboxes) await ask('delete', '--', name)
+      rmSync(folder, { recursive: true })
+      if (mapped !== null) rmSync(mapped.at(-1) ?? '', { recursive: true })
+    },
+  }
+}
+
+/** Sends a command to the computer server of a sandbox that has to succeed. */
+export const askInside = async ({ api_url, api_key }: Info, command: string, params: Fields = {}): Promise<Fields> => {
+  const answer = await frameOf(await post(api_url, { command, params }, { 'X-API-Key': api_key }))
+  if (answer.success !== true) throw new Error(`${command}: ${JSON.stringify(answer)}`)
+  return answer
+}
+
+/** What a shell command in a sandbox prints, errors included. */
+export const shellInside = async (info: Info, command: string): Promise<string> => {
+  const { stdout, stderr } = await askInside(info, 'run_command', { command })
+  return `${stdout}${stderr}`
+}

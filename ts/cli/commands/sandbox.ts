@@ -1,0 +1,168 @@
+/** `backlot sandbox`: the sandboxes of this machine or of a cloud. */
+import { Failure } from '@backlot/contract/failure'
+import { type LookupOptions, Sandbox } from '@backlot/sdk'
+import { statusAfter } from '../account/refused.ts'
+import type { Command } from '../command.ts'
+import { nameToSdk } from '../executable.ts'
+import { readFlags } from '../flags.ts'
+import { create } from '../sandbox/create.ts'
+import { connect, screenshot, view } from '../sandbox/look.ts'
+import { shell } from '../sandbox/shell.ts'
+import { show } from '../sandbox/show.ts'
+import type { Flags, Verb } from '../sandbox/verb.ts'
+import { print, printJson } from '../terminal/output.ts'
+import { isTerminal } from '../terminal/table.ts'
+
+const list: Verb = {
+  words: [0, 0],
+  flags: ['json'],
+  async run({ where, json }) {
+    const infos = await Sandbox.list(where)
+    await (json ? printJson(infos) : show(infos))
+  },
+}
+
+const remove: Verb = { words: [1, 1], run: ({ name, where }) => Sandbox.delete(name, where) }
+
+const verbs: Readonly<Record<string, Verb>> = {
+  list,
+  ls: list,
+  create,
+  info: {
+    words: [1, 1],
+    flags: ['json'],
+    async run({ name, where, json }) {
+      const info = await Sandbox.getInfo(name, where)
+      await (json ? printJson(info) : show([info]))
+    },
+  },
+  connect,
+  shell,
+  view,
+  screenshot,
+  suspend: { words: [1, 1], run: ({ name, where }) => Sandbox.suspend(name, where) },
+  resume: { words: [1, 1], run: async ({ name, where }) => (await Sandbox.resume(name, where)).disconnect() },
+  restart: { words: [1, 1], run: async ({ name, where }) => (await Sandbox.restart(name, where)).disconnect() },
+  delete: remove,
+  rm: remove,
+  logs: {
+    words: [1, 1],
+    flags: ['follow'],
+    async run({ name, where, flags }) {
+      for await (const each of Sandbox.logs(name, { ...where, follow: flags.follow ?? false })) await print(each)
+    },
+  },
+  pool: {
+    words: [0, 1],
+    flags: ['size', 'json'],
+    run: async ({ name, where, json, flags }) =>
+      (await import('../account/pool.ts')).showPools(name, flags.size, where, json),
+  },
+}
+
+export const command: Command = {
+  summary: 'Make, use, list and keep the sandboxes of this machine or of a cloud.',
+  usage: `backlot sandbox list [--json]
+    List them, newest first: those of the cloud where there is a key, else those of this machine. Also: ls.
+backlot sandbox create [NAME] [--distro NAME] [--strict] [--network NETWORK] [--mount HOST:PATH[:ro]]…
+        [--cpu N] [--memory-mb N] [--disk-gb N] [--label KEY=VALUE]… [--ttl-ms N] [--json]
+    Make a desktop that stays until it is deleted, and show it. Without NAME it gets two words and a number.
+backlot sandbox info NAME [--json]
+    Show one. A name is looked for on this machine first, then in the cloud.
+backlot sandbox connect NAME [--json]
+    See that it answers, and print where agents reach its tools over MCP, with its key.
+backlot sandbox shell NAME [-- COMMAND…]
+    A terminal in it, or one command: one word is a line for its shell, several are a program and its arguments. Input,
+    output, signals and the exit status are the command's.
+backlot sandbox view NAME [--no-open] [--json]
+    Print the address of its live screen, and open it where there is a browser.
+backlot sandbox screenshot NAME [FILE]
+    Write a picture of its screen as PNG; to standard output for \`-\` or without FILE, on a terminal to NAME.png.
+backlot sandbox suspend NAME
+    Stop it and save it.
+backlot sandbox resume NAME
+    Continue it.
+backlot sandbox restart NAME
+    Suspend and resume it.
+backlot sandbox delete NAME
+    Delete it with its disk. Also: rm.
+backlot sandbox logs NAME [--follow]
+    Print the lines of its log.
+backlot sandbox pool [NAME] [--size N] [--runtime NAME]
+    Keep N desktops of a runtime of this machine (local) started for who claims one; 0 ends them. Without a size: show the pools.
+
+  --local             On this machine alone; for every verb.
+  --runtime NAME      Of that runtime alone; \`cloud\` for the cloud; for every verb.
+  --distro NAME       The distribution that is wanted, ubuntu when absent; --strict refuses another one.
+  --network NETWORK   internet (when absent), loopback, none, or HOST,HOST:PORT,CIDR for these alone.
+  --mount HOST:PATH   A folder of this machine and where the sandbox sees it; with :ro only to read.
+  --cpu N             Processors; --memory-mb and --disk-gb its memory and files, in mebibytes and gibibytes.
+  --label KEY=VALUE   A pair to find it by.
+  --ttl-ms N          Milliseconds after which it ends by itself.
+  --follow            Go on as lines are written.
+  --no-open           Open no browser.
+  --json              Print JSON; always where standard output is no terminal.`,
+  async run(args) {
+    nameToSdk()
+    const dashes = args.indexOf('--')
+    const after = dashes === -1 ? undefined : args.slice(dashes + 1)
+    const { values, positionals } = readFlags('sandbox', {
+      args: dashes === -1 ? [...args] : args.slice(0, dashes),
+      allowPositionals: true,
+      options: {
+        local: { type: 'boolean' },
+        runtime: { type: 'string' },
+        follow: { type: 'boolean' },
+        size: { type: 'string' },
+        json: { type: 'boolean' },
+        'no-open': { type: 'boolean' },
+        distro: { type: 'string' },
+        network: { type: 'string' },
+        mount: { type: 'string', multiple: true },
+        cpu: { type: 'string' },
+        'memory-mb': { type: 'string' },
+        'disk-gb': { type: 'string' },
+        label: { type: 'string', multiple: true },
+        'ttl-ms': { type: 'string' },
+        strict: { type: 'boolean' },
+      },
+    })
+    const flags: Flags = values
+    const [word = '', ...words] = positionals
+    const verb = verbFor(word, words, flags, after)
+    const [name = '', file] = words
+    const where = {
+      ...(flags.local && { local: true as const }),
+      ...(flags.runtime !== undefined && { runtime: flags.runtime }),
+    } as LookupOptions
+    let status = 0
+    const refused = await statusAfter(async () => {
+      const json = flags.json === true || !isTerminal()
+      const ended = await verb.run({ name, file, command: after, where, json, flags })
+      if (typeof ended === 'number') status = ended
+    })
+    return refused === 0 ? status : refused
+  },
+}
+
+/** The verb of a call. Throws `usage` where there is none, or it is not called so. */
+const verbFor = (word: string, words: readonly string[], flags: Flags, after: readonly string[] | undefined): Verb => {
+  const verb = Object.hasOwn(verbs, word) ? verbs[word] : undefined
+  const [least, most] = verb?.words ?? [0, 0]
+  if (verb === undefined || words.length < least || words.length > most) {
+    throw new Failure(
+      'usage',
+      'Call it as `backlot sandbox list` or `backlot sandbox VERB NAME`; `--help` lists the verbs.',
+    )
+  }
+  if (after !== undefined && (!verb.takesCommand || after.length === 0)) {
+    throw new Failure(
+      'usage',
+      `\`backlot sandbox ${word}\` ${verb.takesCommand ? 'lacks a command' : 'takes none'} after --.`,
+    )
+  }
+  const taken = new Set<string>(['local', 'runtime', ...(verb.flags ?? [])])
+  const odd = Object.keys(flags).find((flag) => !taken.has(flag))
+  if (odd !== undefined) throw new Failure('usage', `\`backlot sandbox ${word}\` takes no --${odd}.`)
+  return verb
+}

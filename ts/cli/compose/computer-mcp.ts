@@ -1,0 +1,34 @@
+/** The driver's tools at `/mcp` of a computer server, through the daemon of its display. */
+import type { Current, Room } from '@backlot/computer'
+import { fullAccess } from '@backlot/driver/edges/access'
+import { daemonCaller } from '@backlot/driver/edges/client/proxy'
+import { type McpOverHttp, serveMcpOverHttp } from '@backlot/driver/edges/mcp/mcp-http'
+import { reachOf } from '../tool-call.ts'
+
+/** The routes, and what ends their sessions. */
+export interface McpRoom {
+  readonly room: Room
+  /** Ends those that there are; a client that goes on is told to begin another (MCP, "Session Management"). */
+  end(): Promise<void>
+}
+
+/** Serves once there is a computer: the display that names the daemon stands in the environment then. */
+export const mcpRoom = (computer: Current<unknown>): McpRoom => {
+  let served: McpOverHttp | undefined
+  const serve = async (request: Request): Promise<Response> => {
+    await computer.get()
+    served ??= serveMcpOverHttp(() => daemonCaller(reachOf(undefined), fullAccess))
+    return served.answer(request)
+  }
+  return {
+    room: {
+      routes: (app) => app.all('/mcp', ({ request }) => serve(request)),
+      features: () => ({ mcp: true }),
+    },
+    async end() {
+      const ending = served
+      served = undefined
+      await ending?.[Symbol.asyncDispose]()
+    },
+  }
+}

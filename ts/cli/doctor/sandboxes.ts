@@ -1,0 +1,26 @@
+/** Which sandboxes the runtimes `local` and `container` start here, and what brings stronger ones. */
+import { findLevels } from '@backlot/local'
+import { runtimes } from '@backlot/sdk'
+import { type Found, limited, missing, works } from './finding.ts'
+
+export const sandboxes = async (): Promise<Found> => {
+  const [levels, engine] = await Promise.all([findLevels(), runtimes.container().check()])
+  // What nobody gets unasked is no sandbox.
+  const best = levels.find(({ level, works }) => works && level !== 'none')
+  const mend = levels.find(({ works, remedy }) => !works && remedy !== null)?.remedy ?? null
+  const others = levels
+    .filter(({ level, works }) => !works || level === 'none')
+    .map(({ level, reason }) => `${level}: ${reason}`)
+  const containers = engine.available
+    ? 'Images of kind "container" start in the container engine, others by `local`.'
+    : `All start by \`local\`: ${engine.reason}`
+  if (best === undefined) return missing(`${others.join(' ')} ${containers}`, mend ?? 'backlot local levels')
+  const detail = `Isolated by ${best.level}. ${best.reason} ${containers}`
+  if (best.level === 'own-root') return works(detail)
+  const root = levels.find(({ level }) => level === 'own-root')
+  // Nothing is amiss without a root: it is what installs packages in sandboxes.
+  if (best.level === 'host-programs') {
+    return works(root?.remedy == null ? detail : `${detail} For packages of their own: ${root.remedy}`)
+  }
+  return mend === null ? works(detail) : limited(`${detail} ${others.join(' ')}`, mend)
+}

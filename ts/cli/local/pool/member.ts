@@ -1,0 +1,109 @@
+/** A sandbox of a pool, as its owner has it: the process that looks after it, started, asked and ended. */
+import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { type NewSandbox, type SandboxInfo, sandboxesFolder, sweep } from '@backlot/local'
+import { programCalled } from '../../executable.ts'
+import { linesOf } from '../start.ts'
+import type { Order } from './waiting.ts'
+
+/** What each sandbox of a pool is started as. */
+export interface PoolKind {
+  readonly wanted: NewSandbox
+  readonly timeoutMs: number
+  /** Layers of an image, which each one is given before it waits. */
+  readonly layers: readonly unknown[]
+}
+
+/** A sandbox that waits. */
+export interface Member {
+  readonly info: SandboxInfo
+  /** Settles when it has ended. */
+  readonly ended: Promise<unknown>
+  /** Says something to it and gives its answer; throws the failure that it tells, `sandbox_not_found` where it says nothing. */
+  ask(order: Order): Promise<Record<string, unknown>>
+  /** Leaves it to itself, when somebody has it. */
+  leave(): void
+  /** Ends it and removes it. */
+  end(): Promise<void>
+}
+
+/** Milliseconds that it may take to answer, and to end. */
+const answerMs = 5_000
+const endMs = 10_000
+
+/** Starts one; throws what kept it from starting, `layer_failed` told as `sandbox_not_started`. */
+export const startMember = async (kind: PoolKind): Promise<Member> => {
+  const { command, argv0 } = programCalled('backlot')
+  const child = Bun.spawn([...command, 'local', 'wait'], {
+    argv0,
+    cwd: '/',
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'ignore',
+    // A signal to the owner's terminal is for the owner.
+    detached: true,
+  })
+  const lines = linesOf(child.stdout)
+  const answer = async (): Promise<Record<string, unknown>> => {
+    const said = (await lines.next()).value
+    if (said === undefined) throw silent()
+    const value = JSON.parse(said) as Record<string, unknown> & { error?: FailureLine }
+    if (value.error === undefined) return value
+    const { code, message, data } = value.error
+    throw new Failure(code in failures ? code : 'internal', message, data)
+  }
+  let isSilent = false
+  const end = async () => {
+    child.stdin.end()
+    const late = setTimeout(() => child.kill('SIGKILL'), isSilent ? 0 : endMs)
+    await child.exited
+    clearTimeout(late)
+    // One that was killed leaves its files.
+    if (child.signalCode !== null) await sweep(sandboxesFolder())
+  }
+  try {
+    child.stdin.write(`${JSON.stringify({ wanted: kind.wanted, timeoutMs: kind.timeoutMs })}\n`)
+    child.stdin.flush()
+    const info = (await answer()) as unknown as SandboxInfo
+    await build(info, kind.layers)
+    return {
+      info,
+      ended: child.exited,
+      end,
+      async ask(order) {
+        child.stdin.write(`${JSON.stringify(order)}\n`)
+        child.stdin.flush()
+        const { promise, reject } = Promise.withResolvers<never>()
+        const late = setTimeout(() => {
+          isSilent = true
+          reject(silent())
+        }, answerMs)
+        return Promise.race([answer(), promise]).finally(() => clearTimeout(late))
+      },
+      leave() {
+        child.stdin.end()
+        child.unref()
+      },
+    }
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+interface FailureLine {
+  readonly code: FailureCode
+  readonly message: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+const silent = (): Failure => new Failure('sandbox_not_found', 'A sandbox of the pool has ended or does not answer.')
+
+const build = async ({ api_url, api_key }: SandboxInfo, layers: readonly unknown[]): Promise<void> => {
+  if (layers.length === 0) return
+  const { LayerExecutor } = await import('@backlot/sdk')
+  try {
+    await new LayerExecutor(String(api_url), { apiKey: api_key }).executeLayers(layers as never)
+  } catch (error) {
+    throw new Failure('sandbox_not_started', `A sandbox of the pool was not built: ${(error as Error).message}`)
+  }
+}

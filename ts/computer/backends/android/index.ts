@@ -1,0 +1,69 @@
+/** An Android device as the computer, through the local adb server. */
+
+import { Failure } from '@backlot/contract/failure'
+import type { Backend } from '../../backend.ts'
+import { accessibilityHandlers } from './accessibility.ts'
+import type { AndroidDevice } from './device.ts'
+import { fileHandlers } from './files.ts'
+import { keyboardHandlers } from './keyboard.ts'
+import { noClipboard, refusingHandlers } from './refusals.ts'
+import { screenHandlers, screenSize } from './screen.ts'
+import { deviceShell } from './shell.ts'
+import { systemHandlers } from './system.ts'
+import { type Finger, pointerHandlers, releaseFinger } from './touch/pointer.ts'
+import { TouchScreen, touchHandlers } from './touch/touch-screen.ts'
+
+/** The commands of a device that has booted; who opened the device closes it. */
+export const androidBackend = (device: AndroidDevice): Backend => {
+  const touch = new TouchScreen(device)
+  const finger: Finger = { at: undefined }
+  const shell = deviceShell(device)
+  return {
+    osType: 'android',
+    handlers: {
+      ...refusingHandlers,
+      ...systemHandlers(device),
+      ...screenHandlers(device),
+      ...pointerHandlers(device, touch, finger),
+      ...keyboardHandlers(device),
+      ...touchHandlers(touch),
+      ...accessibilityHandlers(device),
+      ...shell.handlers,
+      ...fileHandlers(device),
+    },
+    async probe() {
+      const works = async (asks: () => Promise<unknown>): Promise<true | string> =>
+        asks().then(
+          () => true as const,
+          (error: unknown) => Failure.from(error).message,
+        )
+      const has = (program: string) => works(() => device.run(['sh', '-c', `command -v ${program}`]))
+      const [display, input, accessibility, touches, shell, windows] = await Promise.all([
+        works(() => screenSize(device)),
+        has('input'),
+        has('uiautomator'),
+        works(() => touch.find()),
+        works(() => device.run(['true'])),
+        has('dumpsys'),
+      ])
+      return {
+        display,
+        input,
+        accessibility,
+        touch: touches,
+        windows,
+        clipboard: noClipboard,
+        shell,
+        files: shell,
+        pty: 'terminals on a device are planned; run_command runs commands',
+        film: 'films of a device are planned',
+        view: 'the screen of a device is shown by its own VNC server',
+      }
+    },
+    releaseHeld: () => releaseFinger(device, finger),
+    async [Symbol.asyncDispose]() {
+      await releaseFinger(device, finger).catch(() => undefined)
+      await shell.end()
+    },
+  }
+}

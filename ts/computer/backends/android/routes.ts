@@ -1,0 +1,185 @@
+/** The routes of a device that stream: `/files`, `/files/tar` and `/tunnel`; those of terminals and of watching are refused. */
+import { posix } from 'node:path'
+import { TunnelEnd } from '@backlot/contract/computer/tunnel'
+import { Failure } from '@backlot/contract/failure'
+import type { Begun, SocketHandler } from '@backlot/serve'
+import type { AnyElysia } from 'elysia'
+import type { Current } from '../../current.ts'
+import type { Connection } from './adb/connection.ts'
+import { quoted } from './adb/quote.ts'
+import { nextPacket, packet, sendPacket } from './adb/shell-packets.ts'
+import { isFolder, isPlain } from './adb/sync.ts'
+import type { AndroidDevice } from './device.ts'
+import { putFile, runOnPath, statOf } from './files.ts'
+import { resolveDevicePath } from './paths.ts'
+
+/** Adds the routes; each waits for the device. */
+export const deviceRoutes =
+  (current: Current<AndroidDevice>) =>
+  (app: AnyElysia, server: Begun): AnyElysia => {
+    const write = async (request: Request) => {
+      const device = await current.get()
+      const { searchParams } = new URL(request.url)
+      const path = pathIn(searchParams)
+      const mode = modeIn(searchParams.get('mode'))
+      if (searchParams.get('parents') === 'true') {
+        await runOnPath(device, path, `mkdir -p ${quoted(posix.dirname(path))}`)
+      }
+      const append = searchParams.get('append') === 'true'
+      return { path, size: await putFile(device, path, request.body ?? [], { append, mode }) }
+    }
+    const unpack = async (request: Request) => {
+      const device = await current.get()
+      const path = pathIn(new URL(request.url).searchParams)
+      await runOnPath(device, path, `mkdir -p ${quoted(path)}`)
+      await unpackInto(device, path, request)
+      return { path }
+    }
+    const refuse = (what: string) => async (): Promise<never> => {
+      throw new Failure('not_available', `${what} on an Android device are planned; run_command runs commands there.`)
+    }
+    const noTerminals = refuse('Terminals')
+    return app
+      .get('/files', async ({ request }) => {
+        const device = await current.get()
+        const path = pathIn(new URL(request.url).searchParams)
+        const found = await statOf(device, path, true)
+        if (!isPlain(found)) {
+          throw new Failure('invalid_argument', `"${path}" is no file; GET /files/tar packs a folder.`, { path })
+        }
+        const headers = { 'Content-Type': 'application/octet-stream' }
+        return new Response(streamOf(device.files.read(path)), { headers })
+      })
+      .put('/files', ({ request }) => write(request))
+      .post('/files', ({ request }) => write(request))
+      .get('/files/tar', async ({ request }) => {
+        const device = await current.get()
+        const path = pathIn(new URL(request.url).searchParams)
+        if (!isFolder(await statOf(device, path, true))) {
+          throw new Failure('invalid_argument', `"${path}" is no folder; GET /files gives a file.`, { path })
+        }
+        return new Response(streamOf(packed(device, path)), {
+          headers: { 'Content-Type': 'application/x-tar' },
+        })
+      })
+      .put('/files/tar', ({ request }) => unpack(request))
+      .post('/files/tar', ({ request }) => unpack(request))
+      .get('/files/watch', refuse('Events of files'))
+      .all('/pty', noTerminals)
+      .all('/pty/*', noTerminals)
+      .get('/tunnel', async ({ request }) => {
+        const device = await current.get()
+        const service = serviceIn(new URL(request.url).searchParams)
+        if (server.join(request, deviceTunnel(device, service))) return new Response()
+        throw new Failure('not_a_socket', 'A tunnel is given to a WebSocket here; connect with one.')
+      })
+  }
+
+/** The pieces as they are asked for; who gives up ends what brings them. */
+const streamOf = (pieces: AsyncGenerator<Buffer, void, void>): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: () => pieces.return().then(() => undefined),
+  })
+
+/** The archive of a folder, as the device's own tar packs it; it ends early where tar fails. */
+async function* packed(device: AndroidDevice, path: string): AsyncGenerator<Buffer, void, void> {
+  using connection = await device.adb.open(`shell,v2,raw:exec tar -C ${quoted(path)} -cf - .`)
+  await sendPacket(connection, packet.closeStdin, new Uint8Array())
+  for (;;) {
+    const { id, bytes } = await nextPacket(connection)
+    if (id === packet.stdout) yield bytes
+    if (id !== packet.exit) continue
+    if (bytes[0] === 0) return
+    throw new Error(`tar ended with status ${bytes[0]}`)
+  }
+}
+
+/** Unpacks the body of a request. Throws `invalid_body` with what tar says; what it unpacked before stays. */
+const unpackInto = async (device: AndroidDevice, path: string, { body }: Request): Promise<void> => {
+  using connection = await device.adb.open(`shell,v2,raw:exec tar -C ${quoted(path)} -xf -`)
+  const said: Buffer[] = []
+  const ended = (async () => {
+    for (;;) {
+      const { id, bytes } = await nextPacket(connection)
+      if (id === packet.stderr) said.push(bytes)
+      if (id === packet.exit) return bytes[0] ?? 255
+    }
+  })()
+  // Who waits for it is told below.
+  ended.catch(() => undefined)
+  for await (const piece of body ?? []) await sendPacket(connection, packet.stdin, piece)
+  await sendPacket(connection, packet.closeStdin, new Uint8Array())
+  if ((await ended) === 0) return
+  const why = Buffer.concat(said).toString().trim().split('\n').slice(0, 3).join('; ')
+  throw new Failure('invalid_body', `The archive was not unpacked into "${path}": ${why || 'it ended early'}.`, {
+    path,
+  })
+}
+
+const pathIn = (query: URLSearchParams): string => {
+  const path = query.get('path') ?? ''
+  if (path === '') throw new Failure('missing_argument', '"path" is missing in the query.', { argument: 'path' })
+  return resolveDevicePath(path)
+}
+
+/** Permission bits in octal. Throws `invalid_argument`. */
+const modeIn = (text: string | null): number | undefined => {
+  if (text === null) return undefined
+  if (/^[0-7]{3,4}$/.test(text)) return Number.parseInt(text, 8)
+  throw new Failure('invalid_argument', `"mode" is "${text}"; it takes permission bits in octal, such as 644.`, {
+    argument: 'mode',
+  })
+}
+
+/** adb's name for what a tunnel leads to: a port of the device's loopback, or an abstract socket. Throws `invalid_argument`. */
+const serviceIn = (query: URLSearchParams): string => {
+  const socket = query.get('socket')
+  if (socket !== null && /^[^\0]{1,107}$/.test(socket)) return `localabstract:${socket}`
+  const text = query.get('port') ?? ''
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (socket === null && port >= 1 && port <= 65_535) return `tcp:${port}`
+  const what =
+    socket === null
+      ? `"port" is "${text}"; it takes a number from 1 to 65535`
+      : '"socket" is no name of an abstract socket'
+  throw new Failure('invalid_argument', `${what}.`, { argument: socket === null ? 'port' : 'socket' })
+}
+
+/** Handles one tunnel: connects when the WebSocket opens, and says how that went. */
+const deviceTunnel = (device: AndroidDevice, service: string): SocketHandler => {
+  let connection: Connection | undefined
+  let end: TunnelEnd | undefined
+  let isClosed = false
+  return {
+    open(channel) {
+      const connect = async () => {
+        connection = await device.adb.open(service)
+        if (isClosed) return connection[Symbol.dispose]()
+        channel.send(JSON.stringify({ type: 'open' }))
+        const socket = connection.release()
+        end = new TunnelEnd(socket, {
+          send: (message) => void channel.send(message),
+          close: () => channel.close(1000, 'the connection has ended'),
+        })
+        socket.resume()
+      }
+      connect().catch((error: unknown) => {
+        channel.send(JSON.stringify({ type: 'refused', why: Failure.from(error).message }))
+        channel.close(1000, 'nothing listens')
+      })
+    },
+    message(_, message) {
+      end?.message(typeof message === 'string' ? message : new Uint8Array(message))
+    },
+    close() {
+      isClosed = true
+      end?.closed()
+      connection?.[Symbol.dispose]()
+    },
+  }
+}

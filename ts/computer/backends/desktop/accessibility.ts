@@ -1,0 +1,97 @@
+/** The accessibility tree of everything on the screen. */
+import type { CommandResult } from '@backlot/contract/computer'
+import { Failure } from '@backlot/contract/failure'
+import type { Window } from '@backlot/native'
+import type { Handlers } from '../../backend.ts'
+import type { Display } from './display.ts'
+
+type Element = CommandResult<'find_element'>['element']
+
+/** What the native core tells of an element, in screen pixels. */
+interface Read {
+  readonly role: string
+  readonly label: string
+  readonly value: string | null
+  readonly enabled: boolean
+  readonly frame: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly actions: string[]
+  /** 0 for what lies in nothing else of the window. */
+  readonly depth: number
+}
+
+/** Elements of one window that are read, and how deep. */
+const most = { max_elements: 5_000, max_depth: 60, all_places: true, timeout_ms: 5_000 } as const
+
+export const accessibilityHandlers = (display: Display) => {
+  const readTree = async (signal: AbortSignal): Promise<{ tree: Element; truncated: boolean }> => {
+    const desktop = await display.desktop()
+    const accessibility = await display.accessibility()
+    const { width, height } = await desktop.screen()
+    const windows = (await desktop.windows()).filter(({ is_on_screen }) => is_on_screen)
+    signal.throwIfAborted()
+    let truncated = false
+    const read = async ({ pid, window_id, title, bounds, app_name }: Window): Promise<Element> => {
+      let children: Element[] = []
+      try {
+        const snapshot = await accessibility.snapshot({ pid, window_id, title, bounds, ...most })
+        truncated ||= snapshot.partial !== null
+        children = nested(JSON.parse(snapshot.printed()) as Read[])
+      } catch (error) {
+        const { code } = Failure.from(error)
+        if (code !== 'not_accessible' && code !== 'accessibility_timeout' && code !== 'window_not_found') throw error
+        truncated = true
+      }
+      const shown = { role: 'window', title, value: app_name, enabled: true, actions: [], children }
+      return { ...shown, ...placed(bounds) }
+    }
+    const children = await Promise.all(windows.map(read))
+    const desk = { role: 'desktop', title: 'Desktop', value: null, enabled: true, actions: [], children }
+    return { tree: { ...desk, ...placed({ x: 0, y: 0, width, height }) }, truncated }
+  }
+  return {
+    get_accessibility_tree: (_, { signal }) => readTree(signal),
+    async find_element(wanted, { signal }) {
+      if (Object.keys(wanted).length === 0) {
+        throw new Failure('missing_argument', '"find_element" needs "role", "title" or "value".', { argument: 'role' })
+      }
+      const { tree } = await readTree(signal)
+      const found = [...all(tree)].filter((element) => matches(element, wanted))
+      const [element] = found
+      if (element !== undefined) return { element: { ...element, children: [] }, count: found.length }
+      const shown = Object.entries(wanted).map(([field, text]) => `${field} "${text}"`)
+      throw new Failure('element_not_found', `No element on the screen has ${shown.join(' and ')}.`, wanted)
+    },
+  } satisfies Handlers
+}
+
+const placed = (bounds: { x: number; y: number; width: number; height: number }) => {
+  const { x, y, width, height } = bounds
+  return { position: { x, y }, size: { width, height }, bounds: { x, y, width, height } }
+}
+
+/** The elements of a window, each in the one that it lies in: parents stand before their children. */
+const nested = (read: readonly Read[]): Element[] => {
+  const roots: Element[] = []
+  const open: Element[] = []
+  for (const { role, label, value, enabled, frame, actions, depth } of read) {
+    const bounds = { x: frame.x, y: frame.y, width: frame.w, height: frame.h }
+    const element: Element = { role, title: label, value, enabled, actions, ...placed(bounds), children: [] }
+    const parent = open[depth - 1]
+    if (parent === undefined) roots.push(element)
+    else parent.children.push(element)
+    open.length = depth
+    open.push(element)
+  }
+  return roots
+}
+
+function* all(element: Element): Generator<Element> {
+  yield element
+  for (const child of element.children as Element[]) yield* all(child)
+}
+
+const matches = (element: Element, wanted: { role?: string; title?: string; value?: string }): boolean =>
+  has(element.role, wanted.role) && has(element.title, wanted.title) && has(element.value ?? '', wanted.value)
+
+const has = (text: string, part: string | undefined): boolean =>
+  part === undefined || text.toLowerCase().includes(part.toLowerCase())

@@ -1,0 +1,47 @@
+/** Waiting for the window of a program that was just started. */
+import { readFileSync } from 'node:fs'
+import type { Desktop } from '@backlot/native'
+
+/** The windows there are, to be told from those that come. */
+export const windowsNow = async (desktop: Desktop): Promise<ReadonlySet<number>> =>
+  new Set((await desktop.windows()).map(({ window_id }) => window_id))
+
+/** Milliseconds between two looks at whether the program still runs. */
+const lookEveryMs = 250
+
+interface Awaited {
+  /** The process that was started. */
+  readonly pid: number
+  readonly waitMs: number
+  readonly signal: AbortSignal
+}
+
+/** The first window that was not there before; null where none came in time, or the process ended and shows none. */
+export const newWindow = async (
+  desktop: Desktop,
+  before: ReadonlySet<number>,
+  { pid, waitMs, signal }: Awaited,
+): Promise<number | null> => {
+  const deadline = performance.now() + waitMs
+  for (let changes = desktop.changes(); ; ) {
+    signal.throwIfAborted()
+    const ran = isRunning(pid)
+    const found = (await desktop.windows()).find(
+      ({ window_id, is_on_screen }) => is_on_screen && !before.has(window_id),
+    )
+    if (found !== undefined) return found.window_id
+    const leftMs = deadline - performance.now()
+    if (leftMs <= 0 || !ran) return null
+    changes = await desktop.waitForChange(changes, Math.min(leftMs, lookEveryMs))
+  }
+}
+
+/** Whether a process runs: one that has ended and was not waited for does not (proc(5)). */
+export const isRunning = (pid: number): boolean => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return !/^[ZX]$/.test(stat.slice(stat.lastIndexOf(')') + 2)[0] ?? '')
+  } catch {
+    return false
+  }
+}

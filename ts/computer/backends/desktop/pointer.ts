@@ -1,0 +1,113 @@
+/** The pointer: where it is, its buttons, its wheel. */
+import { Failure } from '@backlot/contract/failure'
+import type { Point } from '@backlot/native'
+import type { Call, Handlers } from '../../backend.ts'
+import type { Display } from './display.ts'
+
+type MaybeAt = { readonly x?: number; readonly y?: number }
+
+/** The place that a caller names; null is where the pointer is. One coordinate alone names no place. */
+const placeOf = ({ x, y }: MaybeAt): Point | null => {
+  if (x === undefined && y === undefined) return null
+  if (x !== undefined && y !== undefined) return at(x, y)
+  const argument = x === undefined ? 'x' : 'y'
+  throw new Failure('missing_argument', `"${argument}" is missing: a place needs both "x" and "y".`, { argument })
+}
+
+const at = (x: number, y: number): Point => ({ x: Math.round(x), y: Math.round(y) })
+
+/** Seconds of a drag where a caller names none. */
+const usualDragSeconds = 0.5
+
+type Button = 'left' | 'middle' | 'right'
+type ClickParams = MaybeAt & { readonly button?: Button; readonly modifiers?: string[] }
+
+export const pointerHandlers = (display: Display) => {
+  const { act } = display
+  const clicking =
+    (button: Button, count: number) =>
+    async (params: ClickParams, { signal }: Call) => {
+      const { modifiers = [] } = params
+      const place = placeOf(params)
+      await act(signal, (hands) => hands.click({ button: params.button ?? button, count, at: place, modifiers }))
+      return {}
+    }
+  /** Turns the wheel by notches to the right and up. */
+  const turn = async (right: number, up: number, place: Point | null, signal: AbortSignal) => {
+    const notches = { right: Math.round(right), down: -Math.round(up) }
+    await act(signal, (hands) => hands.wheel({ ...notches, at: place, modifiers: [] }))
+    return {}
+  }
+  const drag = async (path: Point[], button: Button = 'left', seconds = usualDragSeconds, signal: AbortSignal) => {
+    const duration_ms = Math.round(seconds * 1_000)
+    await act(signal, (hands) => hands.drag({ path, button, duration_ms, modifiers: [] }))
+    return {}
+  }
+  return {
+    get_cursor_position: async () => ({ position: await (await display.desktop()).cursorPosition() }),
+    left_click: clicking('left', 1),
+    right_click: clicking('right', 1),
+    middle_click: clicking('middle', 1),
+    double_click: clicking('left', 2),
+    triple_click: clicking('left', 3),
+    async mouse_down(params, { signal }) {
+      const place = placeOf(params)
+      await act(signal, (hands) => hands.press(params.button ?? 'left', place))
+      return {}
+    },
+    async mouse_up(params, { signal }) {
+      const place = placeOf(params)
+      await act(signal, (hands) => hands.release(params.button ?? 'left', place))
+      return {}
+    },
+    async move_cursor({ x, y }, { signal }) {
+      await act(signal, (hands) => hands.move(at(x, y), 0))
+      return {}
+    },
+    drag: (params, { signal }) => drag(pathOf(params), params.button, params.duration, signal),
+    // With a single place a drag begins where the pointer is.
+    drag_to: ({ x, y, button, duration }, { signal }) => drag([at(x, y)], button, duration, signal),
+    scroll(params, { signal }) {
+      const { x = 0, y = 0, scroll_x, scroll_y } = params
+      const isPlaced = scroll_x !== undefined || scroll_y !== undefined
+      return isPlaced ? turn(scroll_x ?? 0, scroll_y ?? 0, placeOf(params), signal) : turn(x, y, null, signal)
+    },
+    scroll_up: ({ clicks = 1, ...place }, { signal }) => turn(0, clicks, placeOf(place), signal),
+    scroll_down: ({ clicks = 1, ...place }, { signal }) => turn(0, -clicks, placeOf(place), signal),
+    scroll_direction({ direction, clicks = 1, ...place }, { signal }) {
+      const [right, up] = towards[direction]
+      return turn(right * clicks, up * clicks, placeOf(place), signal)
+    },
+  } satisfies Handlers
+}
+
+/** Notches to the right and up for one notch in a direction. */
+const towards = { up: [0, 1], down: [0, -1], left: [-1, 0], right: [1, 0] } as const
+
+type DragParams = {
+  readonly path?: number[][]
+  readonly start_x?: number
+  readonly start_y?: number
+  readonly end_x?: number
+  readonly end_y?: number
+}
+
+/** The way of a drag, of two places at least. */
+const pathOf = ({ path, start_x, start_y, end_x, end_y }: DragParams): Point[] => {
+  if (path !== undefined && path.length >= 2) return path.map(([x = 0, y = 0]) => at(x, y))
+  if (path !== undefined) {
+    throw new Failure('invalid_argument', '"path" must hold two places at least: where the drag begins and ends.', {
+      argument: 'path',
+    })
+  }
+  const ends = { start_x, start_y, end_x, end_y }
+  const missing = Object.entries(ends).find(([, value]) => value === undefined)?.[0]
+  if (missing === undefined) return [at(start_x ?? 0, start_y ?? 0), at(end_x ?? 0, end_y ?? 0)]
+  throw new Failure(
+    'missing_argument',
+    `"${missing}" is missing: give "path", or all of ${Object.keys(ends).join(', ')}.`,
+    {
+      argument: missing,
+    },
+  )
+}

@@ -1,0 +1,76 @@
+/** The display as H.264: films in files, at `/film`, and live, at `/view/film`. */
+import { join } from 'node:path'
+import { filmLimits as limits } from '@backlot/contract/computer/limits'
+import { Failure } from '@backlot/contract/failure'
+import { placesOf } from '@backlot/contract/places'
+import { shared } from '@backlot/contract/shared'
+import { Desktop, LiveFilm } from '@backlot/native'
+import { Type } from '@sinclair/typebox'
+import type { Current } from '../current.ts'
+import { fieldsOf } from '../http/fields.ts'
+import { answerFile } from '../http/file.ts'
+import type { Room } from '../room.ts'
+import { Broadcast } from './broadcast.ts'
+import { Films, filmName } from './films.ts'
+import { filmSocket } from './viewer.ts'
+
+const New = Type.Object({
+  fps: Type.Optional(Type.Integer({ minimum: 1, maximum: 60 })),
+  name: Type.Optional(Type.String({ pattern: filmName })),
+})
+
+/** The routes, and what ends all films. */
+export interface FilmRoom extends AsyncDisposable {
+  readonly room: Room
+  /** The display is over; what is filmed from now on is another one. */
+  endDisplay(): Promise<void>
+}
+
+/** Films the display that stands in the environment once there is a computer. */
+export const filmRoom = (computer: Current<unknown>): FilmRoom => {
+  const desktop = shared(async () => {
+    await computer.get()
+    return Desktop.open()
+  })
+  const films = new Films(() => join(placesOf(process.env).state, 'films'), desktop.get)
+  const broadcast = new Broadcast(async () => LiveFilm.open(await desktop.get(), { fps: limits.fps }))
+  return {
+    room: {
+      features: ({ display = 'there is no display' }) => ({ film: display }),
+      routes: (app, server) =>
+        app
+          .get('/film', async () => ({ films: await films.list() }))
+          .post('/film', async ({ request }) => {
+            const { fps = limits.fps, name } = await fieldsOf(request, New)
+            return films.start(name as string | undefined, fps as number)
+          })
+          .get('/film/:id', async ({ params, request }) => {
+            const { id, bytes, running } = await films.find(params.id)
+            const answer = answerFile(films.pathOf(id), request, {
+              size: bytes,
+              type: 'video/mp4',
+              tag: running ? `${id}-running` : `${id}-${bytes}`,
+              grows: running,
+            })
+            answer.headers.set('Film-Running', String(running))
+            return answer
+          })
+          .delete('/film/:id', ({ params, request }) => {
+            const isRemoved = new URL(request.url).searchParams.get('remove') === 'true'
+            return isRemoved ? films.remove(params.id) : films.stop(params.id)
+          })
+          .get('/view/film', async ({ request }) => {
+            await computer.get()
+            const form = new URL(request.url).searchParams.has('pictures') ? 'pictures' : 'fragments'
+            if (server.join(request, filmSocket(broadcast, form))) return new Response()
+            throw new Failure('not_a_socket', 'The live film is given to a WebSocket; open /view in a browser.')
+          }),
+    },
+    endDisplay: () => desktop.close(),
+    async [Symbol.asyncDispose]() {
+      await broadcast[Symbol.asyncDispose]()
+      await films[Symbol.asyncDispose]()
+      await desktop.close()
+    },
+  }
+}

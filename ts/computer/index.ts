@@ -1,0 +1,13 @@
+/** The computer server: a computer to act on, over HTTP and WebSocket. */
+export type { Backend, Call, Handlers, Progress } from './backend.ts'
+export { adbAddressOf } from './backends/android/adb/connection.ts'
+export { ServedDevice } from './backends/android/boot.ts'
+export { deviceRoutes } from './backends/android/routes.ts'
+export { desktopBackend } from './backends/desktop/index.ts'
+export { type Current, type Phase, Succession } from './current.ts'
+export { type FilmRoom, filmRoom } from './film/routes.ts'
+export { type ComputerServerOptions, listenComputer } from './listen.ts'
+export { Person, type TakeOver } from './person.ts'
+export { Terminals } from './pty/terminals.ts'
+export type { Room } from './room.ts'
+export { viewPath, viewRoom } from './view/routes.ts'

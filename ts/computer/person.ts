@@ -1,0 +1,78 @@
+/** The person who takes over at the live view: meanwhile no command acts. */
+import { pauseFileOf } from '@backlot/contract/display'
+import { Brake } from '@backlot/native/brake'
+
+/** Who holds the brake at a live view. */
+export interface TakeOver {
+  /** Lets commands act again, unless the brake was on before. Releasing twice is fine. */
+  release(): void
+}
+
+/** The brake of a display as a computer server uses it; the driver of the display obeys the same one. */
+export class Person implements Disposable {
+  #opened: Brake | undefined
+  #holders = 0
+  readonly #followers = new Set<() => void>()
+
+  /** The environment names the display, which may become another one while nobody has taken over. */
+  constructor(private readonly environment: () => Readonly<Record<string, string | undefined>>) {}
+
+  get #brake(): Brake {
+    if (this.#opened !== undefined && this.#holders > 0) return this.#opened
+    const file = pauseFileOf(this.environment())
+    if (this.#opened?.file !== file) {
+      this.#opened?.[Symbol.dispose]()
+      this.#opened = new Brake(file)
+    }
+    return this.#opened
+  }
+
+  /** Whether somebody at a live view has taken over. */
+  get hasTakenOver(): boolean {
+    return this.#holders > 0
+  }
+
+  /** Calls `changed` whenever somebody takes over or lets go; gives what ends that. */
+  follow(changed: () => void): () => void {
+    this.#followers.add(changed)
+    return () => void this.#followers.delete(changed)
+  }
+
+  /** Runs what acts; it is halted when the person takes over. Throws `paused_by_person`. */
+  during<T>(signal: AbortSignal, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#brake.during(signal, action)
+  }
+
+  /** Halts every command and tool that acts, until all who took over have let go. */
+  takeOver(): TakeOver {
+    const brake = this.#brake
+    this.#holders += 1
+    brake.pause('view')
+    this.#tell()
+    let isHeld = true
+    return {
+      release: () => {
+        if (!isHeld) return
+        isHeld = false
+        this.#holders -= 1
+        // A pause by command or stop key is the person's own to end.
+        if (this.#holders === 0 && brake.state.paused_by === 'view') brake.resume()
+        this.#tell()
+      },
+    }
+  }
+
+  /** Tells when who took over or let go knows it too. */
+  #tell(): void {
+    queueMicrotask(() => {
+      for (const changed of [...this.#followers]) changed()
+    })
+  }
+
+  /** Lets go of a brake that this server put on. */
+  [Symbol.dispose](): void {
+    if (this.#holders > 0 && this.#brake.state.paused_by === 'view') this.#brake.resume()
+    this.#holders = 0
+    this.#opened?.[Symbol.dispose]()
+  }
+}

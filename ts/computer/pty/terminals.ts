@@ -1,0 +1,56 @@
+/** The terminals of a server, by process. */
+import { homedir } from 'node:os'
+import { terminalLimits as limits } from '@backlot/contract/computer/limits'
+import { Failure } from '@backlot/contract/failure'
+import { resolvePath } from '../files/path.ts'
+import { Terminal } from './terminal.ts'
+
+/** What a caller asks a terminal to be. */
+export interface NewTerminal {
+  readonly command?: string | undefined
+  readonly cols?: number | undefined
+  readonly rows?: number | undefined
+  readonly cwd?: string | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+}
+
+/** All that were started; those that ended are kept for a while, so that who comes late learns how. */
+export class Terminals implements AsyncDisposable {
+  readonly #all = new Map<number, Terminal>()
+
+  /** Starts one. Throws `too_many_terminals`. */
+  create({ command, cols, rows, cwd, env = {} }: NewTerminal): Terminal {
+    const running = [...this.#all.values()].filter(({ exitCode }) => exitCode === undefined)
+    if (running.length >= limits.most) {
+      throw new Failure('too_many_terminals', `${limits.most} terminals run already; close one.`)
+    }
+    const terminal = new Terminal({
+      command,
+      cols: cols ?? limits.cols,
+      rows: rows ?? limits.rows,
+      cwd: cwd === undefined ? homedir() : resolvePath(cwd),
+      env,
+    })
+    this.#all.set(terminal.pid, terminal)
+    void terminal.exited.then(() => this.#forgetOldest())
+    return terminal
+  }
+
+  /** The terminal of a process. Throws `terminal_unknown`. */
+  find(pid: number): Terminal {
+    const terminal = this.#all.get(pid)
+    if (terminal !== undefined) return terminal
+    throw new Failure('terminal_unknown', `There is no terminal ${pid}; POST /pty starts one.`, { pid })
+  }
+
+  /** Ends all that run. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#all.values()].map((terminal) => terminal.close()))
+    this.#all.clear()
+  }
+
+  #forgetOldest(): void {
+    const ended = [...this.#all].filter(([, { exitCode }]) => exitCode !== undefined)
+    for (const [pid] of ended.slice(0, Math.max(0, ended.length - limits.keptAfterEnd))) this.#all.delete(pid)
+  }
+}

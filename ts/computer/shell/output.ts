@@ -1,0 +1,90 @@
+/** What a program writes to a pipe, as text; the end of it where it is longer than is kept. */
+
+/** Event-loop turns in which a pipe that has something to give says so: the system is asked once in each. */
+const turns = 3
+
+/** Reads a pipe from now on. */
+export class Output {
+  readonly #reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> }
+  readonly #decoder = new TextDecoder()
+  readonly #reading: Promise<void>
+  #kept: string[] = []
+  #length = 0
+  #pieces = 0
+  #hasEnded = false
+  #isForgotten = false
+  /** Settles when what was told of last was taken. */
+  #telling: Promise<void> = Promise.resolve()
+  /** Whether what is kept is not all: the beginning was let go of, or the pipe could not be read to its end. */
+  isCut = false
+
+  constructor(
+    pipe: ReadableStream<Uint8Array>,
+    /** Characters that are kept at least. */
+    private readonly most: number,
+    private readonly told: (text: string) => Promise<void> | void,
+  ) {
+    this.#reader = pipe.getReader()
+    this.#reading = this.#read().catch(() => {
+      this.isCut = true
+    })
+  }
+
+  /** What is kept of it; what is no UTF-8 is U+FFFD. */
+  get text(): string {
+    return this.#kept.join('').slice(-this.most)
+  }
+
+  /**
+   * Settles when all that was written before is read. A program that goes on in the background keeps the pipe open, so
+   * that its end cannot be waited for.
+   */
+  async drain(): Promise<void> {
+    for (;;) {
+      const before = this.#pieces
+      await this.#telling
+      for (let turn = 0; turn < turns && !this.#hasEnded; turn++) {
+        await Promise.race([this.#reading, new Promise((settle) => setImmediate(settle))])
+      }
+      if (this.#hasEnded || this.#pieces === before) break
+    }
+    const rest = this.#decoder.decode()
+    this.#keep(rest)
+    await this.#tell(rest)
+  }
+
+  /** Keeps nothing from now on. The pipe is read to its end: a program in the background that wrote to it would die. */
+  forget(): void {
+    this.#isForgotten = true
+    this.#kept = []
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const { done, value } = await this.#reader.read()
+      if (done || value === undefined) break
+      this.#pieces += 1
+      const text = this.#decoder.decode(value, { stream: true })
+      this.#keep(text)
+      await this.#tell(text)
+    }
+    this.#hasEnded = true
+  }
+
+  /** Tells of it, and waits for whoever is told. */
+  async #tell(text: string): Promise<void> {
+    if (text === '' || this.#isForgotten) return
+    this.#telling = Promise.resolve(this.told(text))
+    await this.#telling
+  }
+
+  #keep(text: string): void {
+    if (text === '' || this.#isForgotten) return
+    this.#kept.push(text)
+    this.#length += text.length
+    while (this.#length - (this.#kept[0]?.length ?? 0) > this.most) {
+      this.#length -= this.#kept.shift()?.length ?? 0
+      this.isCut = true
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/** The element that keys go to: finding it, and making another one it. */
+import { Failure } from '@backlot/contract/failure'
+import { focusAppearsMs } from '@backlot/contract/limits'
+import type { AxElement, Window } from '@backlot/native'
+import type { Call } from '../context.ts'
+import type { SeenElement } from '../observation/elements.ts'
+import { defaultLimits, readTree } from '../observation/trees.ts'
+import { afterGesture, watch } from './evidence.ts'
+import { intoView } from './into-view.ts'
+import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
+import { hasPassword, keepSecret } from './typing.ts'
+import { type Evidence, isConfirming } from './witnesses.ts'
+
+/** An element that keys go to now. */
+export interface Focused {
+  /** Read again, so that its new focus is not taken for an effect of the keys. */
+  readonly target: SeenElement
+  /** Its middle in window pixels, where that lies in the window. */
+  readonly at: Point | null
+  readonly evidence: readonly Evidence[]
+}
+
+/**
+ * Gives an element its window's inner focus: through the toolkit, else by a click on its middle where it takes text (a
+ * click would operate anything else). Throws `element_not_focusable`.
+ */
+export const focusForKeys = async (
+  call: Call,
+  scene: { readonly window: Window; readonly target: SeenElement },
+): Promise<Focused> => {
+  const { window, target } = scene
+  const point = centreOf(target)
+  const at = contains(window, point) ? point : null
+  if (isFocused(target.element)) return { target, at, evidence: [] }
+  if (await unlessGone(window, target.index, target.snapshot.focus(target.index))) {
+    await untilFocused(call, scene)
+    return focused(scene, at, [], 'the toolkit')
+  }
+  const reached = target.element.editable ? (await intoView(call, scene)).target : target
+  const place = centreOf(reached)
+  if (!target.element.editable || !contains(window, place)) {
+    throw new Failure(
+      'element_not_focusable',
+      `${nameOf(target)} does not take the focus; tried: the toolkit's focus request. Leave element_index out to send the keys to the window, or click the element first.`,
+      { element_index: target.index, tried: ['focus request of the toolkit'] },
+    )
+  }
+  const { window_id } = window
+  const evidence = await watch(call, scene, async () => [
+    ...afterGesture(
+      await call.gesture((agent) => agent.click({ window_id, ...place, button: 'left', count: 1, modifiers: [] })),
+    ),
+  ])
+  return focused(scene, place, evidence, 'a click on its middle')
+}
+
+/**
+ * Waits until the element has the focus where another one says that it has: keys that come too early would go to that
+ * one. Toolkits whose inactive windows say nothing of the focus are not waited for. Throws `element_not_focusable`.
+ */
+const untilFocused = async (
+  call: Call,
+  { window, target }: { readonly window: Window; readonly target: SeenElement },
+): Promise<void> => {
+  const before = target.snapshot.focused() ?? undefined
+  if (before === undefined || before === target.index) return
+  const accessibility = await call.driver.accessibility()
+  const deadline = performance.now() + focusAppearsMs
+  for (;;) {
+    const events = accessibility.generation(window.pid)
+    const [now, other] = await Promise.all([
+      unlessGone(window, target.index, target.snapshot.read(target.index)),
+      target.snapshot.read(before).catch(() => undefined),
+    ])
+    if (isFocused(now) || other === undefined || !isFocused(other)) return
+    const remaining = deadline - performance.now()
+    if (remaining <= 0 || call.signal.aborted) {
+      throw new Failure(
+        'element_not_focusable',
+        `${nameOf(target)} was given the focus, but ${other.role} "${other.label}" keeps it and would get the keys. Click the element first.`,
+        { element_index: target.index, tried: ['focus request of the toolkit'] },
+      )
+    }
+    await accessibility.waitForEvent(window.pid, events, Math.ceil(Math.min(remaining, 50)))
+  }
+}
+
+const isFocused = (element: AxElement): boolean => element.states.includes('focused')
+
+const focused = async (
+  { window, target }: { readonly window: Window; readonly target: SeenElement },
+  at: Point | null,
+  evidence: readonly Evidence[],
+  by: string,
+): Promise<Focused> => {
+  const element = await unlessGone(window, target.index, target.snapshot.read(target.index))
+  const says = isFocused(element) ? 'has the focus' : 'does not say that it has the focus'
+  return {
+    target: { ...target, element },
+    at,
+    evidence: [
+      ...evidence.filter((each) => !isConfirming(each)),
+      { kind: 'focus_given', detail: `after ${by} the element ${says}` },
+    ],
+  }
+}
+
+/** The element of the window that has the focus, if its application says so. */
+export const focusedElement = async (call: Call, window: Window): Promise<SeenElement | undefined> => {
+  const { pid, window_id } = window
+  const known = call.driver.seen.snapshot(pid, window_id)
+  const index = known?.focused() ?? undefined
+  if (known !== undefined && index !== undefined) {
+    const element = await known.read(index).catch(() => undefined)
+    if (element !== undefined && isFocused(element)) return { index, snapshot: known, element }
+  }
+  try {
+    const snapshot = await readTree(call, window, defaultLimits)
+    const focused = snapshot.focused() ?? undefined
+    const element = focused === undefined ? undefined : snapshot.element(focused)
+    // Where the focus is not told, it may be in any password field.
+    if (!element && call.types?.length && hasPassword(snapshot.markdown(null, false))) keepSecret(call, call.types)
+    return focused === undefined || !element ? undefined : { index: focused, snapshot, element }
+  } catch (error) {
+    // An application without a tree still takes keys.
+    if (Failure.from(error).code === 'display_lost') throw error
+    return undefined
+  }
+}

@@ -1,0 +1,90 @@
+/** Looks at a scene: what of it can be seen now, and the wait for what may change it. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { Failure } from '@backlot/contract/failure'
+import { evidence as limits } from '@backlot/contract/limits'
+import type { Accessibility, AxElement, Rect, Window } from '@backlot/native'
+import type { Call } from '../context.ts'
+import type { SeenElement } from '../observation/elements.ts'
+import { noteScene } from './traces.ts'
+import type { Eyes, Look, Scene } from './witnesses.ts'
+
+/** What can be looked at: whatever is not to be had sees nothing. */
+export const openEyes = async (call: Call, scene: Scene): Promise<Eyes> => {
+  const { window, place, point } = scene
+  const { pid, window_id } = window
+  const { seen } = call.driver
+  const [desktop, capturer, accessibility] = await Promise.all([
+    call.driver.desktop(),
+    call.driver.capturer().catch(() => undefined),
+    call.driver.accessibility().catch((): Accessibility | undefined => undefined),
+  ])
+  const map = seen.snapshot(pid, window_id)
+  // What a click meets is known by where it goes.
+  const target = scene.target ?? (point && elementAt(map, point))
+  noteScene(call, { window, target, point })
+  const isAccessible = accessibility !== undefined && (map !== undefined || accessibility.generation(pid) > 0)
+  const region = place && clip(place, window)
+  const lookWith = async (element: Promise<AxElement> | undefined): Promise<Look> => {
+    const at = performance.now()
+    const events = isAccessible ? accessibility.generation(pid) : undefined
+    const told = isAccessible ? accessibility.told(pid) : undefined
+    const quietMs = isAccessible ? accessibility.quietFor(pid) : undefined
+    const [read, windows, pixels, whole] = await Promise.all([
+      element?.catch(goneOrUnseen),
+      desktop.windows(),
+      region && capturer?.digest(window_id, region).catch(() => undefined),
+      capturer?.glance(window_id).catch(() => undefined),
+    ])
+    return {
+      at,
+      element: read,
+      windows: windows.filter((each) => each.pid === pid),
+      place: pixels,
+      whole: whole?.digest,
+      calmMs: whole?.calm_ms,
+      events,
+      told,
+      quietMs,
+    }
+  }
+  const reading = () => target?.snapshot.read(target.index)
+  return {
+    async first() {
+      // The element that was named was read when the action's arguments were checked.
+      const known = scene.target && Promise.resolve(scene.target.element)
+      const [look, active] = await Promise.all([lookWith(known ?? reading()), desktop.activeWindow()])
+      const blinks = active === window_id && isAccessible && mayHoldCaret(map)
+      return { ...look, isStill: (look.calmMs ?? 0) >= limits.calmMs && !blinks }
+    },
+    look: () => lookWith(reading()),
+    async nextEvent(since, timeoutMs) {
+      if (accessibility === undefined || since === undefined) await pause(timeoutMs)
+      else await accessibility.waitForEvent(pid, since, Math.ceil(timeoutMs))
+    },
+  }
+}
+
+type Map = ReturnType<Call['driver']['seen']['snapshot']>
+
+/** The innermost element of a snapshot at a point of its window. */
+const elementAt = (map: Map, { x, y }: { readonly x: number; readonly y: number }): SeenElement | undefined => {
+  const index = map?.at(x, y) ?? undefined
+  const element = index === undefined ? undefined : map?.element(index)
+  return map === undefined || index === undefined || !element ? undefined : { index, snapshot: map, element }
+}
+
+/** True unless the element that has the focus takes no text: a caret blinks in the person's active window. */
+const mayHoldCaret = (map: Map): boolean => {
+  const focused = map?.focused() ?? undefined
+  return focused === undefined || map?.element(focused)?.editable !== false
+}
+
+/** The part of a place that lies in the window; `undefined` when none does. */
+const clip = (place: Rect, { width, height }: Window): Rect | undefined => {
+  const [x, y] = [Math.max(0, place.x), Math.max(0, place.y)]
+  const [right, bottom] = [Math.min(width, place.x + place.width), Math.min(height, place.y + place.height)]
+  return right > x && bottom > y ? { x, y, width: right - x, height: bottom - y } : undefined
+}
+
+const goneOrUnseen = (error: unknown): 'gone' | undefined =>
+  Failure.from(error).code === 'stale_element' ? 'gone' : undefined

@@ -1,0 +1,80 @@
+/** Whether a scroll moved anything: by the places of what a window shows, and by its pixels. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { scroll as limits, observation } from '@backlot/contract/limits'
+import type { AxFrame, Window } from '@backlot/native'
+import type { Call } from '../context.ts'
+import type { SeenElement } from '../observation/elements.ts'
+import { defaultLimits, readTree } from '../observation/trees.ts'
+import { type Direction, hasScrolled, type Places } from './places.ts'
+import type { Evidence } from './witnesses.ts'
+
+/** A window as it was before a scroll. */
+export interface Movable {
+  /** True when something is elsewhere now, false when the window is as it was, null where that cannot be told. */
+  hasMoved(evidence: readonly Evidence[], target: SeenElement | undefined): Promise<boolean | null>
+}
+
+/** Looks at a window before a scroll, once its application rests: what comes and goes by itself is no scroll. */
+export const movableIn = async (call: Call, window: Window, direction: Direction): Promise<Movable> => {
+  const accessibility = await call.driver.accessibility().catch(() => undefined)
+  const look = async () => {
+    const [tree, pixels] = await Promise.all([placesIn(call, window), pixelsOf(call, window)])
+    return { tree, pixels }
+  }
+  const rests = await accessibility?.settled(window.pid, observation.quietMs, limits.restsMs)
+  const before = await look()
+  return {
+    async hasMoved(evidence, target) {
+      const deadline = performance.now() + limits.movesMs
+      for (;;) {
+        const now = await look()
+        const hasMoved = before.tree && now.tree && hasScrolled(before.tree, now.tree, direction, rests !== false)
+        const isSame = now.pixels !== undefined && now.pixels === before.pixels
+        // A browser lists more of its page from time to time, which nobody sees.
+        if (hasMoved === true || (hasMoved === 'replaced' && !isSame)) return true
+        if (performance.now() >= deadline || call.signal.aborted) {
+          if (isSame) return false
+          if (hasMoved === null || hasMoved === 'replaced') return null
+          // Where elements would move none has: other pixels are a highlight.
+          const isTold = now.tree !== undefined && target !== undefined && !texts.has(target.element.role)
+          if (isTold) return false
+          return rests !== false && evidence.some(({ kind }) => kind === 'pixels_changed') ? true : null
+        }
+        await pause(limits.movesMs / 6)
+      }
+    },
+  }
+}
+
+/** What scrolls inside itself, where no element tells of it. */
+const texts: ReadonlySet<string> = new Set(['text', 'entry', 'terminal', 'document web', 'document text', 'canvas'])
+
+interface Placed {
+  readonly element_token: string
+  readonly role: string
+  readonly value: string | null
+  readonly frame: AxFrame
+}
+
+/** What is shown where, and how far scroll bars are; `undefined` where the application does not tell. */
+const placesIn = async (call: Call, window: Window): Promise<Places | undefined> => {
+  try {
+    const tree = await readTree(call, window, defaultLimits)
+    // Of what is missing nothing can be said.
+    if (tree.partial !== null) return undefined
+    const all = JSON.parse(tree.elements(null)) as Placed[]
+    const bars = (JSON.parse(tree.printed()) as Placed[]).filter(({ role }) => role === 'scroll bar')
+    return {
+      frames: new Map(all.map(({ element_token, frame }) => [element_token, frame])),
+      bars: JSON.stringify(bars.map(({ value }) => value)),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Digest of the window's pixels; `undefined` where it shows none. */
+const pixelsOf = async (call: Call, { window_id, is_on_screen }: Window): Promise<string | undefined> => {
+  if (!is_on_screen) return undefined
+  return (await call.driver.capturer()).digest(window_id, null).catch(() => undefined)
+}

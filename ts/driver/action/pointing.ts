@@ -1,0 +1,146 @@
+/** Pressing on elements and at points: how every tool that clicks does it. */
+import { Failure } from '@backlot/contract/failure'
+import { accessibleActionTimeoutMs } from '@backlot/contract/limits'
+import type { AxSnapshot, Window } from '@backlot/native'
+import type { Call } from '../context.ts'
+import type { SeenElement } from '../observation/elements.ts'
+import type { Outcome } from '../tool/tool.ts'
+import { acted, afterGesture, watch } from './evidence.ts'
+import { intoView } from './into-view.ts'
+import {
+  around,
+  centreOf,
+  contains,
+  nameOf,
+  type Point,
+  pointIn,
+  refuseInvisible,
+  unlessUnknown,
+  windowOrFrontmost,
+} from './target.ts'
+import type { Evidence } from './witnesses.ts'
+
+/** The buttons of a pointer. */
+export const buttons = ['left', 'middle', 'right'] as const
+
+/** Which button is pressed how often, and what is held meanwhile. */
+export interface Clicks {
+  readonly button: (typeof buttons)[number]
+  readonly count: number
+  readonly held: readonly string[]
+}
+
+/** An element with its window. */
+export type Found = { readonly window: Window; readonly target: SeenElement }
+
+/** What the toolkit can do to an element. */
+export type ElementAction = Parameters<AxSnapshot['perform']>[1]
+
+/** The window of an action, and what turns a point of its latest picture into window pixels. */
+export const lastPicture = async (
+  call: Call,
+  { pid, window_id }: { readonly pid: number; readonly window_id?: number },
+): Promise<{ readonly window: Window; readonly pointAt: (x: number, y: number) => Point }> => {
+  const window = await windowOrFrontmost(call, pid, window_id)
+  return { window, pointAt: (x, y) => pointIn(call, window, x, y) }
+}
+
+/** Does an element's action through the toolkit; clicks its middle `instead` where it lacks the action. */
+export const operate = async (
+  call: Call,
+  found: Found,
+  action: ElementAction,
+  instead: Clicks | undefined,
+): Promise<Outcome> => {
+  const { window, target } = found
+  let done = ''
+  try {
+    const evidence = await watch(call, { ...found, place: frameOf(target) }, async () => {
+      done = await guarded(call, window, () => {
+        const asked = target.snapshot.perform(target.index, action, accessibleActionTimeoutMs)
+        return unlessUnknown(window, target.index, asked)
+      })
+      return [{ kind: 'ax_action', detail: `the toolkit accepted "${done}"` }]
+    })
+    return acted(`✅ ${nameOf(target)}: did "${done}".`, evidence, {
+      pid: window.pid,
+      window_id: window.window_id,
+      element_index: target.index,
+      action: done,
+      route: 'accessibility',
+    })
+  } catch (error) {
+    const failure = Failure.from(error)
+    if (failure.code !== 'action_not_supported' || instead === undefined) throw failure
+    return clickMiddle(call, found, instead, [`accessibility action "${action}"`])
+  }
+}
+
+/** Has an element's own action done, and what it opens kept from the person's focus; without a pointer of its own the action is done all the same. */
+export const guarded = async <T>(call: Call, { window_id }: Window, action: () => Promise<T>): Promise<T> => {
+  await call
+    .gesture((agent) => agent.beginAction(window_id))
+    .catch((error: unknown) => {
+      if (!pointerless.has(Failure.from(error).code)) throw error
+    })
+  try {
+    return await action()
+  } finally {
+    // Of a call that is aborted meanwhile it ends by itself.
+    await call.gesture((agent) => agent.endAction()).catch(() => undefined)
+  }
+}
+
+/** Why there is no pointer for an agent. */
+const pointerless: ReadonlySet<string> = new Set(['input_unavailable', 'too_many_agents'])
+
+/** Clicks the middle of an element, which is scrolled to where it is out of view; `tried` are the routes that were tried before. */
+export const clickMiddle = async (
+  call: Call,
+  given: Found,
+  clicks: Clicks,
+  tried: readonly string[] = [],
+): Promise<Outcome> => {
+  const found = await intoView(call, given)
+  const { window, target } = found
+  const point = centreOf(target)
+  if (window.is_on_screen && contains(window, point)) return clickAt(call, found, point, clicks, nameOf(target))
+  const routes = [...tried, `click on its middle (${point.x}, ${point.y})`]
+  throw new Failure(
+    'window_not_visible',
+    `${nameOf(target)} cannot be reached; tried: ${routes.join(', ')}, which is not on the screen. Scroll it into view or make the window visible.`,
+    { window_id: window.window_id, element_index: target.index, tried: routes },
+  )
+}
+
+const names = { left: 'Clicked', middle: 'Middle-clicked', right: 'Right-clicked' } as const
+const times = ['', '', ' twice', ' three times']
+
+/** Clicks at a point of a window with the agent's own pointer; `where` is how the summary calls the place. */
+export const clickAt = async (
+  call: Call,
+  scene: { readonly window: Window; readonly target?: SeenElement },
+  point: Point,
+  { button, count, held }: Clicks,
+  where: string,
+): Promise<Outcome> => {
+  const { window, target } = scene
+  refuseInvisible(window)
+  const { window_id } = window
+  const request = { window_id, ...point, button, count, modifiers: [...held] }
+  const evidence = await watch(
+    call,
+    { ...scene, place: around(point), point },
+    async (): Promise<Evidence[]> => [...afterGesture(await call.gesture((agent) => agent.click(request)))],
+  )
+  return acted(`✅ ${names[button]} ${where}${times[count] ?? ''}.`, evidence, {
+    pid: window.pid,
+    window_id,
+    ...(target && { element_index: target.index }),
+    ...point,
+    button,
+    route: 'agent_pointer',
+  })
+}
+
+const frameOf = ({ element: { frame } }: SeenElement) => ({ x: frame.x, y: frame.y, width: frame.w, height: frame.h })

@@ -1,0 +1,66 @@
+/** Keys into a window: how every tool that presses some does it. */
+import type { Window } from '@backlot/native'
+import type { Call } from '../context.ts'
+import type { SeenElement } from '../observation/elements.ts'
+import type { Outcome } from '../tool/tool.ts'
+import { acted, afterGesture, watch } from './evidence.ts'
+import { focusedElement, focusForKeys } from './focus.ts'
+import { elementOf, windowOrFrontmost } from './target.ts'
+import { isPassword, isPaste, keepSecret } from './typing.ts'
+import type { Evidence } from './witnesses.ts'
+
+/** A key, what is held around it, and how often it is pressed. */
+export interface Press {
+  readonly key: string
+  readonly modifiers: readonly string[]
+  readonly count?: number
+}
+
+type Where = { readonly pid: number; readonly window_id?: number; readonly element_index?: number }
+
+/** What was pressed where, and what came of it. */
+export interface Pressed {
+  readonly window: Window
+  readonly target: SeenElement | undefined
+  readonly evidence: readonly Evidence[]
+}
+
+/** Presses a key in the window or the element that the arguments name, and looks what came of it. */
+export const press = async (call: Call, where: Where, { key, modifiers, count = 1 }: Press): Promise<Pressed> => {
+  const found = await elementOf(call, where)
+  const window = found?.window ?? (await windowOrFrontmost(call, where.pid, where.window_id))
+  const { window_id } = window
+  if (isPaste(key, modifiers)) await keepPasted(call, window, found?.target)
+  const focus = found && (await focusForKeys(call, found))
+  const request = { window_id, key, modifiers: [...modifiers], count, ...(focus?.at && { at: focus.at }) }
+  const evidence = await watch(
+    call,
+    { window, target: focus?.target, isStirred: (focus?.evidence.length ?? 0) > 0 },
+    async () => [...afterGesture(await call.gesture((agent) => agent.pressKey(request)))],
+  )
+  return { window, target: found?.target, evidence: [...(focus?.evidence ?? []), ...evidence] }
+}
+
+/** What is pasted into a password field is a secret as what is typed there. */
+const keepPasted = async (call: Call, window: Window, named: SeenElement | undefined): Promise<void> => {
+  const desktop = await call.driver.desktop()
+  // What cannot be read is pasted all the same.
+  const clip = await desktop.clipboardRead().catch(() => undefined)
+  if (!clip?.text) return
+  const target = named ?? (await focusedElement({ ...call, types: [clip.text] }, window))
+  if (target && isPassword(target.element)) keepSecret(call, [clip.text])
+}
+
+/** The whole result of pressing a key once. */
+export const pressedIn = async (call: Call, where: Where, combination: Press): Promise<Outcome> => {
+  const { window, target, evidence } = await press(call, where, combination)
+  const { key, modifiers } = combination
+  return acted(`✅ Pressed ${[...modifiers, key].join('+')} in window ${window.window_id}.`, evidence, {
+    pid: window.pid,
+    window_id: window.window_id,
+    ...(target && { element_index: target.index }),
+    key,
+    ...(modifiers.length > 0 && { modifiers }),
+    route: 'agent_keyboard',
+  })
+}

@@ -1,0 +1,236 @@
+/** What counts as evidence of an action: each witness compares one aspect of two looks at the same scene. */
+import { evidence as limits } from '@backlot/contract/limits'
+import type { AxElement, Rect, Window } from '@backlot/native'
+import type { SeenElement } from '../observation/elements.ts'
+import { isSpliced } from '../observation/spliced.ts'
+import type { Session } from '../session/sessions.ts'
+
+/** Every kind of evidence; only what was seen after the action confirms it. */
+const confirms = {
+  ax_action: false,
+  state_changed: true,
+  value_read_back: true,
+  event_received: true,
+  text_found: true,
+  text_missing: false,
+  perhaps_late: false,
+  focus_moved: true,
+  focus_given: false,
+  focus_feigned: false,
+  window_opened: true,
+  window_closed: true,
+  application_reacted: true,
+  pixels_changed: true,
+  process_gone: true,
+  window_in_front: true,
+  window_placed: true,
+  person_undisturbed: false,
+  person_disturbed: false,
+} as const
+
+/** One observed fact. */
+export interface Evidence {
+  readonly kind: keyof typeof confirms
+  readonly detail: string
+}
+
+/** Where an action's effect may show. */
+export interface Scene {
+  readonly window: Window
+  /** The element acted on, as read before the action. */
+  readonly target?: SeenElement | undefined
+  /** Text that should appear in the element's value. */
+  readonly text?: string
+  /** Where in the window to look for changed pixels, in window pixels. */
+  readonly place?: Rect
+  /** Where the pointer presses: what lies there is read before and after. */
+  readonly point?: { readonly x: number; readonly y: number }
+  /** Where something else than the pointer presses: the cursor glides there as well. */
+  readonly aim?: { readonly x: number; readonly y: number }
+  /** Where a gesture ends that begins at the point. */
+  readonly end?: { readonly x: number; readonly y: number }
+  /** The application was just made to do something else, whose events may still come. */
+  readonly isStirred?: boolean
+  /** The window was told that it has the focus, and may show it anywhere. */
+  readonly seemsFocused?: boolean
+  /** Milliseconds of silence before, after which events of the application count; a short time unless told otherwise. */
+  readonly silenceMs?: number
+  /** Earlier actions on the application of which nothing was seen yet: what shows elsewhere than in the element may be theirs. */
+  readonly mayBeLate?: readonly Acted[]
+}
+
+/** An action that was done. */
+export interface Acted {
+  readonly owner: Session
+  readonly tool: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/** `click at 12:01:07.2`, by UTC. */
+export const nameOfAction = (tool: string, at: number): string =>
+  `${tool} at ${new Date(at).toISOString().slice(11, 21)}`
+
+/** What one look at a scene sees; `undefined` where there is nothing to be seen. */
+export interface Look {
+  readonly element: AxElement | 'gone' | undefined
+  /** The windows of the process. */
+  readonly windows: readonly Window[]
+  /** Digest of the pixels at the scene's place, and of the whole window. */
+  readonly place: string | undefined
+  readonly whole: string | undefined
+  /** Milliseconds in which nothing was drawn in the window before; `undefined` where nobody tells. */
+  readonly calmMs?: number | undefined
+  /** Events that the application has sent so far; `undefined` when it is not accessible. */
+  readonly events: number | undefined
+  /** Those of them that tell of a change: not that the focus and the caret are where they were, or a page has loaded. */
+  readonly told: number | undefined
+  /** Milliseconds since the last of all. */
+  readonly quietMs: number | undefined
+  /** When it was, by `performance.now`. */
+  readonly at?: number
+  /** Of the first look: nothing in the window is known to change by itself. */
+  readonly isStill?: boolean
+}
+
+/** Eyes on one scene. */
+export interface Eyes {
+  /** The look before an action. */
+  first(): Promise<Look>
+  /** A later one. */
+  look(): Promise<Look>
+  /** Waits for the next event of the application after the one of that number, for at most so long. */
+  nextEvent(since: number | undefined, timeoutMs: number): Promise<void>
+}
+
+/** True for evidence that was seen after the action, and so confirms it. */
+export const isConfirming = ({ kind }: Evidence): boolean => confirms[kind]
+
+/** For how long, look by look, the pixels have been what they are. */
+export class Stay {
+  readonly #since: Record<'place' | 'whole', { digest: string | undefined; at: number }> = {
+    place: { digest: undefined, at: 0 },
+    whole: { digest: undefined, at: 0 },
+  }
+  #now = 0
+
+  /** Takes a look in; `now` is in milliseconds. */
+  see(look: Look, now: number): void {
+    this.#now = now
+    for (const part of ['place', 'whole'] as const) {
+      if (this.#since[part].digest !== look[part]) this.#since[part] = { digest: look[part], at: now }
+    }
+  }
+
+  /** True when the last look's pixels are no passing ones. */
+  has(part: 'place' | 'whole'): boolean {
+    return this.#now - this.#since[part].at >= limits.stayMs
+  }
+}
+
+/**
+ * What the second look shows that the first did not; `stay` knows for how long its pixels have been so. Where text
+ * was meant for an element that can be read, only that text counts: anything else that changed may be a part of it.
+ */
+export const compareLooks = (before: Look, after: Look, scene: Scene, stay: Judge): Evidence[] => {
+  const typed = scene.text === undefined ? undefined : textWitness(before, after, scene.text)
+  if (typed !== undefined) return [typed]
+  const byElement = elementWitness(before, after, scene) ?? []
+  const elsewhere = witnesses.flatMap((witness) => witness(before, after, { stay, scene }) ?? [])
+  const { mayBeLate = [] } = scene
+  return [byElement, mayBeLate.length === 0 ? elsewhere : elsewhere.map((each) => perhapsLate(each, mayBeLate))].flat()
+}
+
+const perhapsLate = ({ detail }: Evidence, earlier: readonly Acted[]): Evidence => ({
+  kind: 'perhaps_late',
+  detail: `${detail}, which may come late of ${earlier.map(({ tool, at }) => nameOfAction(tool, at)).join(' or ')}`,
+})
+
+const textWitness = ({ element: was }: Look, { element: is }: Look, text: string): Evidence | undefined => {
+  if (typeof was !== 'object' || typeof is !== 'object' || was.value === null || is.value === null) return undefined
+  return isSpliced(was.value, is.value, text)
+    ? { kind: 'text_found', detail: 'the text stands in the element' }
+    : { kind: 'text_missing', detail: `the element reads "${short(is.value)}"` }
+}
+
+/** Knows whether pixels of the last look have been what they are for long enough. */
+export type Judge = Pick<Stay, 'has'>
+
+/** What a witness may know beside the two looks. */
+interface Circumstances {
+  readonly stay: Judge
+  readonly scene: Scene
+}
+
+/** Facts that two looks at a scene differ in; several, one, or none. */
+type Witness = (before: Look, after: Look, circumstances: Circumstances) => Evidence | Evidence[] | undefined
+
+const elementWitness = (before: Look, after: Look, scene: Scene): Evidence | Evidence[] | undefined => {
+  const [was, is] = [before.element, after.element]
+  if (was === undefined || is === undefined || was === 'gone') return undefined
+  if (is === 'gone') return { kind: 'state_changed', detail: 'the element is gone' }
+  return elementChanges(was, is, scene.seemsFocused === true)
+}
+
+const witnesses: readonly Witness[] = [
+  (before, after) => {
+    const [was, is] = [idsOf(before.windows), idsOf(after.windows)]
+    const opened = after.windows.filter(({ window_id }) => !was.has(window_id))
+    const closed = before.windows.filter(({ window_id }) => !is.has(window_id))
+    const renamed = after.windows.filter((now) => before.windows.some((then) => isRenamed(then, now)))
+    return [
+      ...opened.map((window): Evidence => ({ kind: 'window_opened', detail: `${windowName(window)} opened` })),
+      ...closed.map((window): Evidence => ({ kind: 'window_closed', detail: `${windowName(window)} closed` })),
+      ...renamed.map(
+        (window): Evidence => ({ kind: 'state_changed', detail: `${windowName(window)} has a new title` }),
+      ),
+    ]
+  },
+  (before, after, { scene }) => {
+    if (before.told === undefined || after.told === undefined) return undefined
+    if (scene.isStirred || scene.seemsFocused) return undefined
+    const came = after.told - before.told
+    // An application that speaks by itself may have said the same without the action.
+    return came > 0 && (before.quietMs ?? 0) >= (scene.silenceMs ?? limits.silenceMs)
+      ? { kind: 'application_reacted', detail: `the application, silent before, told of ${came} change(s)` }
+      : undefined
+  },
+  (before, after, { stay, scene }) => {
+    // A highlight that fades, or a caret, is no effect: the pixels must have been still and be so again.
+    if (!before.isStill) return undefined
+    if (differs(before.place, after.place) && stay.has('place')) {
+      return { kind: 'pixels_changed', detail: 'the pixels at the place changed and stay so' }
+    }
+    if (scene.seemsFocused) return undefined
+    return differs(before.whole, after.whole) && stay.has('whole')
+      ? { kind: 'pixels_changed', detail: 'the pixels of the window changed and stay so' }
+      : undefined
+  },
+]
+
+const differs = (was: string | undefined, is: string | undefined): boolean =>
+  was !== undefined && is !== undefined && was !== is
+
+const idsOf = (windows: readonly Window[]): ReadonlySet<number> => new Set(windows.map(({ window_id }) => window_id))
+
+const isRenamed = (then: Window, now: Window): boolean => then.window_id === now.window_id && then.title !== now.title
+
+const windowName = ({ kind, window_id, title }: Window): string =>
+  `${kind === 'normal' ? 'window' : kind} ${window_id}${title === '' ? '' : ` "${title}"`}`
+
+const elementChanges = (was: AxElement, is: AxElement, seemsFocused: boolean): Evidence[] => {
+  const appeared = is.states.filter((state) => !was.states.includes(state))
+  const vanished = was.states.filter((state) => !is.states.includes(state))
+  const states = [
+    ...appeared.filter((state) => state !== 'focused').map((state) => `is ${state}`),
+    ...vanished.map((state) => `is not ${state}`),
+  ]
+  if (was.value !== is.value || was.label !== is.label) states.push(`reads "${short(is.value ?? is.label)}"`)
+  const facts: Evidence[] = []
+  if (appeared.includes('focused') && !seemsFocused)
+    facts.push({ kind: 'focus_moved', detail: 'the element took the focus' })
+  if (states.length > 0) facts.push({ kind: 'state_changed', detail: `the element now ${states.join(', ')}` })
+  return facts
+}
+
+const short = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text)

@@ -1,0 +1,47 @@
+/** Reading the tree of a window, as much of it as was asked for. */
+import { tree as defaults } from '@backlot/contract/limits'
+import type { AxSnapshot, Window } from '@backlot/native'
+import type { Call } from '../context.ts'
+import type { TreeLimits } from './elements.ts'
+
+/** How much of a tree is read when the call does not say. */
+export const defaultLimits: TreeLimits = {
+  max_elements: defaults.maxElements,
+  max_depth: defaults.maxDepth,
+  timeout_ms: defaults.timeoutMs,
+  offscreen: false,
+}
+
+/** The tree of a window as it is now. */
+export const readTree = async (
+  { driver, signal }: Call,
+  { pid, window_id, title, bounds }: Window,
+  limits: TreeLimits,
+): Promise<AxSnapshot> => {
+  const { AxCancel } = await driver.native()
+  const accessibility = await driver.accessibility()
+  const cancel = new AxCancel()
+  const stop = () => cancel.cancel()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await accessibility.snapshot({ pid, window_id, title, bounds, ...limits }, cancel)
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * The tree of a window as it is now, with the indices that its callers know, which stay valid; `offscreen` with all that
+ * lies beyond the view, as it is read too where the callers know such elements.
+ */
+export const refreshedMap = async (call: Call, window: Window, offscreen = false): Promise<AxSnapshot> => {
+  const { seen } = call.driver
+  const { pid, window_id } = window
+  const known = seen.snapshot(pid, window_id)
+  const limits = seen.limits(pid, window_id) ?? defaultLimits
+  const isWhole = offscreen || limits.offscreen || known?.beyond.listed === true
+  const fresh = await readTree(call, window, { ...limits, offscreen: isWhole })
+  const map = known === undefined ? fresh : fresh.keepingIndices(known)
+  seen.refreshMap(pid, window_id, map)
+  return map
+}

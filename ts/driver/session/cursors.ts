@@ -1,0 +1,380 @@
+/** The cursors of the agents: each session has one, which goes where its actions happen. */
+import { Failure } from '@backlot/contract/failure'
+import { type Shared, shared } from '@backlot/contract/shared'
+import type { CursorState, Point, PreviewPlace, Cursors as Shown } from '@backlot/native'
+import type { Scene } from '../action/witnesses.ts'
+import { reasonOf } from '../ending.ts'
+import { type CursorSettings, cursorDefaults, paceOf, styleOf } from './cursor-settings.ts'
+import { anonymous, type Session } from './sessions.ts'
+
+type Native = typeof import('@backlot/native')
+
+/** The name of the cursor of those who name none. */
+export const defaultCursor = 'default'
+
+/** How a cursor is shown: blended with what is below, cut out of it, or not at all and why. */
+export type Overlay = 'composited' | 'shaped' | 'off' | 'unavailable'
+
+/** A cursor as the tools tell of it. */
+export interface CursorView {
+  readonly cursor_id: string
+  /** In screen points; null before it was anywhere. */
+  readonly position: Point | null
+  readonly enabled: boolean
+  /** Whether it is on the screen now: hidden ones and idle ones are not. */
+  readonly visible: boolean
+  readonly overlay: Overlay
+  /** False where no font has the letters of its label. */
+  readonly labelled: boolean
+  readonly settings: CursorSettings
+}
+
+/** What a cursor is set to. */
+export type CursorConfig = Pick<CursorView, 'cursor_id' | 'enabled' | 'settings'>
+
+/** What a cursor did where the person saw it. */
+export interface CursorEvent {
+  readonly at: Date
+  /** Of the session that the cursor belongs to. */
+  readonly key: string
+  readonly session: string | null
+  readonly cursor_id: string
+  /**
+   * Set out for a place, went there with a drag, was put there, pulsed, was taken from the screen or hid there by itself,
+   * or came back there after it had hidden so.
+   */
+  readonly kind: 'glide' | 'drag' | 'place' | 'pulse' | 'hide' | 'show'
+  /** In screen points; of a glide and a drag, where it goes. */
+  readonly x: number
+  readonly y: number
+}
+
+interface Held {
+  readonly key: string
+  readonly name: string | null
+  readonly cursorId: string
+  settings: CursorSettings
+  isEnabled: boolean
+  /** After a click on pixels or a move it glides to elements too. */
+  glides: boolean
+  /** Where it was sent last. */
+  position: Point | undefined
+  /** The overlay's connection that knows it as it is set. */
+  dressed: Shown | undefined
+  /** Where it hid by itself. */
+  idle: Point | undefined
+  /** When something of it was told last. */
+  told: number
+}
+
+/** Milliseconds of one wait for cursors that hide by themselves; the next follows at once. */
+const hiddenWaitMs = 30_000
+
+/** All cursors of a driver, by the session that each belongs to. */
+export class Cursors {
+  readonly #held = new Map<string, Held>()
+  readonly #shown: Shared<Shown>
+  readonly #followers = new Set<(event: CursorEvent) => void>()
+  /** The overlay's connection whose cursors are known to hide. */
+  #attended: Shown | undefined
+  /** Why there is no overlay, as it was when that was tried last. */
+  #missing: Failure | undefined
+  /** How often cursors were asked for that nobody has used. */
+  #asked = 0
+
+  constructor(
+    private readonly native: () => Promise<Native>,
+    open: () => Promise<Shown>,
+    /** False: nothing is ever shown, and the tools answer all the same. */
+    private readonly isShown: boolean,
+    /** Where the live preview is; `undefined` where there is none. */
+    private readonly preview: () => Promise<PreviewPlace | undefined>,
+  ) {
+    this.#shown = shared(open)
+  }
+
+  /** Tells what cursors do from now on, until the function that it returns is called. */
+  follow(listener: (event: CursorEvent) => void): () => void {
+    this.#followers.add(listener)
+    return () => this.#followers.delete(listener)
+  }
+
+  /** Goes to where an action will happen, and is there when it does; does nothing for a caller without a cursor. */
+  async arrive(owner: Session, scene: Scene): Promise<void> {
+    this.#preview(scene).catch(() => undefined)
+    const at = placeOf(scene)
+    if (at === undefined || !this.#follows(owner)) return
+    const held = await this.#of(owner)
+    if (scene.point !== undefined || scene.aim !== undefined) held.glides = true
+    const isGlide = held.glides && held.isEnabled
+    held.position = at
+    // An action is not worth less for being unseen.
+    await this.#show(held, (shown) => this.#go(held, shown, isGlide ? 'glide' : 'place', at)).catch(() => undefined)
+    // The session may have ended on the way.
+    if (owner.signal.aborted) await this.end(owner)
+  }
+
+  /** Goes along with a gesture that takes its time from now on; nobody waits for it. */
+  accompany(owner: Session, scene: Scene, durationMs: number): void {
+    const held = this.#held.get(owner.key)
+    const end = scene.end && onScreen(scene, scene.end)
+    if (held === undefined || end === undefined || !this.#follows(owner)) return
+    const travel = async (shown: Shown): Promise<void> => {
+      this.#tell(held, 'pulse')
+      await shown.pulse(held.key)
+      this.#tell(held, 'drag', end)
+      held.position = end
+      await shown.travel(held.key, end, durationMs)
+    }
+    this.#show(held, travel).catch(() => undefined)
+  }
+
+  /** Shows that the action happened; nobody waits for it. */
+  acted(owner: Session, scene: Scene): void {
+    const held = this.#held.get(owner.key)
+    if (held === undefined || placeOf(scene) === undefined || !this.#follows(owner)) return
+    const end = scene.end && onScreen(scene, scene.end)
+    if (end !== undefined) held.position = end
+    const pulse = async (shown: Shown): Promise<void> => {
+      // It came along, and may have a pixel to go.
+      if (end !== undefined) await shown.place(held.key, end)
+      this.#tell(held, 'pulse')
+      await shown.pulse(held.key)
+    }
+    this.#show(held, pulse).catch(() => undefined)
+  }
+
+  /** Moves a session's cursor; resolves once it is there. */
+  async move(owner: Session, to: Point): Promise<CursorView> {
+    const held = await this.#of(owner)
+    held.glides = true
+    held.position = to
+    await this.#show(held, (shown) => this.#go(held, shown, held.isEnabled ? 'glide' : 'place', to))
+    return this.#viewNow(owner)
+  }
+
+  /** Changes what is set; where that cannot be shown nothing has changed. */
+  async set(owner: Session, changes: Partial<CursorSettings>): Promise<CursorView> {
+    const held = await this.#of(owner)
+    const before = held.settings
+    held.settings = { ...before, ...changes }
+    held.dressed = undefined
+    try {
+      await this.#show(held, async () => undefined)
+    } catch (error) {
+      held.settings = before
+      held.dressed = undefined
+      throw error
+    }
+    return this.#viewNow(owner)
+  }
+
+  /** Shows or hides a session's cursor until it is told otherwise. */
+  async enable(owner: Session, isEnabled: boolean): Promise<CursorView> {
+    const held = await this.#of(owner)
+    const isTold = held.dressed !== undefined && held.isEnabled !== isEnabled
+    if (isTold && !isEnabled) this.#tell(held, 'hide')
+    held.isEnabled = isEnabled
+    if (isTold && isEnabled) this.#tell(held, 'place')
+    await this.#show(held, (shown) => shown.enable(held.key, isEnabled))
+    return this.#viewNow(owner)
+  }
+
+  /** A session's cursor as it is now, or as it would begin: asking makes none. */
+  async view(owner: Session): Promise<CursorView> {
+    if (this.#held.has(owner.key)) return this.#viewNow(owner)
+    const fresh = await this.#fresh(owner)
+    let state: CursorState | null = null
+    this.#asked += 1
+    const id = `unused ${this.#asked} ${owner.key}`
+    await this.#show(undefined, async (shown) => {
+      // How the overlay shows a cursor is known of a cursor alone.
+      await shown.dress(id, styleOf(fresh.settings))
+      state = (await shown.state(id).finally(() => shown.remove(id))) ?? null
+    })
+    return viewOf(fresh, state, this.isShown)
+  }
+
+  /** What each cursor is set to, in the order of their beginning. */
+  get configs(): readonly CursorConfig[] {
+    return [...this.#held.values()].map(({ cursorId, isEnabled, settings }) => ({
+      cursor_id: cursorId,
+      enabled: isEnabled,
+      settings,
+    }))
+  }
+
+  /** The windows of the cursors that are seen now, which pictures for agents leave out. */
+  async windows(): Promise<number[]> {
+    return (await this.#shown.peek())?.windows().catch(() => []) ?? []
+  }
+
+  /** Takes away the cursor of a session that is over. */
+  async end({ key }: Pick<Session, 'key'>): Promise<void> {
+    const held = this.#held.get(key)
+    if (held?.dressed !== undefined) this.#tell(held, 'hide')
+    this.#held.delete(key)
+    await (await this.#shown.peek())?.remove(key).catch(() => undefined)
+  }
+
+  /** Takes all from the screen; they come back with their next action. */
+  async close(): Promise<void> {
+    await this.#shown.close()
+  }
+
+  /** Whether actions of this session show a cursor: a named one's, and those of a connection that used a cursor's tool. */
+  #follows({ key, name, signal }: Session): boolean {
+    return !signal.aborted && (name !== null || (key !== anonymous && this.#held.has(key)))
+  }
+
+  async #viewNow(owner: Session): Promise<CursorView> {
+    const held = await this.#of(owner)
+    let state: CursorState | null = null
+    await this.#show(held, async (shown) => {
+      state = (await shown.state(held.key)) ?? null
+    })
+    return viewOf(held, state, this.isShown)
+  }
+
+  /** Throws `session_ended` where it is over: what its late calls still want must not make another. */
+  async #of(owner: Session): Promise<Held> {
+    const { key, signal } = owner
+    const known = this.#held.get(key)
+    if (known !== undefined && !signal.aborted) return known
+    const fresh = await this.#fresh(owner)
+    const meanwhile = this.#held.get(key)
+    if (meanwhile !== undefined) return meanwhile
+    this.#held.set(key, fresh)
+    return fresh
+  }
+
+  /** The cursor that a session begins with. Throws `session_ended`. */
+  async #fresh({ key, name, signal }: Session): Promise<Held> {
+    const cursorId = name ?? defaultCursor
+    const color = (await this.native()).colorOf(cursorId)
+    if (signal.aborted) throw reasonOf(signal)
+    return {
+      key,
+      name,
+      cursorId,
+      settings: { ...cursorDefaults, color },
+      isEnabled: true,
+      glides: false,
+      position: undefined,
+      dressed: undefined,
+      idle: undefined,
+      told: 0,
+    }
+  }
+
+  async #go(held: Held, shown: Shown, kind: 'glide' | 'place', to: Point): Promise<void> {
+    if (this.#held.get(held.key) !== held) return
+    this.#tell(held, kind, to)
+    await shown[kind](held.key, to)
+  }
+
+  /** What the person does not see, as that of a session that is over, is not told. */
+  #tell(held: Held, kind: CursorEvent['kind'], place = held.position, at = new Date()): void {
+    const { key, name: session, cursorId: cursor_id, isEnabled, idle } = held
+    if (place === undefined || !isEnabled || this.#held.get(key) !== held) return
+    if (idle !== undefined && kind === 'hide') return
+    held.idle = undefined
+    held.told = at.getTime()
+    const tell = (each: CursorEvent['kind'], { x, y }: Point) => {
+      for (const follower of this.#followers) follower({ at, key, session, cursor_id, kind: each, x, y })
+    }
+    // It sets out from where it hid, unless it is put elsewhere.
+    if (idle !== undefined) tell('show', kind === 'place' ? place : idle)
+    tell(kind, place)
+  }
+
+  /** Tells which cursors hide by themselves, as long as that overlay is there. */
+  async #attend(shown: Shown): Promise<void> {
+    this.#attended = shown
+    try {
+      for (;;) for (const { id, at } of await shown.hidden(hiddenWaitMs)) this.#idled(id, at)
+    } catch {
+      // It was closed or lost; the next one is attended to when it is opened.
+    }
+  }
+
+  #idled(key: string, at: number): void {
+    const held = this.#held.get(key)
+    // What was told since brought it back.
+    if (held === undefined || held.told > at) return
+    this.#tell(held, 'hide', held.position, new Date(at))
+    held.idle = held.position
+  }
+
+  /** Does something to a cursor on the screen, where there is an overlay. */
+  async #show(held: Held | undefined, work: (shown: Shown) => Promise<unknown>): Promise<void> {
+    if (!this.isShown) return
+    const shown = await this.#open()
+    if (shown === undefined) return
+    try {
+      if (held !== undefined && held.dressed !== shown) await this.#dress(held, shown)
+      await work(shown)
+    } catch (error) {
+      // It is opened again by whoever needs it next.
+      if (Failure.from(error).code === 'display_lost') await this.#shown.close()
+      throw error
+    }
+  }
+
+  /** Shows the window of an action in the live preview. */
+  async #preview({ window }: Scene): Promise<void> {
+    const place = await this.preview()
+    if (place !== undefined) await this.#show(undefined, (shown) => shown.preview(window.window_id, place))
+  }
+
+  async #dress(held: Held, shown: Shown): Promise<void> {
+    const { settings } = held
+    await shown.dress(held.key, styleOf(settings))
+    await shown.pace(held.key, paceOf(settings))
+    await shown.enable(held.key, held.isEnabled)
+    if (held.settings === settings) held.dressed = shown
+    // Its session may have ended meanwhile.
+    if (this.#held.get(held.key) !== held) await shown.remove(held.key)
+  }
+
+  /** The overlay; where the server has none, the cursors go on without. */
+  async #open(): Promise<Shown | undefined> {
+    if (this.#missing !== undefined) return undefined
+    try {
+      const shown = await this.#shown.get()
+      if (this.#attended !== shown) void this.#attend(shown)
+      return shown
+    } catch (error) {
+      const failure = Failure.from(error)
+      if (failure.code !== 'overlay_unavailable') throw failure
+      this.#missing = failure
+      return undefined
+    }
+  }
+}
+
+const viewOf = (held: Held, state: CursorState | null, isShown: boolean): CursorView => ({
+  cursor_id: held.cursorId,
+  position: state?.position ?? held.position ?? null,
+  enabled: held.isEnabled,
+  visible: state?.visible ?? false,
+  overlay: state !== null ? (state.composited ? 'composited' : 'shaped') : isShown ? 'unavailable' : 'off',
+  labelled: state?.labelled ?? false,
+  settings: held.settings,
+})
+
+/** Where on the screen an action happens; `undefined` where it has no place. */
+const placeOf = (scene: Scene): Point | undefined => {
+  const { point, aim, place, target } = scene
+  const exact = point ?? aim
+  if (exact !== undefined) return onScreen(scene, exact)
+  const frame = target?.element.frame
+  const around = frame === undefined ? place : { x: frame.x, y: frame.y, width: frame.w, height: frame.h }
+  if (around === undefined || around.width <= 0 || around.height <= 0) return undefined
+  return onScreen(scene, { x: around.x + around.width / 2, y: around.y + around.height / 2 })
+}
+
+const onScreen = ({ window }: Scene, { x, y }: Point): Point => ({
+  x: Math.floor(window.x + x),
+  y: Math.floor(window.y + y),
+})

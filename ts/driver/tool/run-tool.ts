@@ -1,0 +1,58 @@
+/** Running one tool, for a call of its own or as a part of another. */
+import type { Static, TObject } from '@sinclair/typebox'
+import { withScrolled } from '../action/into-view.ts'
+import { typedTexts } from '../action/typing.ts'
+import type { Call } from '../context.ts'
+import { reasonOf } from '../ending.ts'
+import { withResolved } from '../observation/lookalike.ts'
+import { observed } from '../observation/observe.ts'
+import { withIndex } from '../observation/tokens.ts'
+import { recordingsOf } from '../recording/recordings.ts'
+import type { Outcome, Tool } from './tool.ts'
+
+/**
+ * Runs a tool on checked arguments: finds the element of a token, and adds what was asked for beside the tool's answer.
+ * Aborting the call ends it at once; a tool that holds calls says itself which of them were done.
+ */
+export const runTool = async (caller: Call, tool: Tool, checked: Static<TObject>): Promise<Outcome> => {
+  const call = { ...caller, types: typedTexts(tool, checked) }
+  const run = async (): Promise<Outcome> => {
+    const args = tool.findsElement ? checked : await withIndex(call, checked)
+    const { late } = call.driver
+    const { pid } = args as { readonly pid?: unknown }
+    const mayAct = tool.attributes.pausable && tool.nested === undefined && tool.looks?.(checked) !== true
+    if (mayAct && typeof pid === 'number') await late.begin(call, pid)
+    let outcome: Outcome | undefined
+    try {
+      outcome = await tool.run(call, args)
+    } finally {
+      late.release(call, outcome !== undefined)
+    }
+    late.follow(call, tool.name, outcome)
+    return observed(call, args, withScrolled(call, withResolved(call, withoutContents(call, tool, outcome))))
+  }
+  return recordingsOf(call.driver).during(call, tool, checked, () =>
+    tool.nested === undefined ? untilAborted(run, call.signal) : run(),
+  )
+}
+
+/** What an application made is masked before it becomes a part of another call's result. */
+const withoutContents = ({ driver: { secrets } }: Call, { attributes }: Tool, outcome: Outcome): Outcome => {
+  const { contents = [] } = attributes
+  if (contents.length === 0 || secrets.isEmpty) return outcome
+  const made = contents.filter((name) => Object.hasOwn(outcome.structured, name))
+  const masked = made.map((name) => [name, secrets.withoutAny(outcome.structured[name])])
+  return { ...outcome, structured: { ...outcome.structured, ...Object.fromEntries(masked) } }
+}
+
+const untilAborted = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+  if (signal.aborted) throw reasonOf(signal)
+  const { promise, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(reasonOf(signal))
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work(), promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

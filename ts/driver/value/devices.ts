@@ -1,0 +1,140 @@
+/** Setting a value with the agent's own pointer or keyboard, where the toolkit offers nothing for it. */
+import { Failure } from '@backlot/contract/failure'
+import { accessibleActionTimeoutMs, typingDelayMs, valueAppearsMs } from '@backlot/contract/limits'
+import { afterGesture } from '../action/evidence.ts'
+import { focusForKeys } from '../action/focus.ts'
+import { intoView } from '../action/into-view.ts'
+import { centreOf, contains, nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
+import type { Evidence } from '../action/witnesses.ts'
+import type { Call } from '../context.ts'
+import type { SeenElement } from '../observation/elements.ts'
+import { chooseOpened, noSuchOption, positionOf } from './opened-list.ts'
+import type { Found, Setting } from './setting.ts'
+
+type Route = (call: Call, found: Found, value: string) => Promise<Setting>
+
+/** How the devices set the value of such an element; `undefined` where they cannot. */
+export const routeByDevices = ({ element: { role, editable } }: SeenElement): Route | undefined => {
+  if (role === 'password text') return overtype
+  if (editable || entries.has(role)) return onceMore(overtype)
+  if (role === 'combo box') return onceMore(chooseStepwise)
+  return switches.has(role) ? clickSwitch : undefined
+}
+
+/** True for what is on or off. */
+export const isSwitch = ({ element: { role } }: SeenElement): boolean => switches.has(role)
+
+/** A page takes the focus some time after it was given, and keys that come before go nowhere. */
+const onceMore =
+  (route: Route): Route =>
+  async (call, found, value) => {
+    const first = await route(call, found, value)
+    return first.confirmed || call.signal.aborted ? first : route(call, found, value)
+  }
+
+const entries: ReadonlySet<string> = new Set(['entry', 'text', 'password text', 'spin button', 'autocomplete'])
+const switches: ReadonlySet<string> = new Set(['check box', 'radio button', 'toggle button', 'switch'])
+
+/** Selects everything in a field and types over it. */
+const overtype: Route = async (call, found, value) => {
+  const { window, target } = found
+  if (target.element.value === value) return { route: 'none', confirmed: true, value, evidence: [] }
+  refuseInvisible(window)
+  const { window_id } = window
+  const { at, evidence } = await focusForKeys(call, found)
+  const all = await call.gesture((agent) => agent.pressKey({ window_id, key: 'a', modifiers: ['ctrl'], at }))
+  const typed = await call.gesture((agent) =>
+    value === ''
+      ? agent.pressKey({ window_id, key: 'delete', modifiers: [], at })
+      : agent.typeText({ window_id, text: value, delay_ms: typingDelayMs, at }),
+  )
+  const told = [...evidence, ...afterGesture(all), ...afterGesture(typed)]
+  const secret = target.element.role === 'password text'
+  return readBack(call, found, 'agent_keyboard', told, async () => {
+    const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
+    return { value: secret ? null : now.value, confirmed: !secret && now.value === value }
+  })
+}
+
+/** Goes from option to option, the list staying closed: with the wheel over it, or with the arrow keys where it takes the focus. */
+const chooseStepwise: Route = async (call, found, value) => {
+  const { window, target } = found
+  refuseInvisible(window)
+  const { window_id } = window
+  const read = () => unlessGone(window, target.index, target.snapshot.options(target.index, accessibleActionTimeoutMs))
+  const all = await read()
+  if (all.length === 0) return chooseOpened(call, found, value)
+  const options = all.filter(({ enabled }) => enabled)
+  const wanted = positionOf(options, value)
+  if (wanted === -1) throw noSuchOption(target, options)
+  const from = options.findIndex(({ chosen }) => chosen)
+  const steps = wanted - Math.max(from, 0)
+  const direction = steps > 0 ? 'down' : 'up'
+  const told: Evidence[] = []
+  const focus = await focusForKeys(call, found).catch(unlessUnfocusable)
+  if (focus === undefined) {
+    const point = centreOf((await intoView(call, found)).target)
+    const turn = (towards: 'up' | 'down', amount: number) =>
+      call.gesture((agent) => agent.wheel({ window_id, ...point, direction: towards, amount, modifiers: [] }))
+    // Without a choice there is no first step to count from.
+    if (from === -1) told.push(...afterGesture(await turn('up', options.length)))
+    if (steps !== 0) told.push(...afterGesture(await turn(direction, Math.abs(steps))))
+  } else {
+    const { at } = focus
+    const press = (key: string) => call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at }))
+    told.push(...focus.evidence)
+    if (from === -1) told.push(...afterGesture(await press('home')))
+    for (let step = 0; step < Math.abs(steps); step += 1) told.push(...afterGesture(await press(direction)))
+  }
+  return readBack(call, found, focus === undefined ? 'agent_pointer' : 'agent_keyboard', told, async () => {
+    const chosen = (await read()).find((option) => option.chosen)
+    return { value: chosen?.label ?? null, confirmed: chosen?.label === options[wanted]?.label }
+  })
+}
+
+const unlessUnfocusable = (error: unknown): undefined => {
+  if (Failure.from(error).code !== 'element_not_focusable') throw error
+}
+
+/** Clicks what is on or off, where it is not as wanted. */
+const clickSwitch: Route = async (call, found) => {
+  const { window, target } = found
+  // The toolkit was asked first, and would have answered if the value were the one wanted, or none of the two.
+  const wanted = target.element.value === 'checked' ? 'unchecked' : 'checked'
+  refuseInvisible(window)
+  const point = centreOf((await intoView(call, found)).target)
+  if (!contains(window, point)) {
+    throw new Failure(
+      'window_not_visible',
+      `${nameOf(target)} cannot be reached; tried: the toolkit, and a click on its middle (${point.x}, ${point.y}), which is not in the window. Scroll it into view.`,
+      { window_id: window.window_id, element_index: target.index },
+    )
+  }
+  const { window_id } = window
+  const delivery = await call.gesture((agent) =>
+    agent.click({ window_id, ...point, button: 'left', count: 1, modifiers: [] }),
+  )
+  return readBack(call, found, 'agent_pointer', [...afterGesture(delivery)], async () => {
+    const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
+    return { value: now.value, confirmed: now.value === wanted }
+  })
+}
+
+/** Reads until the value is as wanted, for a short while. */
+const readBack = async (
+  call: Call,
+  { window: { pid } }: Found,
+  route: string,
+  evidence: readonly Evidence[],
+  read: () => Promise<{ readonly value: string | null; readonly confirmed: boolean }>,
+): Promise<Setting> => {
+  const accessibility = await call.driver.accessibility()
+  const deadline = performance.now() + valueAppearsMs
+  for (;;) {
+    const events = accessibility.generation(pid)
+    const now = await read()
+    const remaining = deadline - performance.now()
+    if (now.confirmed || remaining <= 0 || call.signal.aborted) return { route, evidence, ...now }
+    await accessibility.waitForEvent(pid, events, Math.ceil(Math.min(remaining, 50)))
+  }
+}

@@ -1,0 +1,122 @@
+/** Choosing from a list that has its options only while it is open: opened, chosen from and closed in one call. */
+import { Failure } from '@backlot/contract/failure'
+import { accessibleActionTimeoutMs, valueAppearsMs } from '@backlot/contract/limits'
+import type { AxOption } from '@backlot/native'
+import { afterGesture } from '../action/evidence.ts'
+import { intoView } from '../action/into-view.ts'
+import { centreOf, contains, nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
+import type { Evidence } from '../action/witnesses.ts'
+import type { Call } from '../context.ts'
+import { reasonOf } from '../ending.ts'
+import type { Found, Setting } from './setting.ts'
+
+/** Position of the option that a value names: as it is written, else in any case and spacing; -1 for none. */
+export const positionOf = (options: readonly AxOption[], value: string): number => {
+  const exact = options.findIndex(({ label }) => label === value)
+  return exact === -1 ? options.findIndex(({ label }) => folded(label) === folded(value)) : exact
+}
+
+const folded = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase()
+
+/** The refusal of a value that is none of the options, which it names. */
+export const noSuchOption = (target: Found['target'], options: readonly AxOption[]): Failure =>
+  new Failure(
+    'value_not_accepted',
+    `${nameOf(target)} has no such option; it has: ${options.map(({ label }) => `"${label}"`).join(', ')}. Use one of these.`,
+    { element_index: target.index },
+  )
+
+/**
+ * Opens the list of a combo box with the agent's pointer, goes to the option with the arrow keys and takes it with
+ * Return. Whatever ends it before, Escape closes the list. Throws `value_not_accepted` for what is no option, and
+ * `value_not_supported` where the open list tells no options.
+ */
+export const chooseOpened = async (call: Call, found: Found, value: string): Promise<Setting> => {
+  refuseInvisible(found.window)
+  const { window, target } = await intoView(call, found)
+  const { window_id } = window
+  const point = centreOf(target)
+  if (!contains(window, point)) {
+    throw new Failure(
+      'window_not_visible',
+      `${nameOf(target)} cannot be opened: its middle (${point.x}, ${point.y}) is not in the window. Scroll it into view.`,
+      { window_id, element_index: target.index },
+    )
+  }
+  const told: Evidence[] = []
+  const press = async (key: string) => {
+    const gesture = call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at: null }))
+    told.push(...afterGesture(await gesture))
+  }
+  const read = async () => {
+    if (call.signal.aborted) throw reasonOf(call.signal)
+    return unlessGone(window, target.index, target.snapshot.options(target.index, accessibleActionTimeoutMs))
+  }
+  let options = await read()
+  let isTaken = false
+  try {
+    if (options.length === 0) {
+      const opened = call.gesture((agent) =>
+        agent.click({ window_id, ...point, button: 'left', count: 1, modifiers: [] }),
+      )
+      told.push(...afterGesture(await opened))
+      options = await waitFor(call, found, read, (now) => now.length > 0)
+    }
+    if (options.length === 0) throw namesNone(target)
+    const able = options.filter(({ enabled }) => enabled)
+    const wanted = able[positionOf(able, value)]
+    if (wanted === undefined) throw noSuchOption(target, able)
+    const from = options.findIndex(({ chosen }) => chosen)
+    // Without a choice there is no first step to count from.
+    if (from === -1) await press('home')
+    const steps = options.indexOf(wanted) - Math.max(from, 0)
+    for (let step = 0; step < Math.abs(steps); step += 1) await press(steps > 0 ? 'down' : 'up')
+    const isAt = (now: readonly AxOption[]) => now.some(({ chosen, label }) => chosen && label === wanted.label)
+    const reached = await waitFor(call, found, read, isAt)
+    if (isAt(reached)) {
+      await press('return')
+      const left = await waitFor(call, found, read, (now) => now.length === 0)
+      isTaken = left.length === 0
+    }
+    if (!isTaken) return { route: 'agent_keyboard', confirmed: false, value: null, evidence: told }
+    return await readShown(call, found, wanted.label, told)
+  } finally {
+    if (!isTaken) await call.gesture((agent) => agent.pressKey({ window_id, key: 'escape', modifiers: [], at: null }))
+  }
+}
+
+/** Asks the toolkit for what the closed box shows, until it is what was chosen. */
+const readShown = async (call: Call, found: Found, value: string, evidence: readonly Evidence[]): Promise<Setting> => {
+  const { snapshot, index } = found.target
+  const ask = () =>
+    snapshot.setValue(index, value, accessibleActionTimeoutMs).catch((error) => {
+      if (Failure.from(error).code !== 'value_not_supported') throw error
+    })
+  const shown = await waitFor(call, found, ask, (now) => now !== undefined)
+  return { route: 'agent_keyboard', confirmed: shown?.confirmed === true, value: shown?.value ?? null, evidence }
+}
+
+/** Reads until it is as wanted, for a while. */
+const waitFor = async <T>(
+  call: Call,
+  { window: { pid } }: Found,
+  read: () => Promise<T>,
+  isWanted: (now: T) => boolean,
+): Promise<T> => {
+  const accessibility = await call.driver.accessibility()
+  const deadline = performance.now() + valueAppearsMs
+  for (;;) {
+    const events = accessibility.generation(pid)
+    const now = await read()
+    const remaining = deadline - performance.now()
+    if (isWanted(now) || remaining <= 0) return now
+    await accessibility.waitForEvent(pid, events, Math.ceil(Math.min(remaining, 50)))
+  }
+}
+
+const namesNone = (target: Found['target']): Failure =>
+  new Failure(
+    'value_not_supported',
+    `${nameOf(target)} was opened, and its toolkit names none of its options (GtkComboBox of GTK 4 does not). Click it, look at the picture of its list, and press down or up and return.`,
+    { element_index: target.index },
+  )

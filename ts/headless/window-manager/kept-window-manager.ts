@@ -1,0 +1,47 @@
+/** The window manager of a desktop, started again where it dies: the X server keeps the windows (X11, "ChangeSaveSet"). */
+import { Failure } from '@backlot/contract/failure'
+import type { Part } from '../part.ts'
+import { again } from '../processes/again.ts'
+
+/** The window manager that runs, or the last one that did. */
+export interface KeptManager {
+  readonly current: Part
+  /** Settles when none is started any more. */
+  readonly over: Promise<void>
+}
+
+/** What is needed to start one again. */
+export interface KeepManagerOptions {
+  readonly first: Part
+  start(): Promise<Part>
+  /** The parts without which there is nothing to manage. */
+  readonly others: readonly Part[]
+  /** Aborts when the desktop ends. */
+  readonly ending: AbortSignal
+  died(how: string, pauseMs: number): void
+}
+
+/** Keeps one running as long as the desktop does. */
+export const keepManager = ({ first, start, others, ending, died }: KeepManagerOptions): KeptManager => {
+  let current = first
+  let running: Part | undefined = first
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  ending.addEventListener('abort', () => end(), { once: true })
+  const life = async (): Promise<string | undefined> => {
+    try {
+      running ??= await start()
+    } catch (error) {
+      return Failure.from(error).message
+    }
+    current = running
+    const how = await current.exited
+    running = undefined
+    return others.every((part) => part.isAlive()) ? how : undefined
+  }
+  return {
+    get current() {
+      return current
+    },
+    over: again(life, ended, died),
+  }
+}

@@ -1,0 +1,61 @@
+/** The removal of what those have left who were killed: every look at the sandboxes begins with it. */
+import { readdirSync, rmSync } from 'node:fs'
+import { removeLimits } from './isolation/limits.ts'
+import { countsHere, endNamespace, isAlive, isElsewhere } from './processes.ts'
+import { remainders, removeTree, SandboxFolder, sandboxFolders } from './state/folder.ts'
+import { tryLock } from './state/locking.ts'
+import type { RunRecord } from './state/record.ts'
+
+/** Whether somebody looks after the sandbox, or may do so where nobody here can tell. */
+const isLookedAfter = (run: RunRecord | null): boolean =>
+  run !== null && (isElsewhere(run) || (countsHere(run) && isAlive(run.supervisor)))
+
+/** Ends what is left of a run whose supervisor is dead. The caller holds the sandbox's lock. */
+export const endRun = async (folder: SandboxFolder): Promise<void> => {
+  const run = folder.readRun()
+  if (run === null) return
+  if (countsHere(run)) await endNamespace(run)
+  await removeLimits(folder.origin)
+  rmSync(folder.run, { force: true })
+}
+
+/** Whether the sandbox has outlived what it was for, now that nobody looks after it. */
+const isOver = (folder: SandboxFolder): boolean => {
+  const record = folder.readRecord()
+  if (record === null || !record.is_whole || record.ephemeral) return true
+  return record.expires_at !== null && Date.parse(record.expires_at) <= Date.now()
+}
+
+const sweepOne = async (folder: SandboxFolder): Promise<void> => {
+  const needsNothing = () => {
+    const run = folder.readRun()
+    // One whose files were copied by a program that died goes on when its lock is taken.
+    return (isLookedAfter(run) && run?.is_copied !== true) || (!isOver(folder) && run === null)
+  }
+  if (needsNothing()) return
+  const taken = await tryLock(folder)
+  if (taken === null) return
+  try {
+    if (!folder.exists || isLookedAfter(folder.readRun()) || needsNothing()) return
+    await endRun(folder)
+    if (isOver(folder)) await folder.remove()
+  } finally {
+    taken.release()
+  }
+}
+
+/** Removes locks that nobody holds of sandboxes that there are none of. */
+const sweepLocks = async (base: string): Promise<void> => {
+  const names = readdirSync(base).flatMap((name) => (name.endsWith('.lock') ? [name.slice(0, -'.lock'.length)] : []))
+  for (const name of names) {
+    const folder = new SandboxFolder(base, name)
+    if (!folder.exists) (await tryLock(folder))?.release()
+  }
+}
+
+/** Ends and removes the ephemeral sandboxes whose program is dead, those whose time is over, and halves of sandboxes. */
+export const sweep = async (base: string): Promise<void> => {
+  await Promise.all(sandboxFolders(base).map(sweepOne))
+  await Promise.all(remainders(base).map(removeTree))
+  await sweepLocks(base)
+}

@@ -1,0 +1,152 @@
+/**
+ * The person's brake: halts every action of every caller until the person lets them go on.
+ *
+ * It is on while its file stands (and where a live view put it on, while the view's server lives), which all drivers of a display share: one that is started meanwhile, in whatever
+ * process, finds it on. A driver that has actions under way watches the file's folder.
+ */
+import { type FSWatcher, mkdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+
+const causes = ['command', 'stop_key', 'view'] as const
+
+/** What put the brake on: `backlot-driver pause`, the stop key, or a person who took over at a live view. */
+export type PausedBy = (typeof causes)[number]
+
+/** How the brake stands, as the socket and the shell show it. */
+export interface BrakeState {
+  readonly paused: boolean
+  readonly paused_by: PausedBy | null
+  /** RFC 3339. */
+  readonly paused_at: string | null
+}
+
+const released: BrakeState = { paused: false, paused_by: null, paused_at: null }
+
+/** One driver's view of the brake of its display. */
+export class Brake implements Disposable {
+  readonly #running = new Set<AbortController>()
+  #watcher: FSWatcher | undefined
+  /** Holds where the file cannot be written, in this driver alone. */
+  #unwritten: BrakeState | undefined
+
+  constructor(readonly file: string) {}
+
+  /** How it stands now. A file that cannot be read is a brake that is on. */
+  get state(): BrakeState {
+    if (this.#unwritten !== undefined) return this.#unwritten
+    let text: string
+    try {
+      text = readFileSync(this.file, 'utf8')
+    } catch (error) {
+      return (error as { code?: unknown }).code === 'ENOENT' ? released : { ...released, paused: true }
+    }
+    const [by = '', at = '', pid = '', began = ''] = text.trim().split(' ')
+    // Who took over at a view holds the brake for as long as the server of the view lives.
+    if (by === 'view' && (began === '' || beginning(pid) !== began)) return released
+    return {
+      paused: true,
+      paused_by: causes.find((cause) => cause === by) ?? null,
+      paused_at: at === '' ? null : at,
+    }
+  }
+
+  /** Halts all actions; those under way have been told when it returns. Pausing twice keeps the first. */
+  pause(by: PausedBy): BrakeState {
+    if (!this.state.paused) this.#write(by, new Date().toISOString())
+    this.#halt()
+    return this.state
+  }
+
+  /** True when a pause could not be written where other drivers look for it, and holds for this one alone. */
+  get isPrivate(): boolean {
+    return this.#unwritten !== undefined
+  }
+
+  /** Lets later actions go on; what was halted stays so. */
+  resume(): BrakeState {
+    this.#unwritten = undefined
+    rmSync(this.file, { force: true })
+    return this.state
+  }
+
+  /**
+   * Runs an action under the brake: its signal aborts with `paused_by_person` when the brake goes on, and as `signal`
+   * does. Throws `paused_by_person` where it is on already.
+   */
+  async during<T>(signal: AbortSignal, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#watch()
+    const running = new AbortController()
+    const follow = () => running.abort(signal.reason)
+    if (signal.aborted) follow()
+    signal.addEventListener('abort', follow, { once: true })
+    this.#running.add(running)
+    try {
+      // After it counts as running: what puts the brake on from here on halts it.
+      const { state } = this
+      if (state.paused) throw pausedByPerson(state)
+      return await action(running.signal)
+    } finally {
+      this.#running.delete(running)
+      signal.removeEventListener('abort', follow)
+    }
+  }
+
+  /** Looks away; actions under way are not halted. */
+  [Symbol.dispose](): void {
+    this.#watcher?.close()
+    this.#watcher = undefined
+  }
+
+  #write(by: PausedBy, at: string): void {
+    const temporary = `${this.file}.${process.pid}.tmp`
+    try {
+      mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 })
+      const holder = by === 'view' ? ` ${process.pid} ${beginning('self')}` : ''
+      writeFileSync(temporary, `${by} ${at}${holder}\n`, { mode: 0o600 })
+      renameSync(temporary, this.file)
+    } catch {
+      this.#unwritten = { paused: true, paused_by: by, paused_at: at }
+    }
+  }
+
+  #halt(): void {
+    const failure = pausedByPerson(this.state)
+    for (const running of this.#running) running.abort(failure)
+  }
+
+  #watch(): void {
+    if (this.#watcher !== undefined) return
+    const folder = dirname(this.file)
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      this.#watcher = watch(folder, { persistent: false }, (_, name) => {
+        if (name === basename(this.file) && this.state.paused) this.#halt()
+      })
+      this.#watcher.on('error', () => this[Symbol.dispose]())
+    } catch {
+      // Where there can be no folder, no other process can put a file there.
+    }
+  }
+}
+
+/** When a process began, in clock ticks since the machine did (proc(5), stat, field 22); empty where there is none. */
+const beginning = (pid: string): string => {
+  try {
+    const stat = readFileSync(`/proc/${/^\d+$|^self$/.test(pid) ? pid : 'none'}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  } catch {
+    return ''
+  }
+}
+
+const pausedByPerson = ({ paused_by, paused_at }: BrakeState): Failure => {
+  const how = paused_by === 'stop_key' ? ' with the stop key' : paused_by === 'view' ? ' and acts at the live view' : ''
+  const since = paused_at === null ? '' : ` at ${paused_at}`
+  const next = paused_by === 'view' ? 'lets go there' : 'runs `backlot-driver resume`'
+  return new Failure(
+    'paused_by_person',
+    `The person has paused all actions${how}${since}. Looking works; ask the person to go on, who then ${next}.`,
+    { paused_by, paused_at },
+  )
+}

@@ -1,0 +1,70 @@
+/** How long a call may take, and how it is cancelled. */
+import { type CallOptions, usualTimeoutMs } from './basics.ts'
+import { InvalidArgumentError, TimeoutError } from './errors.ts'
+
+/** Milliseconds of the longest timer that JavaScript has; a longer limit is none. */
+const longestTimerMs = 2_147_483_647
+
+/** The limit of a call. Throws `invalid_argument` for what is no number of milliseconds; `Infinity` is none. */
+export const timeoutOf = (options: CallOptions | undefined, usualMs: number = usualTimeoutMs): number => {
+  const timeoutMs = options?.timeoutMs ?? usualMs
+  if (typeof timeoutMs === 'number' && timeoutMs >= 0) return timeoutMs
+  throw new InvalidArgumentError(
+    'invalid_argument',
+    `"timeoutMs" is ${timeoutMs}; it takes milliseconds, 0 or more, or Infinity.`,
+    { data: { argument: 'timeoutMs' } },
+  )
+}
+
+/** A timer, or none for a limit that no timer has. */
+export const timerFor = (ms: number, end: () => void): ReturnType<typeof setTimeout> | undefined =>
+  ms > longestTimerMs ? undefined : setTimeout(end, ms)
+
+/** The error of a call that took longer than its limit. */
+export const tookTooLong = (what: string, timeoutMs: number): TimeoutError =>
+  new TimeoutError('timeout', `${what} took longer than ${timeoutMs} ms; allow more with "timeoutMs".`, {
+    data: { timeoutMs },
+  })
+
+/**
+ * Does work that ends at its limit or by the caller's signal, whichever comes first, whether or not the work heeds the signal
+ * that it is given. Throws the caller's `signal.reason`, or `timeout` that names `what`.
+ */
+export const within = async <T>(
+  options: CallOptions | undefined,
+  what: string,
+  work: (signal: AbortSignal) => Promise<T>,
+  usualMs: number = usualTimeoutMs,
+): Promise<T> => {
+  const timeoutMs = timeoutOf(options, usualMs)
+  const caller = options?.signal
+  caller?.throwIfAborted()
+  const ending = new AbortController()
+  const cancel = () => ending.abort(caller?.reason)
+  caller?.addEventListener('abort', cancel, { once: true })
+  const timer = timerFor(timeoutMs, () => ending.abort(tookTooLong(what, timeoutMs)))
+  try {
+    return await orAborted(ending.signal, work(ending.signal))
+  } finally {
+    clearTimeout(timer)
+    caller?.removeEventListener('abort', cancel)
+  }
+}
+
+/** What the work gives, or the reason of the signal once that comes first. */
+export const orAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
+  new Promise((settle, refuse) => {
+    const cancel = () => refuse(signal.reason)
+    if (signal.aborted) cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    work.then(settle, refuse).finally(() => signal.removeEventListener('abort', cancel))
+  })
+
+/** Settles after a while; throws the reason of the signal. */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<void>((settle) => {
+    timer = setTimeout(settle, ms)
+  })
+  return orAborted(signal, over).finally(() => clearTimeout(timer))
+}

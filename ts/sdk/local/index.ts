@@ -1,0 +1,4 @@
+/** What operating this machine takes, loaded together. */
+export { startLocalServer } from './child.ts'
+export { openLoopback } from './loopback.ts'
+export { unixFetch } from './unix-fetch.ts'

@@ -1,0 +1,111 @@
+/** Tunnels through a computer server. */
+import type { CallOptions } from '../basics.ts'
+import { pause, timeoutOf, within } from '../deadline.ts'
+import { InvalidArgumentError, TimeoutError, UnsupportedError } from '../errors.ts'
+import type { LocalTunnel } from '../local/tunnel.ts'
+import { node } from '../node.ts'
+import type { Routes } from './routes.ts'
+
+/** A TCP port, or the name of an Android abstract socket. */
+export type TunnelTarget = number | string
+
+/** Both ends of a tunnel; `url` is `http://HOST:PORT`. */
+export interface TunnelInfo {
+  readonly host: string
+  readonly port: number
+  readonly sandboxPort: TunnelTarget
+  readonly url: string
+}
+
+/** How a tunnel is opened. */
+export interface TunnelOptions extends CallOptions {
+  /** Port of its end here. @default a free one */
+  port?: number
+  /** Whether to wait until something listens inside. @default false */
+  wait?: boolean
+}
+
+/** Milliseconds between two looks at whether something listens. */
+const lookEveryMs = 200
+
+/** The open tunnels of one transport. */
+export class TunnelSet {
+  readonly #open = new Map<TunnelInfo, LocalTunnel>()
+
+  constructor(private readonly routes: Routes) {}
+
+  /** Opens one. Throws `invalid_argument`, `unsupported`, `not_ready` under `wait`, and what a lost server means. */
+  async forward(target: TunnelTarget, options: TunnelOptions = {}): Promise<TunnelInfo> {
+    if (typeof target === 'string') {
+      throw new UnsupportedError(
+        `"${target}" names a socket, which Android alone has; give the number of a TCP port instead.`,
+      )
+    }
+    const wanted = portOf(target, 'sandboxPort', 1)
+    const port = portOf(options.port ?? 0, 'port', 0)
+    const { openFarEnd, openLocalTunnel, NothingListens } = await node('A tunnel', () => import('../local/tunnel.ts'))
+    if (options.wait) {
+      const timeoutMs = timeoutOf(options)
+      const notReady = new TimeoutError(
+        'not_ready',
+        `Nothing listens at port ${wanted} of the computer after ${timeoutMs} ms; start it, or allow more with "timeoutMs".`,
+        { data: { port: wanted } },
+      )
+      await within(options, 'Waiting for the port', async (signal) => {
+        for (;;) {
+          const isThere = await openFarEnd(this.routes, wanted, signal).then(
+            (end) => {
+              end.close()
+              return true
+            },
+            (error: unknown) => {
+              if (error instanceof NothingListens) return false
+              throw error
+            },
+          )
+          if (isThere) return
+          await pause(lookEveryMs, signal)
+        }
+      }).catch((error: unknown) => {
+        throw error instanceof TimeoutError && error.code === 'timeout' ? notReady : error
+      })
+    }
+    const opened = await openLocalTunnel(this.routes, wanted, port).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error
+      throw new InvalidArgumentError(
+        'invalid_argument',
+        `Port ${port} is not free here (${error.code}); leave it out.`,
+        {
+          data: { argument: 'port' },
+        },
+      )
+    })
+    const info = { host: '127.0.0.1', port: opened.port, sandboxPort: wanted, url: `http://127.0.0.1:${opened.port}` }
+    this.#open.set(info, opened)
+    return info
+  }
+
+  /** Closes one; a second time does nothing. */
+  async close(info: TunnelInfo): Promise<void> {
+    const opened = [...this.#open].find(([each]) => each === info || each.port === info.port)
+    if (opened === undefined) return
+    this.#open.delete(opened[0])
+    await opened[1].close()
+  }
+
+  /** Closes all. */
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((info) => this.close(info)))
+  }
+}
+
+const portOf = (port: number, argument: string, least: number): number => {
+  if (Number.isInteger(port) && port >= least && port <= 65_535) return port
+  throw new InvalidArgumentError(
+    'invalid_argument',
+    `"${argument}" is ${port}; it takes a port from ${least} to 65535.`,
+    {
+      data: { argument },
+    },
+  )
+}

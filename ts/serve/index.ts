@@ -1,0 +1,14 @@
+/** What every HTTP server of ours needs. */
+
+export { bearerKey, isKey, type Rules } from './access/guard.ts'
+export { pagePolicy, secured } from './headers.ts'
+export { readInput } from './input.ts'
+export { type Answer, type Begun, type Listening, type ListenOptions, listen, type Service } from './listen.ts'
+export { openApi, refusals } from './openapi.ts'
+export { assetsOf } from './pages/assets.ts'
+export { docsAnswer } from './pages/pages.ts'
+export { refusedPage } from './pages/refused-page.ts'
+export { addOperations, guardedApp, pathOf, type Refusal, routeOf, waysTo } from './routes.ts'
+export { joinScreen, type ScreenAddress, screenHandler } from './screen.ts'
+export { eventStream } from './sockets/event-stream.ts'
+export type { Join, SocketHandler, WebSocketOfServer } from './sockets/web-sockets.ts'

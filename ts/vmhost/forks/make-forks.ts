@@ -1,0 +1,76 @@
+/** Copies of a VM with its memory: suspended VMs over one base and one memory file. */
+import { link, readFile, stat } from 'node:fs/promises'
+import { Failure } from '@backlot/contract/failure'
+import { syncFile } from '../files/durable.ts'
+import { fileFailure } from '../files/file-failure.ts'
+import type { Host } from '../host/host.ts'
+import { bringAlong, bringSeed } from '../lifecycle/clone.ts'
+import { markDisk, readSaved, writeSaved } from '../snapshots/saved-state.ts'
+import { together } from '../together.ts'
+import { vmPath } from '../vms/vm-directory.ts'
+import { newIdentity, writeNewSettings } from '../vms/vm-settings.ts'
+import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
+
+/** Part of the memory that is free which forks may take at most: the rest is for what they write. */
+const mostOfFree = 0.8
+
+/** Throws `host_memory` where so many forks would not have room for what the parent's memory holds. */
+export const refuseTooMany = async (vm: VmPlace, count: number): Promise<void> => {
+  const { size } = await stat(vmPath(vm.path, 'memory'))
+  const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? []
+  const free = Number(kibibytes) * 1024 * mostOfFree
+  if (!(count * size > free)) return
+  const mebibytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
+  throw new Failure(
+    'host_memory',
+    `${count} forks of "${vm.name}" take ${mebibytes(count * size)} of memory at once, and this machine has ${mebibytes(free)} for them. Make fewer, or end something else.`,
+    { name: vm.name },
+  )
+}
+
+/** Makes a suspended VM for each name of one that is suspended; where one cannot be made there is none. */
+export const makeForks = async (
+  host: Host,
+  vm: StoredVm,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<VmPlace[]> => {
+  const saved = await readSaved(vm.path)
+  if (saved === undefined) throw new Failure('vm_not_running', `"${vm.name}" has no memory to fork.`, { name: vm.name })
+  const made: VmPlace[] = []
+  const make = async () => {
+    const { base, replaced } = await host.bases.freeze(vm)
+    await replaced
+    for (const name of names) {
+      signal.throwIfAborted()
+      const settings = {
+        ...vm.settings,
+        ...newIdentity(),
+        createdAt: new Date().toISOString(),
+        identity: 'shared' as const,
+      }
+      const fill = async (folder: string) => {
+        const disk = vmPath(folder, 'disk')
+        await host.bases.overlay(disk, base)
+        await together([
+          syncFile(disk).then(() => markDisk(disk, saved)),
+          bringAlong(vm.path, folder, 'kernel'),
+          bringAlong(vm.path, folder, 'initrd'),
+          bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: name }),
+          // It is never written to again: another name is a copy.
+          link(vmPath(vm.path, 'memory'), vmPath(folder, 'memory')),
+          writeNewSettings(folder, settings),
+        ])
+        await writeSaved(folder, saved)
+      }
+      made.push(await host.store.make(vm.storage, name, fill))
+    }
+  }
+  try {
+    await host.bases.exclusively(vm.storage, make, { signal })
+    return made
+  } catch (error) {
+    for (const place of made) await host.store.remove(place).catch(() => undefined)
+    throw fileFailure(error, vm.storage.path)
+  }
+}

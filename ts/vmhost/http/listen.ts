@@ -1,0 +1,60 @@
+/** The service on its socket. */
+import { environment, screens, stopGrace } from '@backlot/contract/limits'
+import type { Places } from '@backlot/contract/places'
+import { bearerKey, type Listening, type Rules, listen as serve } from '@backlot/serve'
+import { accelerationAt } from '../acceleration.ts'
+import { consolePath } from '../console/pages.ts'
+import type { HostSandboxes } from '../console/sandboxes.ts'
+import { core } from '../core.ts'
+import { openHost } from '../host/open-host.ts'
+import { resumeTransfers } from '../images/resume.ts'
+import { createApp } from './app.ts'
+
+export interface ListenOptions {
+  /** An address of this machine, or `unix:PATH`. */
+  readonly address: string
+  /** 0 takes any free port; a Unix socket has none. */
+  readonly port: number
+  /** Asked of every caller; required beyond loopback. */
+  readonly token?: string | undefined
+  /** Names beside those of this machine under which it is reached beyond loopback. */
+  readonly names?: readonly string[]
+  /** Seconds that a guest has to shut down where who stops it does not say. */
+  readonly stopGraceSeconds?: number
+  readonly places: Places
+  /** The sandboxes that the console shows beside the VMs; none where it is absent. */
+  readonly sandboxes?: HostSandboxes | undefined
+  /** Takes a line for each request and each defect, without time and line end. */
+  log(line: string): void
+}
+
+/** Starts the service. Throws `token_required`, `cannot_listen`, or `config_unreadable` where its settings are damaged. */
+export const listen = ({ token, stopGraceSeconds, places, sandboxes, ...where }: ListenOptions): Promise<Listening> =>
+  serve({ ...where, key: token, longestMessageBytes: screens.mostWaitingBytes, rules, native: core }, async () => {
+    const stopGraceMs = (stopGraceSeconds ?? stopGrace.usualSeconds) * 1_000
+    const host = await openHost(places, async () => (await accelerationAt(places)).accelerator, stopGraceMs)
+    // Whoever knows of one finds it again at the first answer.
+    await resumeTransfers({ ...host, newLink: () => undefined })
+    return {
+      get guestPids() {
+        return host.machines.pids
+      },
+      answersAt: ({ newLink, ...server }) => createApp({ ...host, newLink }, server, sandboxes),
+      [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+    }
+  })
+
+const rules: Rules = {
+  keyIn: bearerKey,
+  needsNoKey: () => false,
+  pagePath: consolePath,
+  realm: 'console',
+  texts: {
+    crossSite:
+      'A page of another site may not use this service. Type the address of the console, or take its link from `backlot serve`.',
+    fromGuest:
+      'A guest of this machine may not use the service. Where it is meant to, start the service with --token-file and give it the token.',
+    unauthorized: 'This service asks for its token; send it as `Authorization: Bearer TOKEN`.',
+    keyRequired: `give the service a token with --token-file or ${environment.hostToken}.`,
+  },
+}

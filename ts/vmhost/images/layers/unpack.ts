@@ -1,0 +1,103 @@
+/** Layers unpacked into a disk; runs of zeros become holes. */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { pipeline, type Readable } from 'node:stream'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { tarEntries } from './tar.ts'
+
+/** First bytes of what can be unpacked. */
+const unpackers: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
+  '1f8b': () => createGunzip({ chunkSize: 2 ** 20 }),
+  '28b52ffd': () => createZstdDecompress({ chunkSize: 2 ** 20 }),
+}
+
+/** Bytes of a block that is written or left out. */
+const block = 64 * 1024
+const zeros = Buffer.alloc(block)
+
+/** What was written: bytes, holes among them, and their digest. */
+export interface Unpacked {
+  readonly bytes: number
+  readonly digest: string
+}
+
+/**
+ * Writes what the file at `from` holds, unpacked where it is gzip or zstd, into `to` from byte `offset` on, at most `most`
+ * bytes. Where it holds more, or is damaged, it throws an `Error`. Zeros are left out: what is there must be a hole.
+ */
+export const unpackInto = async (
+  from: string,
+  to: FileHandle,
+  offset: number,
+  most: number,
+  signal: AbortSignal,
+): Promise<Unpacked> => {
+  return writeAll((await contentOf(from, signal)) as AsyncIterable<Buffer>, to, offset, most)
+}
+
+/**
+ * Writes the disk of a containerDisk: the first file below `disk/` of the archive at `from`, unpacked as above. Undefined
+ * where the archive has none; throws an `Error` where it is damaged.
+ */
+export const unpackContainerDisk = async (
+  from: string,
+  to: FileHandle,
+  most: number,
+  signal: AbortSignal,
+): Promise<Unpacked | undefined> => {
+  for await (const entry of tarEntries((await contentOf(from, signal)) as AsyncIterable<Buffer>)) {
+    if (entry.isFile && /^(\.?\/)?disk\/[^/]+$/.test(entry.name)) return writeAll(entry.content, to, 0, most)
+  }
+  return undefined
+}
+
+const writeAll = async (
+  content: AsyncIterable<Buffer>,
+  to: FileHandle,
+  offset: number,
+  most: number,
+): Promise<Unpacked> => {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const part of content) {
+    if (bytes + part.length > most) throw new Error(`it holds more than ${most} bytes`)
+    hash.update(part)
+    await writeSparse(to, part, offset + bytes)
+    bytes += part.length
+  }
+  return { bytes, digest: `sha256:${hash.digest('hex')}` }
+}
+
+const contentOf = async (path: string, signal: AbortSignal): Promise<Readable> => {
+  const start = await firstBytes(path)
+  const make = Object.entries(unpackers).find(([magic]) => start.startsWith(magic))?.[1]
+  const file = createReadStream(path, { highWaterMark: 2 ** 20, signal })
+  if (make === undefined) return file
+  // Whoever reads the end of it hears of an error on the way.
+  return pipeline(file, make(), () => undefined) as unknown as Readable
+}
+
+const firstBytes = async (path: string): Promise<string> => {
+  await using file = await open(path, 'r')
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
+  return buffer.subarray(0, bytesRead).toString('hex')
+}
+
+/** Writes each run of blocks that are not all zeros. */
+const writeSparse = async (file: FileHandle, bytes: Buffer, position: number): Promise<void> => {
+  let start = 0
+  let at = 0
+  const write = async (end: number) => {
+    while (start < end) start += (await file.write(bytes, start, end - start, position + start)).bytesWritten
+  }
+  while (at < bytes.length) {
+    const end = Math.min(at + block, bytes.length)
+    if (bytes.subarray(at, end).equals(zeros.subarray(0, end - at))) {
+      await write(at)
+      start = end
+    }
+    at = end
+  }
+  await write(at)
+}

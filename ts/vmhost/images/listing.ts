@@ -1,0 +1,54 @@
+/** All images of this machine, as they are shown. */
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Image } from '@backlot/contract/vmhost/images'
+import { listBuilt } from './built.ts'
+import { repositoryOf } from './reference.ts'
+import { ImageStore } from './store.ts'
+
+/** Those that were built here and those that were pulled; of one organization where one is named. */
+export const imagesIn = async (cacheDirectory: string, organization?: string): Promise<Image[]> => {
+  const built = (await listBuilt(cacheDirectory)).map(
+    async ({ folder, about }): Promise<Image> => ({
+      repository: about.name,
+      imageId: about.recipe ?? `${about.name}:${about.tag}`,
+      registry: null,
+      organization: null,
+      name: about.name,
+      tag: about.tag,
+      os: about.os,
+      folder,
+      bytes: await bytesIn(folder),
+    }),
+  )
+  const pulled = (await new ImageStore(cacheDirectory).list()).map(
+    async (image): Promise<Image> => ({
+      repository: repositoryOf(image),
+      imageId: image.digest,
+      registry: image.registry,
+      organization: image.organization,
+      name: image.name,
+      tag: image.tag,
+      os: image.about.os,
+      folder: image.folder,
+      bytes: await bytesIn(image.folder),
+    }),
+  )
+  const all = await Promise.all([...built, ...pulled])
+  return all
+    .filter((image) => organization === undefined || image.organization === organization)
+    .sort((a, b) => (key(a) < key(b) ? -1 : 1))
+}
+
+const key = ({ repository, tag, registry }: Image): string => `${repository}:${tag} ${registry ?? ''}`
+
+const bytesIn = async (folder: string): Promise<number> => {
+  let bytes = 0
+  for (const file of await readdir(folder).catch(() => [])) {
+    bytes += await stat(join(folder, file)).then(
+      ({ blocks }) => blocks * 512,
+      () => 0,
+    )
+  }
+  return bytes
+}

@@ -1,0 +1,136 @@
+/** Images of this machine by their names, for commands that need no service. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { bytesOf } from '@backlot/contract/fields/size'
+import { images } from '@backlot/contract/limits'
+import type { LocalImage } from '@backlot/contract/vmhost/image'
+import { core } from '../core.ts'
+import { copyDisk } from '../disks/qemu-img.ts'
+import { makeFolder } from '../files/durable.ts'
+import type { Settings } from '../host/settings.ts'
+import { findBuilt } from './built.ts'
+import { pullImage } from './pull.ts'
+import { type Compression, pushImage } from './push.ts'
+import { type ImageReference, parseReference, referenceText, repositoryOf } from './reference.ts'
+import { Repository } from './registry/registry.ts'
+import { ImageStore, type ImageWork } from './store.ts'
+
+/** What of the settings says where images are. */
+export type Places = Pick<Settings, 'cacheDirectory' | 'registry' | 'organization'>
+
+/** An image of this machine. */
+export interface NamedImage {
+  /** `NAME:TAG` where it was built here, else its whole name. */
+  readonly image: string
+  /** Digest of its manifest; null where it was built here. */
+  readonly digest: string | null
+  readonly folder: string
+  readonly about: LocalImage
+}
+
+/** Pulls an image into the store; throws what pulling throws. */
+export const pullNamed = async (image: string, places: Places, work: ImageWork): Promise<NamedImage> => {
+  const reference = parseReference(image, places)
+  return pullImage(reference, new ImageStore(places.cacheDirectory), true, work, async ({ digest, folder, about }) => ({
+    image: referenceText(reference),
+    digest,
+    folder,
+    about,
+  }))
+}
+
+/** How an image is pushed. */
+export interface PushOptions {
+  /** Megabytes of the disk in one layer. */
+  readonly chunkSizeMb?: number
+  readonly compression?: Compression
+}
+
+/** Pushes an image of this machine under another name, or its own; gives that name and the digest of the manifest. */
+export const pushNamed = async (
+  image: string,
+  target: string,
+  places: Places,
+  options: PushOptions,
+  work: ImageWork,
+): Promise<{ image: string; digest: string }> => {
+  const { folder, about } = await inspectImage(image, places)
+  const reference = parseReference(target, places)
+  const store = new ImageStore(places.cacheDirectory)
+  await store.prepare()
+  const { folder: temporary, lock } = store.push(crypto.randomUUID())
+  return store.exclusively([lock], work, async () => {
+    try {
+      await makeFolder(temporary)
+      const { disk, bytes } = await rawDisk(folder, about, temporary, work)
+      const { cpu, memory, display } = about.defaults
+      const configuration = {
+        os: about.os === 'macOS' ? 'macOS' : 'linux',
+        guestOs: about.os,
+        cpuCount: cpu,
+        memorySize: bytesOf(memory, 'memory'),
+        diskSize: Math.max(bytes, bytesOf(about.defaults.diskSize, 'diskSize')),
+        display,
+        backlot: { ports: about.ports ?? [], ...(about.append !== undefined && { append: about.append }) },
+      }
+      const [kernel, initrd] = [about.kernel, about.initrd].map((file) => file && join(folder, file))
+      const digest = await pushImage(
+        new Repository(reference.registry, repositoryOf(reference), 'push'),
+        { disk, kernel, initrd, configuration },
+        {
+          tags: [reference.tag],
+          chunkBytes: (options.chunkSizeMb ?? images.chunkSizeMb) * 2 ** 20,
+          compression: options.compression ?? 'zstd',
+          folder: temporary,
+        },
+        work,
+      )
+      return { image: referenceText(reference), digest }
+    } finally {
+      await rm(temporary, { recursive: true, force: true })
+    }
+  })
+}
+
+/** The disk as a raw file, which a qcow2 disk is copied into first. */
+const rawDisk = async (folder: string, about: LocalImage, temporary: string, work: ImageWork) => {
+  const path = join(folder, about.disk)
+  const bytes = (await core().diskInfo(path)).disk.virtual_size
+  if (about.diskFormat === 'raw') return { disk: path, bytes }
+  const disk = join(temporary, 'disk.raw')
+  work.step('copying the disk')
+  await copyDisk({ path, format: about.diskFormat, bytes }, { path: disk, format: 'raw' }, work)
+  return { disk, bytes }
+}
+
+/** The image of that name on this machine; throws `image_not_found` and `image_damaged`. */
+export const inspectImage = async (image: string, places: Places): Promise<NamedImage> => {
+  const { built, reference } = await find(image, places)
+  if (built !== undefined) return { ...built, image: `${built.about.name}:${built.about.tag}`, digest: null }
+  const pulled = await new ImageStore(places.cacheDirectory).find(reference)
+  if (pulled === undefined) throw notFound(image)
+  return { image: referenceText(pulled), digest: pulled.digest, folder: pulled.folder, about: pulled.about }
+}
+
+/** Removes an image of this machine; VMs that were made of it stay. Throws `image_not_found`. */
+export const removeImage = async (image: string, places: Places, work: ImageWork): Promise<void> => {
+  const { built, reference } = await find(image, places)
+  if (built !== undefined) return rm(built.folder, { recursive: true })
+  const store = new ImageStore(places.cacheDirectory)
+  const pulled = await store.find(reference)
+  if (pulled === undefined) throw notFound(image)
+  await store.exclusively([pulled.digest], work, () => store.remove(reference))
+}
+
+const find = async (image: string, places: Places) => {
+  const reference: ImageReference = parseReference(image, places)
+  const isPlain = !image.includes('/') && !image.includes('@')
+  const built = isPlain ? await findBuilt(places.cacheDirectory, reference.name, reference.tag) : undefined
+  return { built, reference }
+}
+
+const notFound = (image: string): Failure =>
+  new Failure('image_not_found', `There is no image "${image}" on this machine; \`backlot image ls\` lists them.`, {
+    image,
+  })

@@ -1,0 +1,241 @@
+/** Pulls an image of a registry into the store. */
+import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sizeOf } from '@backlot/contract/fields/size'
+import { images } from '@backlot/contract/limits'
+import { imageFile, type LocalImage } from '@backlot/contract/vmhost/image'
+import { copyDisk } from '../disks/qemu-img.ts'
+import { syncFile, syncFolder, writeSynced } from '../files/durable.ts'
+import { fileFailure } from '../files/file-failure.ts'
+import { inspect } from '../sources/disk-image.ts'
+import { contentsOf, type DiskPart, type ImageContents, unsupported } from './layers/contents.ts'
+import { fetchLayer } from './layers/layers.ts'
+import { type Unpacked, unpackContainerDisk, unpackInto } from './layers/unpack.ts'
+import { type ImageReference, referenceText, repositoryOf } from './reference.ts'
+import type { Descriptor } from './registry/manifest.ts'
+import { corrupt, type FoundManifest, persistently, Repository } from './registry/registry.ts'
+import { eachOf } from './side-by-side.ts'
+import type { ImageStore, ImageWork, StoredImage } from './store.ts'
+
+/**
+ * Gives `use` the image of that name as its registry has it now; it stays as it is until `use` has settled, and with
+ * `isKept` longer. Others who pull the same wait, those of other processes too. Throws `image_not_found`,
+ * `image_unsupported`, `layer_corrupt`, `registry_refused`, `registry_unreachable` and `disk_full`.
+ */
+export const pullImage = async <T>(
+  reference: ImageReference,
+  store: ImageStore,
+  isKept: boolean,
+  work: ImageWork,
+  use: (image: StoredImage) => Promise<T>,
+): Promise<T> => {
+  work.step('asking the registry')
+  const repository = new Repository(reference.registry, repositoryOf(reference), 'pull')
+  const { signal } = work
+  try {
+    await store.prepare()
+    const found = await persistently(reference.registry, signal, () =>
+      repository.manifest(reference.digest ?? reference.tag, signal),
+    )
+    const layers = [...new Map(found.manifest.layers.map((layer) => [layer.digest, layer])).values()]
+    return await store.exclusively([found.digest, ...layers.map(({ digest }) => digest)], work, async () => {
+      if (!(await isThere(store.folder(found.digest)))) await assemble(reference, repository, found, store, work)
+      const image = await store.name(reference, found.digest)
+      try {
+        return await use(image)
+      } finally {
+        if (!isKept) await forget(reference, layers, store)
+      }
+    })
+  } catch (error) {
+    throw fileFailure(error, store.root)
+  }
+}
+
+/** Removes what a host that keeps no images has fetched. */
+const forget = async (reference: ImageReference, layers: readonly Descriptor[], store: ImageStore): Promise<void> => {
+  await store.remove(reference)
+  for (const { digest } of layers) await rm(store.blob(digest), { force: true })
+}
+
+/** Makes the folder of an image: hidden until it is whole and synced. */
+const assemble = async (
+  reference: ImageReference,
+  repository: Repository,
+  { manifest, digest }: FoundManifest,
+  store: ImageStore,
+  work: ImageWork,
+): Promise<void> => {
+  const name = referenceText(reference)
+  const { signal } = work
+  const configuration = await persistently(reference.registry, signal, () =>
+    repository.smallBlob(manifest.config, signal),
+  )
+  const contents = contentsOf(name, manifest, asObject(configuration))
+  const folder = store.newFolder(digest)
+  // A service that died may have left half of it.
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { mode: 0o700 })
+  try {
+    work.step('pulling')
+    const fetch = fetching(repository, manifest.layers, store, work)
+    const disk = Array.isArray(contents.disk)
+      ? await joinParts(reference.registry, contents.disk as readonly DiskPart[], folder, fetch, signal)
+      : await wholeDisk(name, contents.disk as WholeDisk, folder, fetch, work)
+    for (const file of ['kernel', 'initrd'] as const) {
+      const layer = contents[file]
+      if (layer !== undefined) await copyFile(await fetch(layer), join(folder, file))
+    }
+    const about = describe(reference, contents, disk)
+    await writeSynced(join(folder, imageFile), `${JSON.stringify(about, null, 2)}\n`)
+    for (const file of await readdir(folder)) await syncFile(join(folder, file))
+    await syncFolder(folder)
+    signal.throwIfAborted()
+    await rename(folder, store.folder(digest))
+    await syncFolder(join(store.root, 'images'))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+type Fetch = (layer: Descriptor) => Promise<string>
+
+/** Fetches layers and tells how much of all of them is here. */
+const fetching = (
+  repository: Repository,
+  layers: readonly Descriptor[],
+  store: ImageStore,
+  { signal, progress }: ImageWork,
+): Fetch => {
+  const sizes = new Map(layers.map(({ digest, size }) => [digest, size]))
+  const total = sum(sizes.values())
+  const here = new Map<string, number>()
+  const under = new Map<string, Promise<string>>()
+  return (layer) => {
+    const begun = under.get(layer.digest)
+    if (begun !== undefined) return begun
+    const path = fetchLayer(repository, layer, store, signal, (bytes) => {
+      here.set(layer.digest, bytes)
+      progress(sum(here.values()), total)
+    })
+    under.set(layer.digest, path)
+    return path
+  }
+}
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, each) => all + each, 0)
+
+/** A disk of which the registry has parts. */
+interface MadeDisk {
+  readonly file: string
+  readonly format: LocalImage['diskFormat']
+  readonly bytes: number
+}
+
+const joinParts = async (
+  registry: string,
+  parts: readonly DiskPart[],
+  folder: string,
+  fetch: Fetch,
+  signal: AbortSignal,
+): Promise<MadeDisk> => {
+  await using disk = await open(join(folder, 'disk.raw'), 'wx', 0o600)
+  const bytes = Math.ceil(sum(parts.map((part) => part.bytes)) / 512) * 512
+  await disk.truncate(bytes)
+  await eachOf(parts, images.layersAtOnce, signal, async ({ layer, offset, bytes, digest }) => {
+    const path = await fetch(layer)
+    const what = `the disk's part at ${offset}`
+    const unpacked = await unpackInto(path, disk, offset, bytes, signal).catch((error) => {
+      signal.throwIfAborted()
+      if (isOfSystem(error)) throw error
+      throw corrupt(registry, `${what} (${(error as Error).message})`)
+    })
+    if (unpacked.bytes !== bytes || (digest !== undefined && digest !== unpacked.digest)) {
+      throw corrupt(registry, `${what}, which has another size or digest unpacked`)
+    }
+  })
+  await disk.sync()
+  return { file: 'disk.raw', format: 'raw', bytes }
+}
+
+/** Whether the system refused to write, which is no fault of what was to be written. */
+const isOfSystem = (error: unknown): boolean => (error as NodeJS.ErrnoException).syscall !== undefined
+
+/** One layer that is a disk, or those of a containerDisk. */
+type WholeDisk = Exclude<ImageContents['disk'], readonly DiskPart[]>
+
+const wholeDisk = async (
+  name: string,
+  source: WholeDisk,
+  folder: string,
+  fetch: Fetch,
+  work: ImageWork,
+): Promise<MadeDisk> => {
+  const path = join(folder, '.unpacked')
+  {
+    await using file = await open(path, 'wx', 0o600)
+    const layers = 'archives' in source ? [...source.archives].reverse() : [source]
+    const unpack = 'archives' in source ? unpackContainerDisk : unpackWhole
+    let found: Unpacked | undefined
+    for (const layer of layers) {
+      const blob = await fetch(layer)
+      work.step('unpacking')
+      found = await unpack(blob, file, largestDisk, work.signal).catch((error) => {
+        work.signal.throwIfAborted()
+        throw isOfSystem(error) ? error : unsupported(name, `its layer cannot be unpacked: ${(error as Error).message}`)
+      })
+      if (found !== undefined) break
+    }
+    if (found === undefined) throw unsupported(name, 'none of its layers has a file below "disk/"')
+    await file.truncate(found.bytes)
+  }
+  const info = await inspect(path, true, work.signal)
+  const bytes = info['virtual-size']
+  if (info.format === 'qcow2' || info.format === 'raw') {
+    await rename(path, join(folder, `disk.${info.format}`))
+    return { file: `disk.${info.format}`, format: info.format, bytes }
+  }
+  const target = { path: join(folder, 'disk.qcow2'), format: 'qcow2' as const }
+  work.step('converting the disk')
+  await copyDisk({ path, format: info.format, bytes }, target, work)
+  await rm(path)
+  return { file: 'disk.qcow2', format: 'qcow2', bytes }
+}
+
+/** Bytes of the largest disk. */
+const largestDisk = 2 ** 43
+
+const unpackWhole = (from: string, to: FileHandle, most: number, signal: AbortSignal): Promise<Unpacked | undefined> =>
+  unpackInto(from, to, 0, most, signal)
+
+const describe = (reference: ImageReference, contents: ImageContents, disk: MadeDisk): LocalImage => ({
+  name: reference.name,
+  tag: reference.tag,
+  os: contents.os,
+  ...(contents.kernel !== undefined && { kernel: 'kernel' }),
+  ...(contents.initrd !== undefined && { initrd: 'initrd' }),
+  ...(contents.append !== undefined && { append: contents.append }),
+  disk: disk.file,
+  diskFormat: disk.format,
+  defaults: {
+    ...contents.defaults,
+    diskSize: contents.defaults.diskSize === '0B' ? sizeOf(disk.bytes) : contents.defaults.diskSize,
+  },
+  ...(contents.ports !== undefined && { ports: [...contents.ports] }),
+})
+
+const asObject = (bytes: Buffer): Record<string, unknown> => {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    // Plain files come with an empty configuration, or one that is no JSON.
+    return {}
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )

@@ -1,0 +1,121 @@
+/** Pushes the disk of a VM: a copy of it as it was when that began, so that the VM can be used meanwhile. */
+import { existsSync } from 'node:fs'
+import { copyFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { images } from '@backlot/contract/limits'
+import { ownDisk } from '../disks/own-disk.ts'
+import { copyDisk } from '../disks/qemu-img.ts'
+import { makeFolder, syncFile, syncFolder } from '../files/durable.ts'
+import type { Handlers, Host } from '../host/host.ts'
+import type { Begun, Work } from '../host/operations.ts'
+import { afresh, alone, findVm } from '../lifecycle/find.ts'
+import { vmPath } from '../vms/vm-directory.ts'
+import type { VmPlace } from '../vms/vm-store.ts'
+import { type Compression, pushImage } from './push.ts'
+import { type ImageReference, parseReference, repositoryOf } from './reference.ts'
+import { Repository } from './registry/registry.ts'
+import { ImageStore } from './store.ts'
+import type { Transfer } from './transfers.ts'
+
+interface PushInput {
+  readonly reference: ImageReference
+  readonly tags: readonly string[]
+  readonly chunkBytes: number
+  readonly compression: Compression
+}
+
+/** A push that the service goes on with. */
+export type PushTransfer = Transfer<PushInput>
+
+export const pushVm: Handlers['pushVm'] = async (input, host) => {
+  const { name, imageName, tags, chunkSizeMb = images.chunkSizeMb, compression = 'zstd' } = input
+  const settings = await host.settings.read()
+  const reference = parseReference(imageName, {
+    registry: input.registry ?? settings.registry,
+    organization: input.organization ?? settings.organization,
+  })
+  const { path, storage, name: found } = await findVm(host, name, input.storage)
+  const place: VmPlace = { name: found, path, storage }
+  host.machines.refuseRunning(place, stopFirst)
+  await host.takeCharge()
+  const transfer: PushTransfer = {
+    id: crypto.randomUUID(),
+    kind: 'push',
+    place,
+    input: { reference, tags, chunkBytes: chunkSizeMb * 2 ** 20, compression },
+  }
+  const { id } = await host.transfers.begin(transfer, (work) => push(host, transfer, work))
+  return { message: `Image is being pushed: ${imageName}`, name, imageName, tags: [...tags], operationId: id }
+}
+
+const stopFirst = 'Stop it first to push its disk.'
+
+/** Goes on with a push that a service before this one has begun. */
+export const goOnPushing = (host: Host, transfer: PushTransfer): Begun<void> =>
+  host.transfers.goOn(transfer, (work) => push(host, transfer, work))
+
+const push = async (host: Host, { id, place, input }: PushTransfer, work: Work): Promise<void> => {
+  const { cacheDirectory } = await host.settings.read()
+  const store = new ImageStore(cacheDirectory)
+  const { folder, lock } = store.push(id)
+  await store.prepare()
+  await store.exclusively([lock], work, () => pushFrom(host, place, input, folder, work))
+}
+
+const pushFrom = async (
+  host: Host,
+  place: VmPlace,
+  { reference, tags, chunkBytes, compression }: PushInput,
+  folder: string,
+  work: Work,
+): Promise<void> => {
+  try {
+    await makeFolder(folder)
+    const configuration = await copyOf(host, place, folder, work)
+    const repository = new Repository(reference.registry, repositoryOf(reference), 'push')
+    const at = (file: string) => (existsSync(join(folder, file)) ? join(folder, file) : undefined)
+    const image = { disk: join(folder, 'disk.raw'), kernel: at('kernel'), initrd: at('initrd'), configuration }
+    await pushImage(repository, image, { tags, chunkBytes, compression, folder }, work)
+  } finally {
+    if (!host.operations.isEnding) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Copies what is pushed, unless a service before this one has, and gives the configuration of the image. */
+const copyOf = async (host: Host, place: VmPlace, folder: string, work: Work): Promise<Record<string, unknown>> => {
+  const told = join(folder, 'config.json')
+  if (existsSync(told)) return (await Bun.file(told).json()) as Record<string, unknown>
+  return alone(
+    host,
+    place,
+    async () => {
+      const { settings } = await afresh(host, place)
+      host.machines.refuseRunning(place, stopFirst)
+      work.step('copying the disk')
+      const disk = vmPath(place.path, 'disk')
+      const bytes = (await ownDisk(disk)).disk.virtual_size
+      await copyDisk({ path: disk, format: 'qcow2', bytes }, { path: join(folder, 'disk.raw'), format: 'raw' }, work)
+      for (const file of ['kernel', 'initrd'] as const) {
+        const path = vmPath(place.path, file)
+        if (existsSync(path)) await copyFile(path, join(folder, file))
+      }
+      const { display, append, ports } = settings
+      const configuration = {
+        os: settings.os,
+        guestOs: settings.guestOs,
+        cpuCount: settings.cpu,
+        memorySize: settings.memoryBytes,
+        diskSize: bytes,
+        display: `${display.width}x${display.height}`,
+        backlot: { ports, ...(append !== undefined && { append }) },
+      }
+      await syncFile(join(folder, 'disk.raw'))
+      await Bun.write(`${told}.tmp`, JSON.stringify(configuration))
+      await syncFile(`${told}.tmp`)
+      await rename(`${told}.tmp`, told)
+      await syncFolder(folder)
+      return configuration
+    },
+    work.signal,
+  )
+}

@@ -1,0 +1,24 @@
+/** Goes on with what a service before this one has begun to pull and to push. */
+import { Failure } from '@backlot/contract/failure'
+import type { Host } from '../host/host.ts'
+import { goOnPulling, type PullTransfer } from './pull-vm.ts'
+import { goOnPushing, type PushTransfer } from './push-vm.ts'
+import type { Transfer } from './transfers.ts'
+
+const kinds: Readonly<Record<Transfer['kind'], (host: Host, transfer: Transfer) => unknown>> = {
+  pull: (host, transfer) => goOnPulling(host, transfer as PullTransfer),
+  push: (host, transfer) => goOnPushing(host, transfer as PushTransfer),
+}
+
+/** Begins all of them; where another service has charge of the home, that one does. */
+export const resumeTransfers = async (host: Host): Promise<void> => {
+  try {
+    const left = await host.transfers.left()
+    if (left.length === 0) return
+    await host.takeCharge()
+    for (const transfer of left) kinds[transfer.kind](host, transfer)
+  } catch (error) {
+    const { code, message } = Failure.from(error)
+    host.log.write('error', code, { message })
+  }
+}

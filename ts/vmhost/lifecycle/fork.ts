@@ -1,0 +1,77 @@
+/** Makes copies of a running VM that go on from where it is. */
+import { Failure } from '@backlot/contract/failure'
+import { giveIdentity } from '../forks/identity.ts'
+import { makeForks, refuseTooMany } from '../forks/make-forks.ts'
+import type { Handlers, Host } from '../host/host.ts'
+import type { Work } from '../host/operations.ts'
+import { isSaved } from '../snapshots/saved-state.ts'
+import { writeVmSettings } from '../vms/vm-settings.ts'
+import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
+import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
+import { goOn } from './snapshot.ts'
+
+export const forkVm: Handlers['forkVm'] = async ({ name, count, names: named, storage }, host) => {
+  const parent = await findVm(host, name, storage)
+  const names = named ?? (await freeNames(host, parent, count ?? 1))
+  if (count !== undefined && count !== names.length) throw wrongNames(`${count} forks want ${count} names`)
+  if (new Set(names).size !== names.length) throw wrongNames('two forks have one name')
+  for (const each of names) await host.store.refuseTaken(placeOf(parent.storage, each))
+  await host.takeCharge()
+  refuseElsewhere(host, parent)
+  const { id, done } = host.operations.begin('fork', parent, async (work) => {
+    const forks = await alone(host, parent, () => fork(host, parent, names, work), work.signal)
+    const identity: ('own' | 'shared')[] = []
+    for (const place of forks) identity.push(await wake(host, place, parent.settings.macAddress, work))
+    return identity
+  })
+  const identity = await done
+  return { message: `Virtual machine forked: ${name} to ${names.join(', ')}`, names, identity, operationId: id }
+}
+
+const wrongNames = (why: string): Failure =>
+  new Failure('invalid_argument', `"names" cannot be used: ${why}. Give as many different names as forks.`, {
+    argument: 'names',
+  })
+
+/** Names after the VM's, with the first numbers that nobody has. */
+const freeNames = async ({ store }: Host, { name, storage }: VmPlace, count: number): Promise<string[]> => {
+  const taken = new Set((await store.listAll([storage])).map((vm) => vm.name))
+  const names: string[] = []
+  for (let number = 1; names.length < count; number++) {
+    if (!taken.has(`${name}-${number}`)) names.push(`${name}-${number}`)
+  }
+  return names
+}
+
+/** Makes the forks, suspended; the parent goes on if it ran. */
+const fork = async (host: Host, parent: StoredVm, names: readonly string[], work: Work): Promise<VmPlace[]> => {
+  const machine = host.machines.get(parent.path)
+  if (machine === undefined && !isSaved(parent.path)) {
+    const next = 'Start it first, or clone it.'
+    throw new Failure('vm_not_running', `"${parent.name}" does not run. ${next}`, { name: parent.name })
+  }
+  const make = async () => {
+    work.step('laying the disks')
+    await refuseTooMany(parent, names.length)
+    return makeForks(host, await afresh(host, parent), names, work.signal)
+  }
+  if (machine === undefined) return make()
+  await machine.suspend(work)
+  try {
+    return await make()
+  } finally {
+    await goOn(host, parent, work)
+  }
+}
+
+/** Lets a fork go on, and gives its guest what is to be its own. */
+const wake = (host: Host, place: VmPlace, parentMac: string, work: Work): Promise<'own' | 'shared'> =>
+  alone(host, place, async () => {
+    const machine = await goOn(host, place, work)
+    if (machine === undefined) throw new Failure('vm_not_suspended', `"${place.name}" is gone.`, { name: place.name })
+    work.step(`giving ${place.name} an identity`)
+    const vm = await afresh(host, place)
+    if (!(await giveIdentity(machine, vm, parentMac))) return 'shared'
+    await writeVmSettings(vm.path, { ...vm.settings, identity: 'own' })
+    return 'own'
+  })

@@ -1,0 +1,83 @@
+/** Keeps VMs as they are, and makes them again what they were. */
+import type { Handlers, Host } from '../host/host.ts'
+import type { Work } from '../host/operations.ts'
+import type { Machine } from '../hypervisors/hypervisor.ts'
+import { readSaved } from '../snapshots/saved-state.ts'
+import {
+  deleteSnapshotOf,
+  keepSnapshot,
+  refuseTakenName,
+  restore,
+  snapshotOf,
+  snapshotsOf,
+} from '../snapshots/snapshot-store.ts'
+import type { VmPlace } from '../vms/vm-store.ts'
+import { collectBases } from './collect.ts'
+import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
+
+const stopFirst = 'Stop it first to restore a snapshot.'
+
+export const listSnapshots: Handlers['listSnapshots'] = async ({ name, storage }, host) =>
+  snapshotsOf(await findVm(host, name, storage))
+
+export const takeSnapshot: Handlers['takeSnapshot'] = async ({ name, snapshot, storage }, host) => {
+  const vm = await findVm(host, name, storage)
+  refuseTakenName(vm, snapshot)
+  await host.takeCharge()
+  refuseElsewhere(host, vm)
+  const take = async (work: Work) => {
+    refuseTakenName(vm, snapshot)
+    const machine = host.machines.get(vm.path)
+    const keep = async () => {
+      work.step('keeping the disk')
+      await keepSnapshot(host.bases, await afresh(host, vm), snapshot, work.signal)
+    }
+    if (machine === undefined) return keep()
+    await machine.suspend(work)
+    try {
+      await keep()
+    } finally {
+      await goOn(host, vm, work)
+    }
+  }
+  const { done } = host.operations.begin('snapshot', vm, (work) => alone(host, vm, () => take(work), work.signal))
+  await done
+  return snapshotOf(vm, snapshot)
+}
+
+/** Lets a VM go on that was suspended for a moment, whoever has cancelled the rest. */
+export const goOn = async (host: Host, place: VmPlace, work: Work): Promise<Machine | undefined> => {
+  const vm = await afresh(host, place)
+  const saved = await readSaved(vm.path)
+  if (saved === undefined) return undefined
+  work.step('going on')
+  host.machines.announce(vm)
+  const { hasDisplay, sharedDirectories } = saved
+  const options = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved }
+  return host.machines.start(vm, options, { ...work, signal: new AbortController().signal })
+}
+
+export const restoreSnapshot: Handlers['restoreSnapshot'] = async ({ name, snapshot, storage }, host) => {
+  const vm = await findVm(host, name, storage)
+  await snapshotOf(vm, snapshot)
+  host.machines.refuseRunning(vm, stopFirst)
+  const { done } = host.operations.begin('restore', vm, (work) => {
+    const again = async () => {
+      host.machines.refuseRunning(vm, stopFirst)
+      work.step('laying the disk')
+      await restore(host.bases, await afresh(host, vm), snapshot)
+    }
+    return alone(host, vm, again, work.signal)
+  })
+  await done
+  host.events.emit({ type: 'vm', name, location: vm.storage.name, status: host.machines.status(vm) })
+  await collectBases(host, vm.storage)
+  return { message: `Virtual machine restored: ${name} to ${snapshot}` }
+}
+
+export const deleteSnapshot: Handlers['deleteSnapshot'] = async ({ name, snapshot, storage }, host) => {
+  const vm = await findVm(host, name, storage)
+  await alone(host, vm, () => deleteSnapshotOf(vm, snapshot))
+  await collectBases(host, vm.storage)
+  return { message: `Snapshot deleted: ${snapshot} of ${name}` }
+}

@@ -1,0 +1,26 @@
+/** Starts a VM as an operation. */
+import type { Host } from '../host/host.ts'
+import type { Begun } from '../host/operations.ts'
+import type { RunOptions } from '../hypervisors/hypervisor.ts'
+import type { StoredVm } from '../vms/vm-store.ts'
+import { afresh, alone } from './find.ts'
+import { optionsFor } from './suspend.ts'
+
+/** What helps where a VM that is to be started runs. */
+export const stopFirst = 'Stop it first to start it anew.'
+
+/** Begins to start a VM that was announced; `discardMemory`: anew, where it is suspended. */
+export const beginRun = (host: Host, found: StoredVm, options: RunOptions, discardMemory = false): Begun<void> =>
+  host.operations.begin('run', found, async (work) => {
+    try {
+      const start = async () => {
+        const vm = await afresh(host, found)
+        if (host.machines.get(vm.path) !== undefined) host.machines.refuseRunning(vm, stopFirst)
+        work.step('starting the hypervisor')
+        await host.machines.start(vm, await optionsFor(host, vm, options, discardMemory), work)
+      }
+      await alone(host, found, start, work.signal)
+    } finally {
+      host.machines.giveUp(found)
+    }
+  })

@@ -1,0 +1,96 @@
+/** Saves a VM with its memory, and lets it go on. */
+import { Failure } from '@backlot/contract/failure'
+import type { Handlers, Host } from '../host/host.ts'
+import type { RunOptions } from '../hypervisors/hypervisor.ts'
+import { dropSaved, isSaved, readSaved } from '../snapshots/saved-state.ts'
+import type { StoredVm } from '../vms/vm-store.ts'
+import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
+
+const stopFirst = 'Stop it first to start it anew.'
+const resumeFirst = 'Resume it first, or run it with `discardMemory`.'
+
+export const suspendVm: Handlers['suspendVm'] = async ({ name, storage }, host) => {
+  const vm = await findVm(host, name, storage)
+  host.machines.refuseSuspended(vm, 'Its memory is saved; resume it to let it go on.')
+  const refuseStopped = () => {
+    if (host.machines.status(vm) !== 'stopped') return
+    throw new Failure('vm_not_running', `"${name}" does not run; start it first.`, { name })
+  }
+  refuseStopped()
+  await host.takeCharge()
+  refuseElsewhere(host, vm)
+  const { done } = host.operations.begin('suspend', vm, (work) => {
+    const suspend = async () => {
+      host.machines.refuseSuspended(vm, 'Its memory is saved; resume it to let it go on.')
+      const machine = host.machines.get(vm.path)
+      if (machine === undefined) refuseStopped()
+      else await machine.suspend(work)
+    }
+    return alone(host, vm, suspend, work.signal)
+  })
+  await done
+  return { message: `Virtual machine suspended: ${name}` }
+}
+
+export const resumeVm: Handlers['resumeVm'] = async ({ name, storage }, host) => {
+  const found = await findVm(host, name, storage)
+  const refuseOthers = () => {
+    host.machines.refuseRunning(found, 'It needs no resuming.')
+    if (isSaved(found.path)) return
+    throw new Failure('vm_not_suspended', `Virtual machine is not suspended: "${name}". Run it to start it.`, { name })
+  }
+  refuseOthers()
+  await host.takeCharge()
+  refuseOthers()
+  host.machines.announce(found)
+  const { done } = host.operations.begin('resume', found, async (work) => {
+    try {
+      const resume = async () => {
+        const vm = await afresh(host, found)
+        if (host.machines.get(vm.path) !== undefined) host.machines.refuseRunning(vm, 'It needs no resuming.')
+        const saved = await readSaved(vm.path)
+        if (saved === undefined) throw new Failure('vm_not_suspended', `"${name}" is not suspended any more.`, { name })
+        work.step('reading the memory')
+        const { hasDisplay, sharedDirectories } = saved
+        await host.machines.start(vm, { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved }, work)
+      }
+      await alone(host, found, resume, work.signal)
+    } finally {
+      host.machines.giveUp(found)
+    }
+  })
+  await done
+  return { message: `Virtual machine resumed: ${name}` }
+}
+
+/**
+ * How a VM that may be suspended is to be started: with its memory and the shared folders that the guest had then, or, with
+ * `discardMemory`, without them. Throws `vm_suspended` where it is to get other folders, and `memory_unreadable`.
+ */
+export const optionsFor = async (
+  host: Host,
+  vm: StoredVm,
+  options: RunOptions,
+  discardMemory: boolean,
+): Promise<RunOptions> => {
+  if (!isSaved(vm.path)) return options
+  if (discardMemory) {
+    await dropSaved(vm.path)
+    host.log.write('info', 'memory_discarded', { vm: vm.name })
+    return options
+  }
+  const saved = await readSaved(vm.path)
+  if (options.sharedDirectories.length > 0 && !isSame(options.sharedDirectories, saved?.sharedDirectories ?? [])) {
+    throw new Failure(
+      'vm_suspended',
+      `Virtual machine is suspended: "${vm.name}". It goes on with the shared folders that it had. ${resumeFirst} ${stopFirst}`,
+      { name: vm.name },
+    )
+  }
+  return { hasDisplay: options.hasDisplay, sharedDirectories: saved?.sharedDirectories ?? [], saved }
+}
+
+const isSame = (one: RunOptions['sharedDirectories'], other: RunOptions['sharedDirectories']): boolean =>
+  JSON.stringify(one.map(wordsOf)) === JSON.stringify(other.map(wordsOf))
+
+const wordsOf = ({ hostPath, tag, readOnly }: RunOptions['sharedDirectories'][number]) => [hostPath, tag, readOnly]
