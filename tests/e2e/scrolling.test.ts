@@ -29,8 +29,10 @@ for (const { kind, role, route } of windows) {
   test(`an element of ${kind} is scrolled, and a scroll that moves nothing says so`, async () => {
     const app = await startLong(on(), kind)
     const target = { pid: app.pid, window_id: app.windowId }
+    // The uppermost: one at the lower edge would be scrolled into view first.
     const element = await until('its elements', async () => {
-      return (await elementsOf(client, target).catch(() => [])).find((each) => each.role === role)
+      const found = (await elementsOf(client, target).catch(() => [])).filter((each) => each.role === role)
+      return found.sort((one, other) => one.frame.y - other.frame.y)[0]
     })
     const scroll = (more: object) =>
       client.call('scroll', { ...target, element_index: element.element_index, by: 'page', amount: 2, ...more })
@@ -81,4 +83,18 @@ test('a button of a page is scrolled with the wheel', async () => {
   const down = await scroll('down')
   expect(down.structured).toMatchObject({ route: 'agent_pointer', moved: true })
   await browser.journal.waitFor('the scroll', ({ type, value }) => type === 'scrolled' && Number(value) > 0, mark)
+})
+
+test('of an application that has not handled the wheel yet it is not said that nothing moved', async () => {
+  const app = await startLong(on(), 'gtk3-list')
+  const target = { pid: app.pid, window_id: app.windowId }
+  const mark = app.journal.mark()
+  process.kill(app.pid, 'SIGSTOP')
+  const scrolled = await client
+    .call('scroll', { ...target, x: 100, y: 100, mode: 'wheel', direction: 'down' })
+    .finally(() => process.kill(app.pid, 'SIGCONT'))
+  expect(scrolled.structured).toMatchObject({ moved: null })
+  expect(scrolled.text).not.toContain('Nothing moved')
+  await app.journal.waitFor('the scroll', ({ type, value }) => type === 'scrolled' && Number(value) > 0, mark)
+  await endApplication(on(), app)
 })
