@@ -8,9 +8,11 @@ let phone: FakePhone
 
 beforeAll(async () => {
   phone = await startFakePhone()
-}, 120_000)
+})
 
-afterAll(() => phone[Symbol.asyncDispose](), 60_000)
+afterAll(async () => {
+  await phone?.[Symbol.asyncDispose]()
+})
 
 const ask = (command: string, params?: Fields) => phone.computer.ask(command, params)
 const send = (command: string, params?: Fields) => phone.computer.send(command, params)

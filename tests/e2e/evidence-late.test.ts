@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { evidence } from '@backlot/contract/limits'
+import { evidence, late as following } from '@backlot/contract/limits'
 import { endApplication, lateToolkits, startChromium, startLate } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import {
@@ -53,15 +53,27 @@ const tellsTheTruth = async (app: Buttons): Promise<void> => {
   }
   expect(await pressButton(client, app, 'Nothing')).toMatchObject({ effect: 'unverified', late: [] })
   expect(await rest(app)).not.toHaveProperty('late')
-  for (const button of slow) {
+  for (const button of slow) await tellsLater(app, button)
+}
+
+const tellsLater = async (app: Buttons, button: Button): Promise<void> => {
+  for (let times = 0; times < 5; times += 1) {
     const { mark, effect } = await pressButton(client, app, button)
-    // A busy machine may answer after the effect, which then confirms it.
+    const answered = performance.now()
     await effectOf(app.journal, button, mark)
-    if (effect === 'confirmed') continue
+    // A busy machine may answer after the effect, which then confirms it.
+    if (effect === 'confirmed') return
+    if (performance.now() - answered > following.followMs - following.lookEveryMs) {
+      // It is so busy that the effect came when nobody looked any more, or just before: that shows nothing.
+      await rest(app)
+      continue
+    }
     const late = await toldLate(client)
     expect(late).toEqual([expect.objectContaining({ after: 'click', ...app.target, detail: expect.any(String) })])
     expect(await rest(app)).not.toHaveProperty('late')
+    return
   }
+  throw new Error(`the effect of "${button}" came too late five times`)
 }
 
 test.each(lateToolkits)(
@@ -140,13 +152,18 @@ test('an application that speaks all the time confirms nothing late', async () =
   const app = buttonsOf(application)
   const spoke = Date.now()
   await until('it to have spoken for a while', () => Date.now() - spoke > 2_500)
+  let unverified = 0
   for (let times = 0; times < 4; times += 1) {
-    expect(await pressButton(client, app, 'Nothing')).toMatchObject({ effect: 'unverified', late: [] })
+    const { effect, kinds, late } = await pressButton(client, app, 'Nothing')
+    expect(late).toEqual([])
+    if (effect === 'unverified') unverified += 1
+    // On a busy machine it may be silent for long enough that its next word counts as an answer.
+    else expect(kinds).toEqual(['person_undisturbed', 'application_reacted'])
     const pressed = Date.now()
     await until('what comes late to be told', () => Date.now() - pressed > 2_200)
-    const { late } = await client.ask<{ late?: unknown }>('get_screen_size')
-    expect(late).toBeUndefined()
+    expect(await client.ask('get_screen_size')).not.toHaveProperty('late')
   }
+  expect(unverified).toBeGreaterThan(1)
   await endApplication(on(), application)
 })
 

@@ -10,9 +10,11 @@ let phone: FakePhone
 
 beforeAll(async () => {
   phone = await startFakePhone()
-}, 120_000)
+})
 
-afterAll(() => phone[Symbol.asyncDispose](), 60_000)
+afterAll(async () => {
+  await phone?.[Symbol.asyncDispose]()
+})
 
 const device = async () => {
   sandboxHome()

@@ -1,5 +1,14 @@
 /** `adb` and `adbd` as Debian has them, unpacked and never installed, fetched at the first run and kept. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 const kept = join(import.meta.dir, '../../target/clients')
@@ -44,7 +53,8 @@ export const adbPrograms = async (): Promise<AdbPrograms> => {
 }
 
 const fetch = async (folder: string): Promise<void> => {
-  const next = `${folder}.${process.pid}`
+  mkdirSync(kept, { recursive: true })
+  const next = mkdtempSync(`${folder}.`)
   try {
     mkdirSync(join(next, 'apt/lists/partial'), { recursive: true })
     mkdirSync(join(next, 'apt/cache/archives/partial'), { recursive: true })

@@ -152,8 +152,15 @@ export const endedDesktop = async (all: EndedDesktops, round: Round): Promise<st
     return existsSync(runtime) ? readdirSync(runtime).filter((name) => name.includes(`-${owner.pid}-`)) : []
   }
   const left = () => [...processesMarked(mark), ...desktops().map((name) => `folder ${name}`)]
-  await until(`the end of round ${number}`, () => left().length === 0, 60_000).catch(() => undefined)
-  const found = left()
+  // One look may miss who starts another and ends.
+  let found = left()
+  let emptyLooks = 0
+  const isEmpty = () => {
+    found = left()
+    emptyLooks = found.length === 0 ? emptyLooks + 1 : 0
+    return emptyLooks > 1
+  }
+  await until(`the end of round ${number}`, isEmpty, 60_000).catch(() => undefined)
   if (found.length === 0) rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
   return found
 }

@@ -55,6 +55,7 @@ add device 2: @TOUCH@
 
 /** Starts one that has booted; settles when the adb server has it. */
 export const startFakeDevice = async (): Promise<FakeDevice> => {
+  const { adb, adbd, libraries } = await adbPrograms()
   const state = mkdtempSync(join(tmpdir(), 'device-'))
   const set = (name: string, content: string | Uint8Array) => writeFileSync(join(state, name), content)
   set('journal', '')
@@ -70,7 +71,6 @@ export const startFakeDevice = async (): Promise<FakeDevice> => {
   head.writeUInt32LE(fakeScreen.width, 0)
   head.writeUInt32LE(fakeScreen.height, 4)
   set('screen.raw', head)
-  const { adb, adbd, libraries } = await adbPrograms()
   const log = openSync(join(state, 'log'), 'w')
   const child = Bun.spawn(
     [

@@ -1,5 +1,6 @@
 /** What tests with VMs share and a run makes once, before tests whose changes to files are thrown away. */
 import { findAcceleration } from './acceleration.ts'
+import { adbPrograms } from './adb-programs.ts'
 import { buildAnewWhereBuilderChanged } from './image.ts'
 import { npmComputer, npmWith } from './npm-with.ts'
 import { packOnce } from './packed.ts'
@@ -10,7 +11,9 @@ import { pythonWith } from './python-with.ts'
 export const prepare = async (jobs: readonly string[]): Promise<void> => {
   // Without a registry the tests that need it say so.
   const clients = Object.values(pythonClients).map((client) => pythonWith(...[client].flat()))
-  const packages: Promise<unknown>[] = [...clients, npmWith(npmComputer)].map((made) => made.catch(() => undefined))
+  const packages: Promise<unknown>[] = [...clients, npmWith(npmComputer), adbPrograms()].map((made) =>
+    made.catch(() => undefined),
+  )
   if (jobs.some((name) => name.includes('/packages'))) packages.push(packOnce())
   await Promise.all([buildAnewWhereBuilderChanged(), findAcceleration(), ...packages])
 }
