@@ -162,7 +162,7 @@ test("the stop key works on the person's keyboard, whichever window has the focu
     expect(await driver('status')).toMatchObject({ paused: true, paused_by: 'stop_key' })
     await resumesWith(client, before)
   } finally {
-    await set('')
+    expect(await set('')).toMatchObject({ status: 0 })
   }
   await pressAsPerson('ctrl+alt+F7')
   await client.ask('press_key', press())

@@ -41,7 +41,7 @@ export class StopKeyWatch {
     const watching = this.open(combination)
     this.#watching = watching
     try {
-      void this.#attend(await watching, watching)
+      void this.#attend(await watching, watching, combination)
     } catch (error) {
       this.#forget(watching)
       throw error
@@ -57,10 +57,10 @@ export class StopKeyWatch {
     watch?.close()
   }
 
-  async #attend(watch: StopKey, watching: Promise<StopKey>): Promise<void> {
+  async #attend(watch: StopKey, watching: Promise<StopKey>, combination: string): Promise<void> {
     try {
       while (this.#watching === watching) {
-        if ((await watch.pressed(waitMs)) && (await this.#isWanted())) this.brake.pause('stop_key')
+        if ((await watch.pressed(waitMs)) && (await this.#isWanted(combination))) this.brake.pause('stop_key')
       }
     } catch {
       // Whatever ended the watch, the next action opens it again, or says why it cannot.
@@ -71,8 +71,7 @@ export class StopKeyWatch {
   }
 
   /** Whether the person has not chosen another key since; when in doubt the brake goes on. */
-  async #isWanted(): Promise<boolean> {
-    const combination = this.#combination
+  async #isWanted(combination: string): Promise<boolean> {
     return (await this.wanted().catch(() => combination)) === combination
   }
 
