@@ -1,5 +1,5 @@
 /** A VM host of its own for a test: `backlot serve` with a throw-away home. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,8 +23,8 @@ const killVms = async (home: string): Promise<void> => {
 /** Waits until nothing runs that was started with that home: what a service has asked for may outlive it by a moment. */
 const ended = (home: string): Promise<true> =>
   until('what used the home of the service to end', () => {
-    const files = [...new Bun.Glob('[0-9]*/environ').scanSync({ cwd: '/proc', onlyFiles: false })]
-    return !files.some((file) => usesHome(join('/proc', file), home))
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+    return !pids.some((pid) => usesHome(join('/proc', pid, 'environ'), home))
   })
 
 const usesHome = (file: string, home: string): boolean => {
