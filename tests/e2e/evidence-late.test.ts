@@ -32,9 +32,6 @@ afterAll(async () => {
 const rest = ({ target }: Buttons, by = client) =>
   by.ask<{ late?: readonly Late[] }>('wait_for', { ...target, condition: 'still', still_ms: 1_300, timeout_ms: 20_000 })
 
-/** Milliseconds after which an answer comes however busy the application is. */
-const answersWithinMs = evidence.ceilingMs
-
 const slow: readonly Button[] = ['After 150', 'After 300', 'Fetched']
 
 /** What acts at once is confirmed, what does nothing is not, and what acts later is told once with a later answer. */
@@ -42,38 +39,52 @@ const tellsTheTruth = async (app: Buttons): Promise<void> => {
   await rest(app)
   // It reads nothing while it works slowly, or its page does not: that is no rest.
   for (const button of ['At once', 'Slowly'] as const) {
-    const { effect, mark, tookMs } = await pressButton(client, app, button)
-    if (effect !== 'confirmed') {
-      // On a busy machine it takes longer than an answer waits.
-      expect(tookMs).toBeGreaterThan(answersWithinMs)
+    await unlessBusy(evidence.ceilingMs, async () => {
+      const { effect, mark, tookMs } = await pressButton(client, app, button)
       await effectOf(app.journal, button, mark)
-      expect(await toldLate(client)).toHaveLength(1)
-    }
-    await rest(app)
+      await rest(app)
+      if (effect !== 'confirmed') throw new NotSeen(`"${button}" is ${effect}`, tookMs)
+    })
   }
   expect(await pressButton(client, app, 'Nothing')).toMatchObject({ effect: 'unverified', late: [] })
   expect(await rest(app)).not.toHaveProperty('late')
-  for (const button of slow) await tellsLater(app, button)
+  for (const button of slow) await unlessBusy(150, () => tellsLater(app, button))
+}
+
+/** What shows nothing where the machine was busy. */
+class NotSeen extends Error {
+  constructor(
+    what: string,
+    readonly tookMs: number,
+  ) {
+    super(`${what} after ${Math.round(tookMs)} ms`)
+  }
+}
+
+/** Tries again, four times at most, after an answer that took longer than it does when the machine has time. */
+const unlessBusy = async (quickMs: number, attempt: () => Promise<void>): Promise<void> => {
+  for (let again = 4; ; again -= 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof NotSeen) || error.tookMs < quickMs || again === 0) throw error
+    }
+  }
 }
 
 const tellsLater = async (app: Buttons, button: Button): Promise<void> => {
-  for (let times = 0; times < 5; times += 1) {
-    const { mark, effect } = await pressButton(client, app, button)
-    const answered = performance.now()
-    await effectOf(app.journal, button, mark)
-    // A busy machine may answer after the effect, which then confirms it.
-    if (effect === 'confirmed') return
-    if (performance.now() - answered > following.followMs - following.lookEveryMs) {
-      // It is so busy that the effect came when nobody looked any more, or just before: that shows nothing.
-      await rest(app)
-      continue
-    }
-    const late = await toldLate(client)
-    expect(late).toEqual([expect.objectContaining({ after: 'click', ...app.target, detail: expect.any(String) })])
-    expect(await rest(app)).not.toHaveProperty('late')
-    return
-  }
-  throw new Error(`the effect of "${button}" came too late five times`)
+  const { mark, effect, tookMs } = await pressButton(client, app, button)
+  const answered = performance.now()
+  await effectOf(app.journal, button, mark)
+  // A busy machine may answer after the effect, which then confirms it.
+  if (effect === 'confirmed') return
+  const laterMs = performance.now() - answered
+  const late = await toldLate(client, 4 * following.followMs).catch(() => undefined)
+  const rested = await rest(app)
+  // An effect is followed for a while only.
+  if (late === undefined) throw new NotSeen(`"${button}" is not told`, Math.max(tookMs, laterMs - following.followMs))
+  expect(late).toEqual([expect.objectContaining({ after: 'click', ...app.target, detail: expect.any(String) })])
+  expect(rested).not.toHaveProperty('late')
 }
 
 test.each(lateToolkits)(
@@ -127,9 +138,7 @@ test('what comes late is told to the session that acted, and to no other', async
   const app = buttonsOf(application)
   await using other = await connect(on())
   await rest(app)
-  const { mark } = await pressButton(client, app, 'Fetched')
-  await effectOf(app.journal, 'Fetched', mark)
-  expect(await toldLate(client)).toHaveLength(1)
+  await unlessBusy(150, () => tellsLater(app, 'Fetched'))
   expect(await other.ask('get_screen_size')).not.toHaveProperty('late')
   // Two sessions on one window: the one that acts next is told that what it sees may be the other's.
   await rest(app)

@@ -100,9 +100,13 @@ const windowOf = async (client: McpClient, { pid, window_id }: Target) => {
 export const effectOf = (journal: Journal, button: Button, mark: number) =>
   journal.waitFor(`the effect of "${button}"`, ({ type, of }) => type === 'effect' && of === button, mark)
 
-/** Asks for nothing in particular until something that came late is told. */
-export const toldLate = (client: McpClient, session: Record<string, unknown> = {}): Promise<readonly Late[]> =>
-  until('what came late', async () => {
-    const { late } = await client.ask<{ late?: readonly Late[] }>('get_screen_size', session)
-    return late
-  })
+/** Asks for nothing in particular until something that came late is told; fails when nothing is within the time. */
+export const toldLate = (client: McpClient, patienceMs?: number): Promise<readonly Late[]> =>
+  until(
+    'what came late',
+    async () => {
+      const { late } = await client.ask<{ late?: readonly Late[] }>('get_screen_size')
+      return late
+    },
+    patienceMs,
+  )

@@ -126,6 +126,9 @@ export const accessibleActionTimeoutMs = 2_000
 /** Milliseconds that a value may take to appear after keys or a click have set it. */
 export const valueAppearsMs = 2_500
 
+/** Milliseconds for which an application that is choosing from its own list may leave questions unanswered. */
+export const busyApplicationMs = 12_000
+
 /** Watching an action for its effect. */
 export const evidence = {
   /** Milliseconds at most, unless the configuration says otherwise. */

@@ -1,6 +1,6 @@
 /** Choosing from a list that has its options only while it is open: opened, chosen from and closed in one call. */
 import { Failure } from '@backlot/contract/failure'
-import { accessibleActionTimeoutMs, valueAppearsMs } from '@backlot/contract/limits'
+import { accessibleActionTimeoutMs, busyApplicationMs, valueAppearsMs } from '@backlot/contract/limits'
 import type { AxOption } from '@backlot/native'
 import { afterGesture } from '../action/evidence.ts'
 import { intoView } from '../action/into-view.ts'
@@ -96,7 +96,7 @@ const readShown = async (call: Call, found: Found, value: string, evidence: read
   return { route: 'agent_keyboard', confirmed: shown?.confirmed === true, value: shown?.value ?? null, evidence }
 }
 
-/** Reads until it is as wanted, for a while. */
+/** Reads until it is as wanted, for a while; what keeps the application from answering, as drawing its first list does, does not count. */
 const waitFor = async <T>(
   call: Call,
   { window: { pid } }: Found,
@@ -104,10 +104,22 @@ const waitFor = async <T>(
   isWanted: (now: T) => boolean,
 ): Promise<T> => {
   const accessibility = await call.driver.accessibility()
-  const deadline = performance.now() + valueAppearsMs
+  const latest = performance.now() + busyApplicationMs
+  let deadline = performance.now() + valueAppearsMs
+  const answer = async (): Promise<T> => {
+    for (;;) {
+      try {
+        return await read()
+      } catch (error) {
+        const at = performance.now()
+        if (Failure.from(error).code !== 'accessibility_timeout' || at >= latest) throw error
+        deadline = Math.min(latest, at + valueAppearsMs)
+      }
+    }
+  }
   for (;;) {
     const events = accessibility.generation(pid)
-    const now = await read()
+    const now = await answer()
     const remaining = deadline - performance.now()
     if (isWanted(now) || remaining <= 0) return now
     await accessibility.waitForEvent(pid, events, Math.ceil(Math.min(remaining, 50)))
