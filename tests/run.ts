@@ -23,6 +23,7 @@ import { type Job, plan, unitTests } from './runner/job.ts'
 import { Contents, keepResults, type Results, readNumbers, readResults, writeNumbers } from './runner/kept.ts'
 import { added, adoptDescendants, descendants, onlyRun, traces } from './runner/machine.ts'
 import { longestFirst, pool } from './runner/pool.ts'
+import { Pressure } from './runner/pressure.ts'
 import { Tree } from './runner/reach.ts'
 import { type Done, failures, line, times } from './runner/report.ts'
 import { changedFiles, hashesOf, nearestFirst, reaching, unchanged } from './runner/select.ts'
@@ -49,6 +50,10 @@ const filter = positionals[0]
 /** By how much jobs may use more than there is, by what they were seen to use: they seldom use all of it at once. In CI, whose
  * machine may be busy with other things, they may not. */
 const overbooked = 1.25
+/** Processes for each processor that may be ready to run where a further job begins. */
+const mostRunnable = 2
+/** Milliseconds in which a job shows what it uses. */
+const showsItselfMs = 1_000
 /** Percent of a processor that a job uses of which nothing is known. */
 const usualLoad = 50
 const percent = ({ seconds, cpuSeconds }: Result): number => Math.round((100 * cpuSeconds) / Math.max(seconds, 0.1))
@@ -154,9 +159,16 @@ const ordered = longestFirst(jobs, known)
 const loads = readNumbers(loadsFile)
 // Half of the jobs mostly wait: as many run as use the processors up, four for each at most.
 const used = ({ name }: Job): number => (loads.get(name) ?? usualLoad) / 100
-const room = { width, processors: values.jobs === undefined ? cores * (inCi ? 1 : overbooked) : width, used }
+const isCounted = values.jobs === undefined
+using pressure = new Pressure()
+// Another machine may be slower than the shares say.
+let begunAt = Number.NEGATIVE_INFINITY
+const isBusy = () =>
+  isCounted && (pressure.average > mostRunnable * cores || performance.now() - begunAt < showsItselfMs)
+const room = { width, processors: isCounted ? cores * (inCi ? 1 : overbooked) : width, used, isBusy }
 await pool(values.changed ? nearestFirst(ordered, tree, changed) : ordered, room, async (job) => {
   if (values.bail && done.some(({ result }) => result.counts.failed > 0)) return
+  begunAt = performance.now()
   const result = await execute(job, place)
   const entry = { job, result }
   done.push(entry)

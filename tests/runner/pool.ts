@@ -8,14 +8,21 @@ export interface Room<T> {
   readonly processors?: number
   /** Processors that an item uses while it runs. */
   readonly used?: (item: T) => number
+  /** True while the machine has no time for a further item; two run all the same. */
+  readonly isBusy?: () => boolean
+  /** Milliseconds between two questions whether it is busy. @default 500 */
+  readonly lookAgainMs?: number
 }
+
+/** Items that run however busy the machine is. */
+const leastWidth = 2
 
 /**
  * Runs `work` on every item, in the order given but for items that use more than is free, which wait until there is room
  * for them; settles when all have ended.
  */
 export async function pool<T>(items: readonly T[], room: Room<T>, work: (item: T) => Promise<void>): Promise<void> {
-  const { width, processors = Number.POSITIVE_INFINITY, used = () => 0 } = room
+  const { width, processors = Number.POSITIVE_INFINITY, used = () => 0, isBusy = () => false } = room
   const waiting = [...items]
   const running = new Set<Promise<void>>()
   let busy = 0
@@ -23,6 +30,10 @@ export async function pool<T>(items: readonly T[], room: Room<T>, work: (item: T
     const next = waiting.findIndex((item) => running.size === 0 || busy + used(item) <= processors)
     if (next === -1 || running.size >= Math.max(1, width)) {
       await Promise.race(running)
+      continue
+    }
+    if (running.size >= leastWidth && isBusy()) {
+      await Promise.race([...running, Bun.sleep(room.lookAgainMs ?? 500)])
       continue
     }
     const [item] = waiting.splice(next, 1) as [T]
