@@ -25,9 +25,10 @@ fn long_text(count: usize) -> String {
     (' '..='~').chain("ÄÖÜäöüßéñЖй世界😀€".chars()).cycle().take(count).collect()
 }
 
-/// Two thousand characters that the us layout has keys for, capitals and symbols among them: no keycode is lent.
+/// Characters that the us layout has keys for, capitals and symbols among them: no keycode is lent. A field draws all of its
+/// text again with each of them; the terminal is for long texts.
 fn keyed_text() -> String {
-    (' '..='~').cycle().take(2000).collect()
+    (' '..='~').cycle().take(500).collect()
 }
 
 /// What fields and pages are given on a layout: what has no key there is lent one, each character once.
