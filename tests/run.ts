@@ -51,7 +51,7 @@ const filter = positionals[0]
  * machine may be busy with other things, they may not. */
 const overbooked = 1.25
 /** Processes for each processor that may be ready to run where a further job begins. */
-const mostRunnable = 2
+const mostRunnable = 3
 /** Milliseconds in which a job shows what it uses. */
 const showsItselfMs = 2_000
 /** Percent of a processor that a job uses of which nothing is known. */

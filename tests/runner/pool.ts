@@ -8,14 +8,14 @@ export interface Room<T> {
   readonly processors?: number
   /** Processors that an item uses while it runs. */
   readonly used?: (item: T) => number
-  /** True while the machine has no time for a further item; two run all the same. */
+  /** True while the machine has no time for a further item; three run all the same. */
   readonly isBusy?: () => boolean
   /** Milliseconds between two questions whether it is busy. @default 500 */
   readonly lookAgainMs?: number
 }
 
 /** Items that run however busy the machine is. */
-const leastWidth = 2
+const leastWidth = 3
 
 /**
  * Runs `work` on every item, in the order given but for items that use more than is free, which wait until there is room

@@ -80,6 +80,14 @@ fn witnessed(stage: &Stage, window: u32, property: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// What `xprop` says of the active window.
+fn active_by_root(stage: &Stage) -> String {
+    let mut command = Command::new("xprop");
+    let output =
+        command.args(["-root", "_NET_ACTIVE_WINDOW"]).env("DISPLAY", stage.display()).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// A window of a program that takes no request to close it.
 fn plain_window(stage: &Stage) -> (RustConnection, u32) {
     let (conn, screen) = RustConnection::connect(Some(stage.display())).unwrap();
@@ -101,7 +109,8 @@ fn a_window_is_maximised_minimised_and_restored() {
         let (mut stage, desktop, _ending) = managed_by(manager);
         let window = xterm(&mut stage, &desktop);
         let id = window.window_id;
-        wait_for(|| desktop.window_state(id).unwrap().is_active.then_some(())).expect("the active window");
+        let is_active = wait_for(|| desktop.window_state(id).unwrap().is_active.then_some(()));
+        assert!(is_active.is_some(), "{manager:?}: {id:#x} is not active: {}", active_by_root(&stage));
         let size = |state: WindowState| (state.bounds.width, state.bounds.height);
 
         let large = desktop.maximize(id).unwrap();
