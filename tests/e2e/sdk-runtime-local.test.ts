@@ -1,6 +1,6 @@
 /** The runtime `local` as a program sees it that uses the SDK. */
 import { expect, test } from 'bun:test'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Image, runtimes, Sandbox, Snapshot, WarmPool } from '@backlot/sdk'
 import { proving } from '../support/proves.ts'
@@ -154,3 +154,40 @@ test(
   },
   patience,
 )
+
+test('where namespaces do not work a desktop without isolation is had by who accepts one, and by nobody else', async () => {
+  const { folder } = sandboxHome()
+  const before = process.env.PATH
+  const fake = join(folder, 'fake')
+  mkdirSync(fake)
+  writeFileSync(join(fake, 'bwrap'), '#!/bin/sh\necho "bwrap: No permissions to create a new namespace" >&2\nexit 1\n')
+  chmodSync(join(fake, 'bwrap'), 0o755)
+  process.env.PATH = `${fake}:${before}`
+  try {
+    expect(await runtimes.local().check()).toMatchObject({ available: false })
+    const runtime = runtimes.local({ isolation: 'none' })
+    expect(await runtime.check()).toMatchObject({
+      available: true,
+      features: { isolation: 'none', network: ['internet'] },
+    })
+    expect(await codeOf(runtime.applyPool(image, { name: 'bare', size: 1 }))).toBe('unsupported')
+    await using sandbox = await Sandbox.ephemeral(image, { runtime })
+    expect((await sandbox.shell.run('readlink /proc/self/ns/pid')).stdout).toBe(
+      `${readlinkSync('/proc/self/ns/pid')}\n`,
+    )
+    const info = await sandbox.getInfo()
+    expect(info).toMatchObject({ isolation: 'none', status: 'running' })
+    expect(info.warnings).toContainEqual(expect.stringContaining('Nothing parts'))
+    await sandbox.shell.run('echo here >~/kept')
+    const snapshot = await sandbox.snapshot({ memory: false })
+    await using forks = await sandbox.fork(1, { memory: false })
+    await using fresh = await Sandbox.ephemeral(snapshot, { runtime })
+    for (const each of [...forks, fresh]) {
+      expect((await each.shell.run('cat ~/kept')).stdout).toBe('here\n')
+      expect((await each.getInfo()).isolation).toBe('none')
+    }
+    await snapshot.delete()
+  } finally {
+    process.env.PATH = before
+  }
+})

@@ -38,6 +38,18 @@ const features: RuntimeFeatures = {
   resources: ['cpu', 'memoryMb', 'diskGb'],
 }
 
+const unisolatedPool = 'Desktops without isolation are not kept ready; start one when it is needed.'
+
+/** What it can do where they do not, for who accepts a desktop without isolation. */
+const unisolated: RuntimeFeatures = {
+  ...features,
+  isolation: 'none',
+  pool: { unsupported: unisolatedPool },
+  mounts: { unsupported: 'Without namespaces there is no other place for a folder; its programs see all files.' },
+  network: ['internet'],
+  resources: ['cpu', 'memoryMb'],
+}
+
 /** Milliseconds that a start may take where nobody says. */
 const startMs = 120_000
 
@@ -63,6 +75,11 @@ export class LocalRuntime extends Runtime {
       if (found?.works) {
         return { available: true, features: { ...features, isolation: found.level, network: networks as Networks } }
       }
+      if (
+        this.options.isolation === 'none' &&
+        (levels as Level[]).some(({ level, works }) => level === 'none' && works)
+      )
+        return { available: true, features: unisolated }
       return {
         available: false,
         reason: found?.reason ?? 'The installed Backlot has no such sandboxes.',
@@ -75,8 +92,9 @@ export class LocalRuntime extends Runtime {
   }
 
   async start(source: Source, name: string, options: SandboxOptions = {}): Promise<RuntimeInfo> {
+    const unsafe = await this.#unsafeWords(options)
     if (!isImage(source)) {
-      const words = [...startWords(null, name, options, this.options.isolation), `--snapshot=${source.id}`]
+      const words = [...startWords(null, name, options, this.options.isolation), ...unsafe, `--snapshot=${source.id}`]
       return infoOf(await this.#run(['start', ...words], options))
     }
     const image = source as Image
@@ -84,7 +102,7 @@ export class LocalRuntime extends Runtime {
     const installing = dict.layers.findIndex(({ type }) => type === 'apt_install')
     // Among programs of the host nothing is installed.
     const isolation = installing === -1 ? this.options.isolation : 'own-root'
-    const words = ['start', ...startWords(image, name, options, isolation), '--env-from-input']
+    const words = ['start', ...startWords(image, name, options, isolation), ...unsafe, '--env-from-input']
     const begin = async (...more: string[]) =>
       infoOf(
         await this.#run([...words, ...more], options, JSON.stringify(dict.env ?? {})).catch((error) =>
@@ -111,6 +129,13 @@ export class LocalRuntime extends Runtime {
       })
     }
     return info
+  }
+
+  /** What asks for a desktop without isolation: who accepts one is given one where there is no better. */
+  async #unsafeWords(options: CallOptions): Promise<readonly string[]> {
+    if (this.options.isolation !== 'none') return []
+    const check = await this.check(options)
+    return check.available && check.features.isolation === 'none' ? ['--unsafe-no-isolation'] : []
   }
 
   /** Carries out the layers of an image, whose variables the sandbox has already. */
@@ -175,6 +200,7 @@ export class LocalRuntime extends Runtime {
     }
     const installing = layers.findIndex(({ type }) => type === 'apt_install')
     const isolation = installing === -1 ? this.options.isolation : 'own-root'
+    if ((await this.#unsafeWords(options)).length > 0) throw new UnsupportedError(unisolatedPool)
     const words = [name, `--size=${size}`, ...startWords(image, undefined, shared, isolation)]
     const input = JSON.stringify({ env, layers })
     await this.#run(['pool', ...words, '--detach', '--image-from-input'], options, input).catch((error) =>
