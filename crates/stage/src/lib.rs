@@ -25,8 +25,18 @@ pub struct Stage {
 impl Stage {
     /// Starts a bare Xvfb of 1280x800 on a display number of its own choice.
     pub fn bare() -> Result<Self, Error> {
+        Self::with(&["-noreset"])
+    }
+
+    /// The same, but the server begins anew when its last client has gone, as one does that a user starts without flags.
+    pub fn resetting() -> Result<Self, Error> {
+        Self::with(&[])
+    }
+
+    fn with(flags: &[&str]) -> Result<Self, Error> {
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"])
+            .args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+            .args(flags)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 use x11rb::errors::{ConnectError, DisplayParsingError};
-use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
+use x11rb::reexports::x11rb_protocol::parse_display::{ParsedDisplay, parse_display};
 use x11rb::reexports::x11rb_protocol::xauth::get_auth;
 use x11rb::rust_connection::{DefaultStream, PollMode, RustConnection, Stream};
 use x11rb::utils::RawFdContainer;
@@ -91,11 +91,27 @@ pub(crate) fn silence() -> String {
     format!("the X server has not answered within {} s", ANSWER_LIMIT.as_secs())
 }
 
+/// How long a server that resets itself is tried again.
+const RESET_LIMIT: Duration = Duration::from_secs(2);
+/// How long after a connection that was reset the next is tried.
+const RESET_PAUSE: Duration = Duration::from_millis(5);
+
 /// Connects to a display, that of the environment where none is named; answers the number of its screen as well.
 ///
-/// Fails where the server does not answer within ten seconds.
+/// A server that was started without `-noreset` begins anew when its last client has gone (Xserver(1)), and closes who connects at
+/// that moment: it is tried again. Fails where the server does not answer within ten seconds.
 pub fn connect(display: Option<&str>) -> std::result::Result<(XConnection, usize), ConnectError> {
     let named = parse_display(display)?;
+    let deadline = Instant::now() + RESET_LIMIT;
+    loop {
+        match connect_once(&named) {
+            Err(error) if is_reset(&error) && Instant::now() < deadline => std::thread::sleep(RESET_PAUSE),
+            connected => return connected,
+        }
+    }
+}
+
+fn connect_once(named: &ParsedDisplay) -> std::result::Result<(XConnection, usize), ConnectError> {
     let screen = usize::from(named.screen);
     let mut last = ConnectError::from(DisplayParsingError::Unknown);
     for address in named.connect_instruction() {
@@ -112,6 +128,12 @@ pub fn connect(display: Option<&str>) -> std::result::Result<(XConnection, usize
         }
     }
     Err(last)
+}
+
+/// Whether the server closed a connection that it had taken, before it said whether it lets anybody in.
+fn is_reset(error: &ConnectError) -> bool {
+    let closed = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe, ErrorKind::UnexpectedEof];
+    matches!(error, ConnectError::IoError(error) if closed.contains(&error.kind()))
 }
 
 #[cfg(test)]

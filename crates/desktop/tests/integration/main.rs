@@ -6,6 +6,7 @@ mod clipboard;
 mod hanging;
 mod launch;
 mod placing;
+mod resetting;
 mod states;
 mod wallpaper;
 mod windows;
