@@ -173,6 +173,7 @@ await pool(values.changed ? nearestFirst(ordered, tree, changed) : ordered, room
   const entry = { job, result }
   done.push(entry)
   if (result.counts.failed > 0) console.log(result.output)
+  if (job.tests !== undefined && result.counts.passed + result.counts.failed === 0) return
   console.log(line({ job, result }, `${String(done.length).padStart(3)}/${jobs.length}`))
   for (const name of result.failed) console.log(`     failed: ${name}`)
   // An accident ends nothing.
@@ -253,8 +254,10 @@ console.log(`preparing took ${preparedSeconds.toFixed(1)} s`)
 for (const text of times(done, (performance.now() - begun) / 1000, cores)) console.log(text)
 if (unchangedTests > 0)
   console.log(`${unchangedTests} unchanged (they passed with all that they reach as it is now; --all runs them)`)
+const isEmpty = sum.passed === 0 && unchangedTests === 0 && !values.changed
+if (isEmpty && sum.failed === 0)
+  console.log(`no test ran: "${filter ?? ''}" is part of no path, no crate and no test's name`)
 console.log(summary(tally))
 console.log(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped`)
 const isWrong = sum.failed > 0 || (isWhole && tally.errors.length > 0 && !values.record)
-const isEmpty = sum.passed === 0 && unchangedTests === 0 && !values.changed
 process.exit(isWrong || isEmpty ? 1 : 0)

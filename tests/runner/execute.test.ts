@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execute, type Place, topmost } from './execute.ts'
 import type { Job } from './job.ts'
@@ -14,11 +15,11 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(results, { recursive: true }))
 
-/** A job whose one test has this body. */
-const jobOf = async (name: string, body: string): Promise<Job> => {
+/** A job whose one test has this body; `loaded` is run before it, when the file is loaded. */
+const jobOf = async (name: string, body: string, loaded = ''): Promise<Job> => {
   const file = join(results, `${name}.test.ts`)
   const text = `import { expect, test } from 'bun:test'\nimport { writeFileSync } from 'node:fs'\n`
-  await Bun.write(file, `${text}test('acts', () => { ${body} })\n`)
+  await Bun.write(file, `${text}${loaded}\ntest('acts', () => { ${body} })\n`)
   const files = [file.slice(root.length + 1)]
   return { name, runner: 'bun', files, network: 'own', soaks: false, dangerous: false, minutes: 1 }
 }
@@ -54,6 +55,18 @@ for (const [where, apart] of places) {
     expect([result.counts, result.left]).toEqual([{ passed: 1, failed: 0, skipped: 0 }, []])
   })
 }
+
+test('a file none of whose tests is asked for fails by nothing that it makes when it is loaded', async () => {
+  const made = join(tmpdir(), `backlot-unasked-${process.pid}`)
+  const job = await jobOf(
+    'unasked',
+    `expect(1).toBe(1)`,
+    `require('node:fs').mkdirSync('${made}', { recursive: true })`,
+  )
+  const result = await execute({ ...job, tests: 'another name' }, { root, results, apart: isPossible })
+  rmSync(made, { recursive: true, force: true })
+  expect([result.counts, result.failed]).toEqual([{ passed: 0, failed: 0, skipped: 0 }, []])
+})
 
 test.skipIf(!isPossible)('in namespaces, a mount and a file in a shared folder that stay fail the job', async () => {
   const body = `writeFileSync('/dev/shm/word', ''); Bun.spawnSync(['mount', '-t', 'tmpfs', 'x', '/mnt'])`
