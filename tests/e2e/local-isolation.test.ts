@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startComputer } from '../support/computer.ts'
-import { callers, homeOf, type Info, shellInside, type TestHome } from '../support/local.ts'
+import { attemptInside, callers, homeOf, type Info, shellInside, type TestHome } from '../support/local.ts'
 import { proving } from '../support/proves.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -14,24 +14,6 @@ const initOf = (home: TestHome, { name }: Info): number => {
   const run = JSON.parse(readFileSync(join(home.sandboxes, name, 'run.json'), 'utf8')) as { init: { pid: number } }
   return run.init.pid
 }
-
-/** Python in the sandbox: says what became of an attempt. */
-const attempt = (info: Info, code: string): Promise<string> =>
-  shellInside(
-    info,
-    `python3 - <<'END'
-import ctypes, os, signal, socket
-def connect(family, address):
-    with socket.socket(family) as s:
-        s.settimeout(5)
-        s.connect(address)
-try:
-    ${code}
-    print('done')
-except OSError as error:
-    print(type(error).__name__)
-END`,
-  ).then((text) => text.trim())
 
 const refused = /^(?:FileNotFoundError|ProcessLookupError|ConnectionRefusedError|PermissionError|TimeoutError|OSError)$/
 
@@ -45,14 +27,14 @@ describe.each(callers)('from a sandbox of %s', (caller) => {
       const info = await home.start()
       for (const path of [folder, home.folder, '/root', '/etc/shadow', '/sys/kernel', '/work', '/boot', '/media']) {
         expect([path, await shellInside(info, `ls ${path} 2>&1 | grep -c .`)]).toEqual([path, '1\n'])
-        expect(await attempt(info, `os.listdir('${path}') if os.path.isdir('${path}') else open('${path}')`)).toMatch(
-          refused,
-        )
+        expect(
+          await attemptInside(info, `os.listdir('${path}') if os.path.isdir('${path}') else open('${path}')`),
+        ).toMatch(refused)
       }
       expect(await shellInside(info, 'ls /home; cut -d: -f1 /etc/passwd')).toBe('user\nroot\nuser\nnobody\n')
       expect(await shellInside(info, 'env | grep -c BACKLOT_HOME')).toBe('0\n')
       for (const path of ['/usr/bin/new', '/etc/new', '/new', '/run/backlot-program/backlot']) {
-        expect(await attempt(info, `open('${path}', 'w')`)).toMatch(/^(?:OSError|PermissionError)$/)
+        expect(await attemptInside(info, `open('${path}', 'w')`)).toMatch(/^(?:OSError|PermissionError)$/)
       }
     }),
     patience,
@@ -65,9 +47,9 @@ describe.each(callers)('from a sandbox of %s', (caller) => {
       const info = await home.start()
       const settings = ['kernel/core_pattern', 'kernel/modprobe', 'vm/drop_caches', 'kernel/hostname']
       for (const name of settings) {
-        expect(await attempt(info, `open('/proc/sys/${name}', 'w').write('x')`)).toMatch(refused)
+        expect(await attemptInside(info, `open('/proc/sys/${name}', 'w').write('x')`)).toMatch(refused)
       }
-      expect(await attempt(info, "open('/proc/sysrq-trigger', 'w').write('x')")).toMatch(refused)
+      expect(await attemptInside(info, "open('/proc/sysrq-trigger', 'w').write('x')")).toMatch(refused)
       // Its programs are nobody that owns anything here, seen from outside.
       const [, uid] = /^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${initOf(home, info)}/status`, 'utf8')) ?? []
       expect(Number(uid)).toBeGreaterThan(0)
@@ -90,7 +72,7 @@ describe.each(callers)('from a sandbox of %s', (caller) => {
       const outside = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry) && !pids.includes(entry))
       expect(outside.length).toBeGreaterThan(0)
       for (const pid of outside.slice(0, 20)) {
-        expect(await attempt(info, `os.kill(${pid}, 0)`)).toMatch(/^(?:ProcessLookupError|done)$/)
+        expect(await attemptInside(info, `os.kill(${pid}, 0)`)).toMatch(/^(?:ProcessLookupError|done)$/)
       }
       expect(process.kill(process.pid, 0)).toBe(true)
       expect(await shellInside(info, 'readlink /proc/self/ns/pid')).not.toBe(
@@ -122,14 +104,14 @@ describe.each(callers)('from a sandbox of %s', (caller) => {
       await using abstract = Bun.spawn(['python3', '-c', python, `@${name}`], { stdin: 'pipe', stdout: 'pipe' })
       await abstract.stdout.getReader().read()
       const info = await home.start()
-      expect(await attempt(info, `connect(socket.AF_UNIX, '\\0${name}')`)).toBe('ConnectionRefusedError')
+      expect(await attemptInside(info, `connect(socket.AF_UNIX, '\\0${name}')`)).toBe('ConnectionRefusedError')
       const own = (await shellInside(info, 'echo $DISPLAY')).trim()
       for (const address of [`/tmp/.X11-unix/X${display}`, `\\0/tmp/.X11-unix/X${display}`]) {
         if (own === `:${display}`) continue
-        expect(await attempt(info, `connect(socket.AF_UNIX, '${address}')`)).toMatch(refused)
+        expect(await attemptInside(info, `connect(socket.AF_UNIX, '${address}')`)).toMatch(refused)
       }
       for (const path of ['/run/dbus/system_bus_socket', '/run/user/0/bus', '/var/run/docker.sock']) {
-        expect(await attempt(info, `connect(socket.AF_UNIX, '${path}')`)).toBe('FileNotFoundError')
+        expect(await attemptInside(info, `connect(socket.AF_UNIX, '${path}')`)).toBe('FileNotFoundError')
       }
       // The sandbox has a display of its own, whose abstract socket nobody outside meets.
       expect(await shellInside(info, 'xdpyinfo | grep -c dimensions')).toBe('1\n')
@@ -153,13 +135,16 @@ describe.each(callers)('from a sandbox of %s', (caller) => {
         const info = await home.start('--network', network)
         for (const port of ports) {
           for (const host of ['127.0.0.1', '10.0.2.2']) {
-            const said = await attempt(info, `connect(socket.AF_INET, ('${host}', ${port}))`)
+            const said = await attemptInside(info, `connect(socket.AF_INET, ('${host}', ${port}))`)
             expect([network, host, said]).toEqual([network, host, expect.stringMatching(refused)])
           }
         }
         // Its own it has: programs speak with each other over it.
         expect(
-          await attempt(info, "s = socket.create_server(('127.0.0.1', 0)); connect(socket.AF_INET, s.getsockname())"),
+          await attemptInside(
+            info,
+            "s = socket.create_server(('127.0.0.1', 0)); connect(socket.AF_INET, s.getsockname())",
+          ),
         ).toBe('done')
       }
     },
@@ -171,7 +156,7 @@ describe.each(callers)('from a sandbox of %s', (caller) => {
     async () => {
       await using home = homeOf(caller)
       const [info, other] = [await home.start(), await home.start()]
-      expect(await attempt(info, `connect(socket.AF_INET, ('127.0.0.1', ${other.api_port}))`)).toBe(
+      expect(await attemptInside(info, `connect(socket.AF_INET, ('127.0.0.1', ${other.api_port}))`)).toBe(
         'ConnectionRefusedError',
       )
       expect((await fetch(`${other.api_url}/commands`, { headers: { 'X-API-Key': info.api_key } })).status).toBe(401)

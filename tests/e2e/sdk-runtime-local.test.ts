@@ -160,6 +160,8 @@ test('where namespaces do not work a desktop without isolation is had by who acc
   const before = process.env.PATH
   const fake = join(folder, 'fake')
   mkdirSync(fake)
+  // By which Landlock is no wall either.
+  using _ = Bun.listen({ unix: join(folder, 'service'), socket: { data() {} } })
   writeFileSync(join(fake, 'bwrap'), '#!/bin/sh\necho "bwrap: No permissions to create a new namespace" >&2\nexit 1\n')
   chmodSync(join(fake, 'bwrap'), 0o755)
   process.env.PATH = `${fake}:${before}`

@@ -13,7 +13,22 @@ export type Caller = (typeof callers)[number]
 /** An ordinary user whom the system gives 65,536 ids, as `adduser` does; only root can make one. */
 export type CallerWithIds = Caller | 'user-with-ids'
 
+/** Who meets a system that refuses namespaces, as a default container does to its root and to others; only root can make one. */
+export const callersWithoutNamespaces =
+  process.getuid?.() === 0 ? (['root-without-namespaces', 'user-without-namespaces'] as const) : ([] as const)
+export type CallerWithoutNamespaces = 'root-without-namespaces' | 'user-without-namespaces'
+
 const otherUser = 54_321
+
+/** The user of this machine that the root without namespaces is: no test has sockets as it. */
+const containerRoot = 54_322
+
+/** Words before a command that then runs in a user namespace in which no other may be made, without its rights. */
+const withoutNamespaces = (map: '--map-root-user' | '--map-current-user'): string[] => [
+  ...['unshare', '--user', map, '--keep-caps', 'sh', '-c'],
+  'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all -- "$@"',
+  'sh',
+]
 
 /** The first of the ids of the host that `user-with-ids` has beside its own. */
 export const firstSubordinateId = 700_000_000
@@ -49,6 +64,8 @@ export interface TestHome extends AsyncDisposable {
   readonly folder: string
   /** Where the folders of the sandboxes stand. */
   readonly sandboxes: string
+  /** The words before a command that this caller runs. */
+  readonly as: readonly string[]
   /** The whole command line of `backlot local WORDS` as this caller. */
   command(...words: string[]): [string, ...string[]]
   environment: Record<string, string>
@@ -69,14 +86,22 @@ export interface EphemeralSandbox {
 }
 
 /** Makes a home for sandboxes of this caller, to whom /etc/subuid and /etc/subgid give `ids` where it is `user-with-ids`. */
-export const homeOf = (caller: CallerWithIds, ids = `tester:${firstSubordinateId}:65536\n`): TestHome => {
+export const homeOf = (
+  caller: CallerWithIds | CallerWithoutNamespaces,
+  ids = `tester:${firstSubordinateId}:65536\n`,
+): TestHome => {
   const folder = mkdtempSync(join(tmpdir(), 'local-'))
+  const user = caller === 'root-without-namespaces' ? containerRoot : otherUser
   const isOther = caller !== 'root' && process.getuid?.() === 0
-  if (isOther) chownSync(folder, otherUser, otherUser)
+  if (isOther) chownSync(folder, user, user)
   const setpriv = Bun.which('setpriv') ?? 'setpriv'
-  const mapped = caller === 'user-with-ids' ? withIds(folder, ids) : null
-  const as =
-    mapped ?? (isOther ? [setpriv, `--reuid=${otherUser}`, `--regid=${otherUser}`, '--clear-groups', '--'] : [])
+  const hasName = caller === 'user-with-ids' || caller === 'user-without-namespaces'
+  const mapped = hasName ? withIds(folder, ids) : null
+  const as = [
+    ...(mapped ?? (isOther ? [setpriv, `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--'] : [])),
+    ...(caller === 'root-without-namespaces' ? withoutNamespaces('--map-root-user') : []),
+    ...(caller === 'user-without-namespaces' ? withoutNamespaces('--map-current-user') : []),
+  ]
   const { DISPLAY: _, ...plain } = plainEnvironment()
   const environment = { ...plain, BACKLOT_HOME: folder, HOME: folder, BUN_TMPDIR: tmpdir() } as Record<string, string>
   const command = (...words: string[]) => [...as, ...backlotCommand('local', ...words)] as [string, ...string[]]
@@ -99,6 +124,7 @@ export const homeOf = (caller: CallerWithIds, ids = `tester:${firstSubordinateId
   return {
     folder,
     sandboxes: join(folder, 'state/local'),
+    as,
     command,
     environment,
     run,
@@ -135,6 +161,24 @@ export const askInside = async ({ api_url, api_key }: Info, command: string, par
   if (answer.success !== true) throw new Error(`${command}: ${JSON.stringify(answer)}`)
   return answer
 }
+
+/** Runs Python in the sandbox, with a function that connects; gives `done`, or the kind of error of the system. */
+export const attemptInside = (info: Info, code: string): Promise<string> =>
+  shellInside(
+    info,
+    `python3 - <<'END'
+import ctypes, os, signal, socket
+def connect(family, address):
+    with socket.socket(family) as s:
+        s.settimeout(5)
+        s.connect(address)
+try:
+    ${code}
+    print('done')
+except OSError as error:
+    print(type(error).__name__)
+END`,
+  ).then((text) => text.trim())
 
 /** What a shell command in a sandbox prints, errors included. */
 export const shellInside = async (info: Info, command: string): Promise<string> => {

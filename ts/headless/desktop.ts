@@ -1,10 +1,11 @@
 /** A private desktop: an X server, a window manager, a session bus and an accessibility bus that nobody else sees. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { environment, longestSocketPath, privateDesktop } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { withoutSession } from './environment.ts'
+import { givenXServer } from './given-x-server.ts'
 import { deadDesktops, folderName, thisProcess } from './owner.ts'
 import type { PartName } from './part.ts'
 import { firstToEnd, startParts } from './parts.ts'
@@ -20,6 +21,8 @@ export interface DesktopOptions {
   readonly size?: { readonly width: number; readonly height: number }
   /** Whether the X server offers OpenGL, at the price of 45 MB; false when absent. */
   readonly glx?: boolean
+  /** A folder to which `startXServer` wrote what leads to the X server to take; one is started when absent. */
+  readonly xServer?: string | undefined
   /** Its window manager; openbox, the only one configured by us, when absent. */
   readonly windowManager?: WindowManagerName
   /** Openbox's file of the menu that the root window shows at the right button; it has none when absent. */
@@ -130,6 +133,7 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
   const inherited = options.environment ?? process.env
   const timeoutMs = options.timeoutMs ?? privateDesktop.startTimeoutMs
   const programs = findPrograms(inherited.PATH ?? '/usr/local/bin:/usr/bin:/bin', options.windowManager)
+  const xServer = options.xServer === undefined ? null : givenXServer(options.xServer)
   const { runtime } = placesOf(inherited)
   const swept = Promise.all(deadDesktops(runtime).map(sweep))
   const folder = newFolder(runtime)
@@ -141,6 +145,7 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
     await guardian.end()
     throw error
   }
+  if (xServer !== null) writeFileSync(join(folder, 'spared'), `${xServer.pid}\n`)
   const env = { ...withoutSession(inherited), [environment.desktop]: markOf(folder) }
   const size = options.size ?? privateDesktop.size
   const ending = new AbortController()
@@ -152,6 +157,7 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
     env,
     size,
     glx: options.glx ?? false,
+    xServer,
     timeoutMs,
     ending: ending.signal,
   })

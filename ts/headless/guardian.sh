@@ -9,7 +9,8 @@
 #
 # The parents of orphans (subreapers) are killed last, when nothing that descends from them lives: until then what a
 # killed process had just started descends from them. Guardians of desktops within this one are waited for and spared,
-# because the death of their owners is what they wait for.
+# because the death of their owners is what they wait for; and so is an X server that the desktop was given, whose pid
+# stands in the file `spared` of the folder.
 #
 # The socket of a living server goes before the server, because nobody else can take its display number as long as it
 # lives, and when the server is stopped, because it makes none after that; that of a dead one goes only if no other server listens on it by now.
@@ -44,6 +45,7 @@ parents() {
 look() {
   family=" $(having environ "$mark")"
   spared=" $(having cmdline "$0")"
+  if [ -r "$folder/spared" ]; then read -r given <"$folder/spared"; spared="$spared$given "; fi
   table=$(parents)
   dying=
   for pair in $table; do

@@ -2,6 +2,7 @@
 
 export { type DesktopEnd, type DesktopOptions, desktopLost, type PrivateDesktop, startDesktop } from './desktop.ts'
 export { foreignVariables } from './environment.ts'
+export { endXServer, startXServer } from './given-x-server.ts'
 export { startTicksOf, thisProcess } from './owner.ts'
 export type { PartName } from './part.ts'
 export { again } from './processes/again.ts'

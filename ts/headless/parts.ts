@@ -10,6 +10,7 @@ import {
   sessionBusCommand,
 } from './buses.ts'
 import { desktopVariables } from './environment.ts'
+import { type GivenXServer, partOf } from './given-x-server.ts'
 import { type Part, type PartName, startPart } from './part.ts'
 import type { Programs } from './programs.ts'
 import { windowManagerReady } from './window-manager/window-manager.ts'
@@ -29,6 +30,8 @@ export interface PartsOptions {
   readonly env: Readonly<Record<string, string>>
   readonly size: { readonly width: number; readonly height: number }
   readonly glx: boolean
+  /** One that runs already; null where it is started. */
+  readonly xServer: GivenXServer | null
   readonly timeoutMs: number
   /** Once aborted, no further part is started: the guardian may have looked for them already. */
   readonly ending: AbortSignal
@@ -54,18 +57,12 @@ const explainBus = (error: unknown): unknown => {
  * Throws `desktop_not_started` or `user_without_name`, leaving what was started to the guardian.
  */
 export const startParts = async (options: PartsOptions) => {
-  const { programs, folder, env, size, glx, timeoutMs, ending } = options
+  const { programs, folder, env, timeoutMs, ending } = options
   const start = (name: PartName, command: [string, ...string[]], variables: Record<string, string> = {}) =>
     startPart({ name, command, env: { ...env, ...variables }, folder, ending })
 
-  const authority = join(folder, 'x-authority')
-  writeFileSync(authority, xAuthority(randomBytes(16)), { mode: 0o600 })
-  const vncSocket = showsScreen(programs.xServer) ? vncSocketIn(folder) : undefined
-  const screen = { ...size, glx, authority, vncSocket: vncSocketIn(folder) }
-  const server = await start('x_server', xServerCommand(programs.xServer, screen))
-  const number = await server.line(/^\d+$/)
-  writeFileSync(join(folder, 'display'), `${number}\n`)
-  const variables = desktopVariables({ display: `:${number}`, authority, runtime: join(folder, 'run') })
+  const { server, display, authority, vncSocket } = await xServerOf(options, start)
+  const variables = desktopVariables({ display, authority, runtime: join(folder, 'run') })
 
   const row = windowManagerOf(options.windowManager)
   const settings = row.variables(folder, options.menu)
@@ -118,6 +115,24 @@ export const startParts = async (options: PartsOptions) => {
     variables: complete,
     vncSocket,
   }
+}
+
+type Start = (name: PartName, command: [string, ...string[]]) => Promise<Part>
+
+/** The X server, started or given, and what leads to it. */
+const xServerOf = async ({ programs, folder, size, glx, xServer, ending }: PartsOptions, start: Start) => {
+  if (xServer !== null) {
+    const { number, authority, vncSocket } = xServer
+    return { server: partOf(xServer, ending), display: `:${number}`, authority, vncSocket }
+  }
+  const authority = join(folder, 'x-authority')
+  writeFileSync(authority, xAuthority(randomBytes(16)), { mode: 0o600 })
+  const screen = { ...size, glx, authority, vncSocket: vncSocketIn(folder) }
+  const server = await start('x_server', xServerCommand(programs.xServer, screen))
+  const number = await server.line(/^\d+$/)
+  writeFileSync(join(folder, 'display'), `${number}\n`)
+  const vncSocket = showsScreen(programs.xServer) ? screen.vncSocket : undefined
+  return { server, display: `:${number}`, authority, vncSocket }
 }
 
 /** Settles when a window manager has announced itself on the display (EWMH `_NET_SUPPORTING_WM_CHECK`), or is over. */

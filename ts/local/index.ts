@@ -1,6 +1,7 @@
 /** The far side of the `local` runtime: private desktops in namespaces of this Linux. */
 
 export type { SandboxInfo, SandboxState } from './info.ts'
+export type { Confinement } from './isolation/landlock.ts'
 export { type Level, type LevelName, levelNames } from './isolation/level.ts'
 export { findLevels } from './isolation/levels.ts'
 export { networksHere } from './network/network.ts'
@@ -26,12 +27,12 @@ export {
   createSandbox,
   deleteSandbox,
   findSandbox,
+  isolationOfPool,
   listSandboxes,
   lookAt,
   type MadeSandbox,
   markWhole,
   type NewSandbox,
-  refuseWeaker,
   restoreSandbox,
   rootFor,
   stopSandbox,

@@ -5,8 +5,10 @@ import { Failure } from '@backlot/contract/failure'
 import type { FileLock } from '@backlot/native'
 import { infoOf, type SandboxInfo, type SandboxState, stateOf, statusOf } from './info.ts'
 import { isRoot } from './isolation/entering.ts'
+import { landlockWarning } from './isolation/landlock.ts'
 import type { LevelName } from './isolation/level.ts'
 import { levelNames } from './isolation/level.ts'
+import { findLevels, refuseUnavailable } from './isolation/levels.ts'
 import { refuseWalls, unisolatedWarning } from './isolation/unisolated.ts'
 import { makeSandbox, refuseMounts } from './making.ts'
 import { refuseNetwork } from './network/network.ts'
@@ -73,9 +75,30 @@ const refuseIsolation = (weakest: LevelName, root: string | null): void => {
   )
 }
 
-/** Refuses an isolation that no new sandbox gets here; throws `unsupported`. */
-export const refuseWeaker = (base: string, { isolation, isUnisolated }: NewSandbox): void => {
-  if (!isUnisolated) refuseIsolation(isolation, rootFor(base))
+/**
+ * The weakest isolation that a sandbox of a pool has: without namespaces its programs would know their files by the name
+ * that it has before it is claimed. Throws `unsupported` for one that no sandbox gets here.
+ */
+export const isolationOfPool = (base: string, { isolation, isUnisolated }: NewSandbox): LevelName => {
+  if (isUnisolated) {
+    const text = 'Desktops without namespaces are not kept ready; start one when it is needed.'
+    throw new Failure('unsupported', text, { isolation: 'none' })
+  }
+  refuseIsolation(isolation, rootFor(base))
+  return isolation === 'own-root' ? isolation : 'host-programs'
+}
+
+/**
+ * What parts a new sandbox from its host: the strongest that there is. Whether namespaces work is found out for those
+ * alone who accept less; all others learn it from the start.
+ */
+const levelOf = async (base: string, wanted: NewSandbox, root: string | null): Promise<LevelName> => {
+  if (wanted.isUnisolated) return 'none'
+  refuseIsolation(wanted.isolation, root)
+  if (root !== null) return 'own-root'
+  if (levelNames.indexOf(wanted.isolation) <= levelNames.indexOf('host-programs')) return 'host-programs'
+  const working = (await findLevels(base)).find(({ level, works }) => works && level !== 'own-root' && level !== 'none')
+  return working?.level ?? 'host-programs'
 }
 
 /** Makes the files of a sandbox. Throws `sandbox_exists`, `sandbox_busy`, `invalid_argument`, `unsupported`. */
@@ -84,10 +107,16 @@ export const createSandbox = async (base: string, wanted: NewSandbox): Promise<M
   const root = wanted.isUnisolated ? null : wanted.source === null ? rootFor(base) : wanted.source.rootVersion
   if (root !== null && !hasRoot(base, root)) throw rootGone(root)
   if (wanted.source !== null) refuseOtherRoot(wanted.source, root, root === null ? 0 : idsHere().uid)
-  if (wanted.isUnisolated) refuseWalls(wanted)
+  const level = await levelOf(base, wanted, root)
+  if (level === 'landlock' || level === 'none') refuseWalls(level, wanted)
   else {
-    refuseIsolation(wanted.isolation, root)
-    refuseNetwork(wanted.network)
+    try {
+      refuseNetwork(wanted.network)
+    } catch (error) {
+      // Who has no namespaces needs to hear of that first.
+      await refuseUnavailable(base, level)
+      throw error
+    }
   }
   const folder = new Folder(base, name)
   refuseMounts(wanted.mounts, root === null ? folder.user : idsHere().uid)
@@ -100,7 +129,7 @@ export const createSandbox = async (base: string, wanted: NewSandbox): Promise<M
         name,
       })
     }
-    const record = recordOf(folder, wanted, root)
+    const record = recordOf(folder, wanted, level, root)
     await makeSandbox(folder, record, wanted.source)
     // Another program may have removed it before there was a sandbox that has it.
     if (root !== null && !hasRoot(base, root)) throw rootGone(root)
@@ -124,14 +153,19 @@ const freeName = (base: string): string => {
   return name
 }
 
-const recordOf = ({ name, path }: SandboxFolder, wanted: NewSandbox, root: string | null): SandboxRecord => {
+const recordOf = (
+  { name, path }: SandboxFolder,
+  wanted: NewSandbox,
+  isolation: LevelName,
+  root: string | null,
+): SandboxRecord => {
   const now = Date.now()
   const hasDisk = wanted.diskGb === null || isRoot()
   return {
     name,
     origin: path,
     ephemeral: wanted.ephemeral,
-    isolation: wanted.isUnisolated ? 'none' : root === null ? 'host-programs' : 'own-root',
+    isolation,
     root_version: root,
     network: wanted.network,
     mounts: wanted.mounts,
@@ -144,7 +178,8 @@ const recordOf = ({ name, path }: SandboxFolder, wanted: NewSandbox, root: strin
     created_at: new Date(now).toISOString(),
     expires_at: wanted.ttlMs === null ? null : new Date(now + wanted.ttlMs).toISOString(),
     warnings: [
-      ...(wanted.isUnisolated ? [unisolatedWarning] : []),
+      ...(isolation === 'none' ? [unisolatedWarning] : []),
+      ...(isolation === 'landlock' ? [landlockWarning] : []),
       ...otherDistro(wanted, root),
       ...(hasDisk ? [] : ['The disk is not limited: only root can mount one of a size.']),
     ],

@@ -7,9 +7,10 @@ import { Failure } from '@backlot/contract/failure'
 import { infoOf, type SandboxInfo } from './info.ts'
 import { inside, isRoot, type Shown, wordsFor } from './isolation/entering.ts'
 import { hostPrograms } from './isolation/host-programs.ts'
-import { findLevels } from './isolation/levels.ts'
+import { endLandlock, landlockVariables, landlockWords } from './isolation/landlock.ts'
+import { refuseUnavailable } from './isolation/levels.ts'
 import { makeLimits, removeLimits } from './isolation/limits.ts'
-import { unisolatedSocket, unisolatedVariables, unisolatedWords } from './isolation/unisolated.ts'
+import { inGroups, serverWords, socketWithoutNamespaces, unisolatedVariables } from './isolation/unisolated.ts'
 import { makeShare, refuseLinks, shownTo } from './making.ts'
 import { type Forwarder, startForwarder } from './network/forwarder.ts'
 import { carryInternet, type NetworkCarrier } from './network/network.ts'
@@ -68,16 +69,11 @@ export const startSandbox = async (options: RunOptions): Promise<RunningSandbox>
   run = { ...supervisedHere(), mark: randomBytes(16).toString('hex'), init: null, port: forwarder.port }
   writeRecord(folder.run, run)
   opening.defer(() => rmSync(folder.run, { force: true }))
-  const words = isUnisolated(record)
-    ? unisolatedWords(options, limits.files, run.port)
-    : wordsOf(options, limits.files, run)
+  const { words, variables } = entryOf(options, limits.files, run)
   const child = Bun.spawn(words, {
     cwd: '/',
     // Not in its arguments, which every user of the host reads.
-    env: {
-      ...variablesOf(options),
-      ...(isUnisolated(record) ? { ...unisolatedVariables(options), USER: userInfo().username } : {}),
-    },
+    env: { ...variablesOf(options), ...variables },
     // It ends with this process, also where that dies before bwrap has asked the kernel for the same.
     stdin: 'pipe',
     stdout: 'pipe',
@@ -88,13 +84,14 @@ export const startSandbox = async (options: RunOptions): Promise<RunningSandbox>
     carrier?.end()
     if (run !== null) await endNamespace(run)
     await child.exited
+    await endLandlock(folder)
   })
-  const output = watch(child, log, isUnisolated(record) ? unisolatedSocket(folder) : socketUrl)
+  const output = watch(child, log, hasNamespaces(record) ? socketUrl : socketWithoutNamespaces(folder))
   const giveUp = failing(options, child, log)
   const init = await Promise.race([output.init, giveUp]).catch((error) => explained(error, options))
   run = { ...run, init: recordOf(init) }
   writeRecord(folder.run, run)
-  if (record.network === 'internet' && !isUnisolated(record)) {
+  if (record.network === 'internet' && hasNamespaces(record)) {
     carrier = await Promise.race([
       carryInternet(init, record.isolation === 'own-root', (bytes) => log.say(new TextDecoder().decode(bytes).trim())),
       giveUp,
@@ -129,18 +126,23 @@ const claimOf =
     throw new Failure('sandbox_not_started', `The socket of the sandbox cannot be called: ${errors.trim()}`)
   }
 
-const isUnisolated = ({ isolation }: SandboxRecord): boolean => isolation === 'none'
+const hasNamespaces = ({ isolation }: SandboxRecord): boolean => isolation !== 'landlock' && isolation !== 'none'
+
+/** What is started, and its variables beside those that all sandboxes have. */
+const entryOf = (options: RunOptions, cgroups: readonly string[], run: RunRecord) => {
+  if (hasNamespaces(options.record)) return { words: wordsOf(options, cgroups, run), variables: {} }
+  const user = { USER: userInfo().username }
+  if (options.record.isolation === 'landlock') {
+    return { words: landlockWords(options, cgroups, run), variables: { ...landlockVariables(options), ...user } }
+  }
+  const words = inGroups(cgroups, serverWords(options, run.port))
+  return { words, variables: { ...unisolatedVariables(options), ...user } }
+}
 
 /** Where namespaces do not work here at all, that is told rather than how one sandbox met it. */
 const explained = async (error: unknown, { folder, record: { isolation } }: RunOptions): Promise<never> => {
-  const level = (await findLevels(folder.base)).find(({ level }) => level === isolation)
-  if (level === undefined || level.works || Failure.from(error).code !== 'sandbox_not_started') throw error
-  const { reason, remedy } = level
-  throw new Failure(
-    'runtime_unavailable',
-    `No sandbox can be started here: ${reason} ${remedy === null ? '`backlot local levels` tells more.' : `What helps: ${remedy}`}. A desktop without any isolation is had by --unsafe-no-isolation.`,
-    { reason, remedy },
-  )
+  if (Failure.from(error).code === 'sandbox_not_started') await refuseUnavailable(folder.base, isolation)
+  throw error
 }
 
 const wordsOf = ({ folder, record, executable }: RunOptions, cgroups: readonly string[], { mark, port }: RunRecord) => {

@@ -1,5 +1,6 @@
 /** The removal of what those have left who were killed: every look at the sandboxes begins with it. */
 import { readdirSync, rmSync } from 'node:fs'
+import { endLandlock } from './isolation/landlock.ts'
 import { removeLimits } from './isolation/limits.ts'
 import { countsHere, endNamespace, isAlive, isElsewhere } from './processes.ts'
 import { remainders, removeTree, SandboxFolder, sandboxFolders } from './state/folder.ts'
@@ -15,6 +16,7 @@ export const endRun = async (folder: SandboxFolder): Promise<void> => {
   const run = folder.readRun()
   if (run === null) return
   if (countsHere(run)) await endNamespace(run)
+  if (countsHere(run)) await endLandlock(folder)
   await removeLimits(folder.origin)
   rmSync(folder.run, { force: true })
 }

@@ -671,6 +671,14 @@ export interface AxWritten {
   value: string | null
 }
 
+/**
+ * Becomes a program, named by its absolute path, in a folder, with that environment alone, without any capability, and kept
+ * to the rules with all that it starts.
+ *
+ * Throws `internal` where that fails: the thread that called is kept to the rules then, and has to end its process.
+ */
+export declare function becomeInLandlock(rules: LandlockRules, program: string, arguments: Array<string>, folder: string, env: Record<string, string>): void
+
 /** A TCP socket of this machine that a program called from. */
 export interface CallerSocket {
   /** A name that no other socket gets until the machine starts again. */
@@ -1035,6 +1043,12 @@ export interface Glance {
   calm_ms?: number
 }
 
+/**
+ * Whether this kernel keeps a program to its files, TCP ports, signals and abstract sockets (version 6 of Landlock's
+ * interface, Linux 6.12), found out by keeping a thread that ends to them.
+ */
+export declare function hasLandlock(): boolean
+
 /** A cursor that hid by itself. */
 export interface HiddenCursor {
   /** Its name. */
@@ -1078,6 +1092,16 @@ export interface KeyPress {
   count?: number
   /** Where the agent's pointer rests; null for any visible point of the window. */
   at?: LocalPoint | null
+}
+
+/** What a program is kept to; what is not there is left out. */
+export interface LandlockRules {
+  /** Files and folders that it reads and whose programs it runs. */
+  readable: Array<string>
+  /** Files and folders that it changes too. */
+  writable: Array<string>
+  /** TCP ports, of any machine, that it calls. */
+  ports: Array<number>
 }
 
 /** An application that was launched. */

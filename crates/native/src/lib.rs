@@ -11,6 +11,7 @@ mod disk;
 mod failure;
 mod hypervisor;
 mod input;
+mod landlock;
 mod lock;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]

@@ -17,6 +17,8 @@ use rustix::process::{Signal, geteuid, getpid, set_child_subreaper, set_parent_p
 
 #[path = "linux/holders.rs"]
 pub mod holders;
+#[path = "linux/landlock.rs"]
+pub mod landlock;
 #[path = "linux/sockets.rs"]
 pub mod sockets;
 

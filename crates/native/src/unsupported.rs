@@ -72,3 +72,29 @@ pub mod holders {
         true
     }
 }
+
+/// There is no Landlock.
+pub mod landlock {
+    use std::collections::HashMap;
+
+    /// What would be left to a program.
+    #[derive(Default)]
+    pub struct Rules {
+        pub readable: Vec<String>,
+        pub writable: Vec<String>,
+        pub ports: Vec<u16>,
+    }
+
+    /// Why it is kept to nothing.
+    pub type Error = std::io::Error;
+
+    /// Refuses.
+    pub fn restrict(_: &Rules) -> Result<(), Error> {
+        Err(Error::from(std::io::ErrorKind::Unsupported))
+    }
+
+    /// Refuses.
+    pub fn become_program(_: &Rules, _: &str, _: &[String], _: &str, _: HashMap<String, String>) -> Error {
+        Error::from(std::io::ErrorKind::Unsupported)
+    }
+}

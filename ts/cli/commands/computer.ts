@@ -18,7 +18,7 @@ export const command: Command = {
   usage: `backlot computer [--desktop] [--size WxH] [--session DIR] [--port N] [--view-port N] [--host ADDRESS]
                         [--key-file PATH] [--name NAME] [--open]
        backlot computer --listen unix:PATH [--forwarded-port N] [--until-input-ends] [--desktop] [--size WxH]
-                        [--session DIR] [--key-file PATH]
+                        [--session DIR] [--x-server DIR] [--key-file PATH]
        backlot computer --android [--serial SERIAL] [--port N] [--host ADDRESS] [--key-file PATH] [--name NAME] [--open]
        backlot computer --android [--serial SERIAL] --listen unix:PATH [--key-file PATH]
 
@@ -28,6 +28,8 @@ export const command: Command = {
   --session DIR      What the private desktop shows beside its windows: DIR/menu.xml, openbox's menu of the root window;
                      DIR/wallpaper.jpg, the picture; DIR/programs, programs that are kept running, such as a panel. One
                      that ends with status 0 is over; one that dies is started again, after ever longer pauses.
+  --x-server DIR     The X server of the private desktop runs already, and files in DIR lead to it: so does
+                     \`backlot local\` start it where this program may not.
   --android          Serve an Android device instead, through the adb server that listens at ADB_SERVER_SOCKET or on
                      port 5037; \`adb start-server\` starts one. Nothing has to be installed on the device.
   --serial SERIAL    Which device of \`adb devices\`; the only one when absent.
@@ -56,6 +58,7 @@ follows on standard error that lets one browser in, once.`,
         desktop: { type: 'boolean' },
         size: { type: 'string' },
         session: { type: 'string' },
+        'x-server': { type: 'string' },
         'view-port': { type: 'string' },
         'forwarded-port': { type: 'string' },
         open: { type: 'boolean' },
@@ -75,10 +78,13 @@ follows on standard error that lets one browser in, once.`,
     if (values.session !== undefined && !values.desktop) {
       refuse('session', '--session is for --desktop: this session has its own panel and picture.')
     }
+    if (values['x-server'] !== undefined && !values.desktop) {
+      refuse('x-server', '--x-server is for --desktop: this session has its own X server.')
+    }
     if (values.serial !== undefined && !values.android) {
       refuse('serial', '--serial is for --android: it names a device.')
     }
-    const besideAndroid = (['desktop', 'size', 'session', 'view-port'] as const).find(
+    const besideAndroid = (['desktop', 'size', 'session', 'x-server', 'view-port'] as const).find(
       (flag) => values[flag] !== undefined,
     )
     if (values.android && besideAndroid !== undefined) {
@@ -107,6 +113,7 @@ follows on standard error that lets one browser in, once.`,
             ...common,
             desktop: values.desktop ? screenSize(values.size) : undefined,
             session: values.session === undefined ? undefined : readSession(values.session),
+            xServer: values['x-server'],
             viewPort,
           })
     await using computer: Listening & Partial<RunningComputer> = await serve()

@@ -27,6 +27,8 @@ export interface ComputerOptions {
   readonly desktop: { readonly width: number; readonly height: number } | undefined
   /** What the private desktop shows beside its windows. */
   readonly session?: DesktopSession | undefined
+  /** A folder that leads to the X server that the private desktop takes; it starts one when absent. */
+  readonly xServer?: string | undefined
   /** A second port, of the same address and as guarded, whose first page is the view. */
   readonly viewPort?: number | undefined
   /** The port of 127.0.0.1 from which callers are led to the Unix socket. */
@@ -44,7 +46,7 @@ export interface RunningComputer extends Listening {
 
 /** Starts it; it answers before its desktop is ready. */
 export const startComputer = async (options: ComputerOptions): Promise<RunningComputer> => {
-  const { desktop: size, session, viewPort, ...listening } = options
+  const { desktop: size, session, viewPort, xServer, ...listening } = options
   const terminals = new Terminals()
   const person = new Person(() => process.env)
   const backend = new Succession<Backend>()
@@ -67,7 +69,7 @@ export const startComputer = async (options: ComputerOptions): Promise<RunningCo
   const served =
     size === undefined
       ? undefined
-      : opening.use(serveDesktops({ size, menu: session?.menu, begin, end, log: options.log }))
+      : opening.use(serveDesktops({ size, menu: session?.menu, xServer, begin, end, log: options.log }))
   opening.defer(async () => {
     if (backend.phase === 'ready') await (await backend.get())[Symbol.asyncDispose]()
   })

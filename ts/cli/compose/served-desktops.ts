@@ -11,6 +11,8 @@ export interface ServedDesktopsOptions {
   readonly size: { readonly width: number; readonly height: number }
   /** Openbox's file of the root window's menu. */
   readonly menu: string | undefined
+  /** A folder that leads to the X server to take; each desktop starts one of its own when absent. */
+  readonly xServer: string | undefined
   /** A desktop is ready, and this process is on it. */
   begin(desktop: PrivateDesktop): Promise<void>
   /** It is over, and all of it has ended; another follows. */
@@ -25,7 +27,7 @@ export interface ServedDesktops extends AsyncDisposable {
 }
 
 /** Starts the first. */
-export const serveDesktops = ({ size, menu, begin, end, log }: ServedDesktopsOptions): ServedDesktops => {
+export const serveDesktops = ({ size, menu, xServer, begin, end, log }: ServedDesktopsOptions): ServedDesktops => {
   // What this process was started with: its own variables become those of the desktop.
   const environment = { ...process.env }
   const stop = new AbortController()
@@ -37,7 +39,7 @@ export const serveDesktops = ({ size, menu, begin, end, log }: ServedDesktopsOpt
     log(`desktop: the window manager ended with ${how}; it is started again in ${pauseMs} ms`)
 
   const serve = async (): Promise<string | undefined> => {
-    const options = { size, menu, environment, managerDied, ownsChildren: true, signal: stop.signal }
+    const options = { size, menu, xServer, environment, managerDied, ownsChildren: true, signal: stop.signal }
     await using desktop = await startDesktop(options)
     isFirst = false
     enter(desktop)

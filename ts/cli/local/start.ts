@@ -21,6 +21,7 @@ export const startUsage = `backlot local start [--name NAME] [--ephemeral] [--is
   --ephemeral           Stay, and end and remove the sandbox with this command: at a signal, at the end of its parent,
                         or at the end of its standard input where that is a pipe.
   --isolation LEVEL     The weakest to accept: own-root, host-programs, landlock, none. host-programs when absent.
+                        landlock is for where namespaces are refused: no mounts, no --disk-gb, and network internet alone.
   --unsafe-no-isolation A desktop whose programs have all rights of this user, where nothing else works or is wanted.
   --network NETWORK     internet (when absent), loopback or none: with these two it reaches nothing but itself.
   --mount HOST:PATH     A folder or file of this machine and where the sandbox sees it, with :ro only to read. Also as

@@ -23,6 +23,7 @@ import { readFlags } from '../flags.ts'
 import { print, printJson, printPart } from '../terminal/output.ts'
 import { isTerminal, table } from '../terminal/table.ts'
 import { build } from './build.ts'
+import { confined } from './confined.ts'
 import { layersVerbs } from './layers.ts'
 import { poolVerbs } from './pool/verbs.ts'
 import { snapshotVerbs } from './snapshots.ts'
@@ -159,6 +160,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
   levels,
   build,
   supervise,
+  confined,
   ...layersVerbs,
   ...snapshotVerbs,
   ...poolVerbs,

@@ -2,7 +2,7 @@
 import { lstatSync, readlinkSync } from 'node:fs'
 
 /** What of `/etc` programs need, none of which holds what a machine or a person keeps to itself. */
-const etc = [
+export const etcOfPrograms = [
   'ImageMagick-6',
   'X11',
   'alternatives',
@@ -45,7 +45,7 @@ const etc = [
 ] as const
 
 /** Folders of programs that most systems keep below `/usr`. */
-const merged = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'] as const
+export const foldersOfPrograms = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'] as const
 
 const kindOf = (path: string): 'link' | 'other' | null => {
   try {
@@ -58,12 +58,12 @@ const kindOf = (path: string): 'link' | 'other' | null => {
 /** The words for bwrap that show the programs of this machine. */
 export const hostPrograms = (): string[] => [
   ...['--ro-bind', '/usr', '/usr'],
-  ...merged.flatMap((name) => {
+  ...foldersOfPrograms.flatMap((name) => {
     const kind = kindOf(`/${name}`)
     if (kind === null) return []
     return kind === 'link' ? ['--symlink', readlinkSync(`/${name}`), `/${name}`] : ['--ro-bind', `/${name}`, `/${name}`]
   }),
-  ...etc.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
+  ...etcOfPrograms.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
   ...['--proc', '/proc', '--dev', '/dev'],
   ...['--size', String(shmBytes), '--tmpfs', '/dev/shm', '--size', String(runBytes), '--tmpfs', '/run'],
   // Not on the disk: where that is full the X server has still room to start.

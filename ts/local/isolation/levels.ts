@@ -1,6 +1,7 @@
 /** Which levels of isolation work here for this user: each is found out by trying it. */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { Failure } from '@backlot/contract/failure'
 import { findIds, idsMissing } from '../own-root/ids.ts'
 import { recipeOf } from '../own-root/recipe.ts'
 import { hasRoot } from '../own-root/roots.ts'
@@ -9,6 +10,7 @@ import { findProgram, installing } from '../programs.ts'
 import { sandboxesFolder } from '../state/folder.ts'
 import { isRoot, wordsFor } from './entering.ts'
 import { hostPrograms } from './host-programs.ts'
+import { landlockLevel } from './landlock.ts'
 import type { Level, LevelName } from './level.ts'
 
 /** A user that no sandbox has, for the trial. */
@@ -106,7 +108,7 @@ const ownRootLevel = async (base: string): Promise<Omit<Level, 'level'>> => {
 const trials: Readonly<Record<LevelName, (base: string) => Promise<Omit<Level, 'level'>>>> = {
   'own-root': ownRootLevel,
   'host-programs': hostProgramsLevel,
-  landlock: async () => ({ works: false, reason: 'Backlot starts no sandbox with Landlock yet.', remedy: null }),
+  landlock: landlockLevel,
   none: async () => ({
     works: true,
     reason:
@@ -120,3 +122,19 @@ export const findLevels = (base = sandboxesFolder()): Promise<Level[]> =>
   Promise.all(
     Object.entries(trials).map(async ([level, trial]) => ({ level: level as LevelName, ...(await trial(base)) })),
   )
+
+/** Refuses a level that does not work here, with what helps; throws `runtime_unavailable`. */
+export const refuseUnavailable = async (base: string, isolation: LevelName): Promise<void> => {
+  const levels = await findLevels(base)
+  const level = levels.find(({ level }) => level === isolation)
+  if (level === undefined || level.works) return
+  const { reason, remedy } = level
+  const helps = remedy === null ? '`backlot local levels` tells more.' : `What helps: ${remedy}.`
+  const isWeaker = isolation !== 'landlock' && levels.some((each) => each.level === 'landlock' && each.works)
+  const weaker = isWeaker ? ' A weaker one is had by --isolation landlock.' : ''
+  throw new Failure(
+    'runtime_unavailable',
+    `No sandbox can be started here: ${reason} ${helps}${weaker} A desktop without any isolation is had by --unsafe-no-isolation.`,
+    { reason, remedy },
+  )
+}

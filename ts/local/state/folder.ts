@@ -86,8 +86,10 @@ export class SandboxFolder {
 
   /** The user of the host that its programs run as: this one, or one that no system gives to anybody. */
   get user(): number {
-    if (this.readRecord()?.isolation === 'own-root') return idsHere().uid
-    if (!isRoot()) return process.geteuid?.() ?? -1
+    const isolation = this.readRecord()?.isolation
+    if (isolation === 'own-root') return idsHere().uid
+    // It has nobody else's rights, nor those to be somebody else.
+    if (!isRoot() || isolation === 'landlock') return process.geteuid?.() ?? -1
     const hash = new Bun.CryptoHasher('sha256').update(this.origin).digest()
     return 0x71000000 + hash.readUIntBE(0, 3)
   }

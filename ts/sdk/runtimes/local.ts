@@ -38,7 +38,7 @@ const features: RuntimeFeatures = {
   resources: ['cpu', 'memoryMb', 'diskGb'],
 }
 
-const unisolatedPool = 'Desktops without isolation are not kept ready; start one when it is needed.'
+const unisolatedPool = 'Desktops without namespaces are not kept ready; start one when it is needed.'
 
 /** What it can do where they do not, for who accepts a desktop without isolation. */
 const unisolated: RuntimeFeatures = {
@@ -48,6 +48,16 @@ const unisolated: RuntimeFeatures = {
   mounts: { unsupported: 'Without namespaces there is no other place for a folder; its programs see all files.' },
   network: ['internet'],
   resources: ['cpu', 'memoryMb'],
+}
+
+/** What it can do without namespaces, by Landlock, for who accepts that. */
+const withLandlock: RuntimeFeatures = {
+  ...unisolated,
+  isolation: 'landlock',
+  tunnel: {
+    unsupported:
+      'At the level "landlock" no program calls ports of loopback, so as not to reach those of this machine.',
+  },
 }
 
 /** Milliseconds that a start may take where nobody says. */
@@ -69,17 +79,17 @@ export class LocalRuntime extends Runtime {
     }
     try {
       const { levels, networks } = await this.#run(['levels'], options)
-      const found = (levels as Level[]).find(
-        ({ level, works }) => level !== 'none' && (works || level === features.isolation),
-      )
+      const known = levels as Level[]
+      const found = known.find(({ level, works }) => (level === 'own-root' && works) || level === features.isolation)
       if (found?.works) {
         return { available: true, features: { ...features, isolation: found.level, network: networks as Networks } }
       }
-      if (
-        this.options.isolation === 'none' &&
-        (levels as Level[]).some(({ level, works }) => level === 'none' && works)
-      )
-        return { available: true, features: unisolated }
+      const works = (name: Isolation) => known.some(({ level, works }) => level === name && works)
+      const { isolation } = this.options
+      if ((isolation === 'landlock' || isolation === 'none') && works('landlock')) {
+        return { available: true, features: withLandlock }
+      }
+      if (isolation === 'none' && works('none')) return { available: true, features: unisolated }
       return {
         available: false,
         reason: found?.reason ?? 'The installed Backlot has no such sandboxes.',
@@ -200,7 +210,8 @@ export class LocalRuntime extends Runtime {
     }
     const installing = layers.findIndex(({ type }) => type === 'apt_install')
     const isolation = installing === -1 ? this.options.isolation : 'own-root'
-    if ((await this.#unsafeWords(options)).length > 0) throw new UnsupportedError(unisolatedPool)
+    const check = await this.check(options)
+    if (check.available && check.features.pool !== true) throw new UnsupportedError(unisolatedPool)
     const words = [name, `--size=${size}`, ...startWords(image, undefined, shared, isolation)]
     const input = JSON.stringify({ env, layers })
     await this.#run(['pool', ...words, '--detach', '--image-from-input'], options, input).catch((error) =>

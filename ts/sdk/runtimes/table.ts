@@ -54,8 +54,8 @@ const onlyOn = (name: string, features: RuntimeFeatures, system: string, platfor
 /** The runtimes there are, for those that need settings; a name alone means the defaults. */
 export const runtimes = {
   /**
-   * A private desktop in namespaces of this Linux; `isolation` is the weakest to accept. With `none` programs have all rights of
-   * this user where namespaces do not work. @default 'host-programs'
+   * A private desktop in namespaces of this Linux; `isolation` is the weakest to accept. Where namespaces do not work, `landlock`
+   * keeps programs to their files, and with `none` they have all rights of this user. @default 'host-programs'
    */
   local(options?: { isolation?: Isolation }): Runtime {
     return new LocalRuntime(options)

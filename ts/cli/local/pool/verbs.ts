@@ -4,13 +4,13 @@ import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
 import { whenParentEnds } from '@backlot/headless'
 import {
   findPool,
+  isolationOfPool,
   listPools,
   newName,
   type PoolInfo,
   type PoolRecord,
   poolNotFound,
   poolsFolder,
-  refuseWeaker,
   sandboxesFolder,
   sandboxName,
   tryOwnPool,
@@ -123,10 +123,10 @@ const pool: Verb = async (args) => {
     )
   }
   // Said here rather than by each sandbox that does not start.
-  refuseWeaker(sandboxesFolder(), wanted)
+  const isolation = isolationOfPool(sandboxesFolder(), wanted)
   const image = hasInput ? imageIn(await Bun.stdin.text()) : { env: {}, layers: [] }
   const kind: PoolKind = {
-    wanted: { ...wanted, env: { ...wanted.env, ...image.env } },
+    wanted: { ...wanted, isolation, env: { ...wanted.env, ...image.env } },
     timeoutMs,
     layers: image.layers,
   }

@@ -1,0 +1,175 @@
+/** An X server that is started before the desktop that is made on it, for who could not start it any more by then. */
+import { randomBytes, randomInt } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { startTicksOf } from './owner.ts'
+import type { Part } from './part.ts'
+import { findPrograms } from './programs.ts'
+import { xAuthority } from './x-cookie.ts'
+import { showsScreen, xServerCommand } from './x-server.ts'
+
+/** Files of the folder that leads to it. */
+const fileNames = { authority: 'x-authority', server: 'x-server.json', vncSocket: 'vnc' } as const
+
+/** What leads to a running X server. */
+export interface GivenXServer {
+  readonly number: string
+  readonly authority: string
+  readonly vncSocket: string | undefined
+  readonly pid: number
+}
+
+interface Written {
+  readonly number: string
+  /** The process whose pid stands in the lock of the number. */
+  readonly lock_pid: number
+  readonly pid: number
+  readonly start_ticks: number
+  readonly shows_screen: boolean
+}
+
+/** Numbers of displays that no server takes by itself. */
+const numbers = { from: 1_000, to: 50_000 } as const
+
+/** How often a number is tried that another server has. */
+const mostTries = 20
+
+/**
+ * Starts an X server that ends with this process, whatever program that becomes, and writes to the folder, which belongs to
+ * this user alone, what leads to it. It has no abstract socket: programs that are kept from those look for no other one.
+ * Throws `missing_program` or `desktop_not_started`.
+ */
+export const startXServer = async (
+  folder: string,
+  size: { readonly width: number; readonly height: number },
+): Promise<void> => {
+  const { xServer } = findPrograms(process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin')
+  const authority = join(folder, fileNames.authority)
+  writeFileSync(authority, xAuthority(randomBytes(16)), { mode: 0o600 })
+  const screen = { ...size, glx: false, authority, vncSocket: join(folder, fileNames.vncSocket) }
+  let status = 0
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const number = randomInt(numbers.from, numbers.to)
+    if (!takeNumber(number)) continue
+    const command = xServerCommand(xServer, { ...screen, number })
+    const child = Bun.spawn(['setpriv', '--pdeathsig', 'TERM', '--', ...command], {
+      cwd: '/',
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'inherit',
+    })
+    if (await saysNumber(child.stdout)) {
+      const written = {
+        number: String(number),
+        lock_pid: process.pid,
+        pid: child.pid,
+        start_ticks: startTicksOf(child.pid) ?? 0,
+      }
+      const server: Written = { ...written, shows_screen: showsScreen(xServer) }
+      writeFileSync(join(folder, fileNames.server), JSON.stringify(server))
+      return
+    }
+    status = await child.exited
+    releaseNumber(number, process.pid)
+  }
+  throw new Failure(
+    'desktop_not_started',
+    `The X server ("${xServer}") ended with status ${status} before it was ready. Run it by hand to see why.`,
+    { part: 'x_server', program: xServer },
+  )
+}
+
+const lockOf = (number: number | string): string => `/tmp/.X${number}-lock`
+const socketOf = (number: number | string): string => `/tmp/.X11-unix/X${number}`
+
+/** Takes the number of a display as servers do, by a file with a pid in ten places; a server with `-displayfd` does not. */
+const takeNumber = (number: number): boolean => {
+  try {
+    writeFileSync(lockOf(number), `${String(process.pid).padStart(10)}\n`, { flag: 'wx', mode: 0o444 })
+  } catch {
+    return false
+  }
+  if (!existsSync(socketOf(number))) return true
+  rmSync(lockOf(number))
+  return false
+}
+
+/** Gives it back, with the socket that a killed server leaves; nothing happens where it is not that process's. */
+const releaseNumber = (number: number | string, pid: number): void => {
+  try {
+    if (Number(readFileSync(lockOf(number), 'utf8')) !== pid) return
+  } catch {
+    return
+  }
+  rmSync(socketOf(number), { force: true })
+  rmSync(lockOf(number), { force: true })
+}
+
+/** Whether a server takes clients, which it says by its number, before it ends. */
+const saysNumber = async (stdout: ReadableStream<Uint8Array>): Promise<boolean> => {
+  for await (const bytes of stdout) if (new TextDecoder().decode(bytes).includes('\n')) return true
+  return false
+}
+
+const readServer = (folder: string): Written | null => {
+  try {
+    return JSON.parse(readFileSync(join(folder, fileNames.server), 'utf8')) as Written
+  } catch {
+    return null
+  }
+}
+
+/** The X server that a folder leads to; throws `desktop_not_started`. */
+export const givenXServer = (folder: string): GivenXServer => {
+  const server = readServer(folder)
+  if (server === null) {
+    const text = `Nothing in "${folder}" leads to an X server. Start one first.`
+    throw new Failure('desktop_not_started', text, { folder })
+  }
+  const vncSocket = server.shows_screen ? join(folder, fileNames.vncSocket) : undefined
+  return { number: server.number, pid: server.pid, authority: join(folder, fileNames.authority), vncSocket }
+}
+
+/** Milliseconds that a server has to end by itself. */
+const endingMs = 2_000
+
+/** Ends the X server that a folder leads to, where it still runs, and gives its number back. */
+export const endXServer = async (folder: string): Promise<void> => {
+  const server = readServer(folder)
+  if (server === null) return
+  const { number, lock_pid, pid, start_ticks } = server
+  const deadline = performance.now() + endingMs
+  const send = (name: NodeJS.Signals) => {
+    try {
+      if (startTicksOf(pid) === start_ticks) process.kill(pid, name)
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  // One that was halted takes the signal when it goes on.
+  for (const name of ['SIGTERM', 'SIGCONT'] as const) send(name)
+  while (startTicksOf(pid) === start_ticks) {
+    if (performance.now() > deadline) send('SIGKILL')
+    await Bun.sleep(5)
+  }
+  releaseNumber(number, lock_pid)
+}
+
+/** Milliseconds between two looks at a server that is nobody's child here. */
+const lookEveryMs = 500
+
+/** The server as a part of a desktop; what it is of ends when `ending` aborts, and it does not. */
+export const partOf = ({ pid }: GivenXServer, ending: AbortSignal): Part => {
+  const isAlive = () => startTicksOf(pid) !== null
+  const stopped = new Promise<void>((settle) => ending.addEventListener('abort', () => settle(), { once: true }))
+  const watch = async () => {
+    while (!ending.aborted && isAlive()) await Promise.race([Bun.sleep(lookEveryMs), stopped])
+    return 'a status that is not told'
+  }
+  const exited = watch()
+  const failed = exited.then(
+    () => new Failure('desktop_not_started', 'The X server has ended. Start the sandbox again.', { part: 'x_server' }),
+  )
+  return { name: 'x_server', pid, exited, failed, isAlive, line: async () => Promise.reject(await failed) }
+}
