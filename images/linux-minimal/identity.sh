@@ -60,7 +60,8 @@ if [ "$instance" != "$known" ]; then
   fi
   read -r uuid </proc/sys/kernel/random/uuid
   echo "$uuid" | tr -d '-' >/etc/machine-id
-  echo "${name:-linux-minimal}" >/etc/hostname
+  [ -n "$name" ] || read -r name <$state/name
+  echo "$name" >/etc/hostname
   # Where this is lost with the power, the next start does it all once more.
   echo "$instance" >$state/instance
 fi

@@ -1,12 +1,14 @@
 #!/bin/sh
 # What the guest has after its first answer: guest agent, ssh, power button, growth, screen, first-boot script.
-PATH=/usr/sbin:/usr/bin:/sbin:/bin
+PATH=/usr/lib/backlot/guest/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 lib=/usr/lib/backlot
-mount -t tmpfs -o mode=1777 tmp /tmp
-mkdir -p /dev/pts /dev/shm
-mount -t devpts -o mode=620 pts /dev/pts
-ip link set lo up
+if ! [ -d /dev/pts ]; then
+  mount -t tmpfs -o mode=1777 tmp /tmp
+  mkdir -p /dev/pts /dev/shm
+  mount -t devpts -o mode=620 pts /dev/pts
+  ip link set lo up
+fi
 
 modprobe virtio_console
 # The driver learns the ports and their names from the hypervisor, which may be a while after it was loaded.

@@ -57,7 +57,10 @@ test('words, options and their values come from what is declared', async () => {
       ['host', 'config', 'locations', ''],
       ['add', 'default', 'remove'],
     ],
-    [['image', 'build', ''], ['linux-minimal']],
+    [
+      ['image', 'build', ''],
+      ['linux-desktop', 'linux-minimal'],
+    ],
     [['image', 'ls', '--out'], ['--output']],
     [['get_desk'], ['get_desktop_state']],
     [['nothing', ''], []],

@@ -38,7 +38,7 @@ const cacheWithPackages = async (name: string): Promise<string> => {
 describe('image build', () => {
   test('gives a folder with image.json and the files that it names, and nothing half-made', async () => {
     expect(Value.Errors(LocalImage, built.image).First()).toBeUndefined()
-    expect((await readdir(built.folder)).sort()).toEqual(['disk.raw', 'image.json', 'initrd', 'kernel'])
+    expect((await readdir(built.folder)).sort()).toEqual(['disk.raw', 'image.json', 'initrd', 'kernel', 'packages.txt'])
     expect((await readdir(testImages)).filter((name) => name.startsWith('.building'))).toEqual([])
     await runProgram('/sbin/e2fsck', '-fn', join(built.folder, 'disk.raw'))
   })
@@ -94,7 +94,7 @@ describe('image build', () => {
       expect([await child.stderr.text(), await child.exited]).toEqual(['', 0])
       expect(await halfMade()).toEqual([])
       const image = join(cache, 'linux-minimal_latest')
-      expect((await readdir(image)).sort()).toEqual(['disk.raw', 'image.json', 'initrd', 'kernel'])
+      expect((await readdir(image)).sort()).toEqual(['disk.raw', 'image.json', 'initrd', 'kernel', 'packages.txt'])
       const disk = join(image, 'disk.raw')
       expect(String((await stat(disk)).uid)).toBe(isRoot ? nobody : String(process.getuid?.()))
       await runProgram('/sbin/e2fsck', '-fn', disk)
@@ -120,7 +120,7 @@ describe('image build', () => {
   test('refuses a name without a recipe, and names those that there are (unknown_image)', async () => {
     const call = await runBacklot(['image', 'build', 'nothing', '--output', folder])
     expect([call.status, call.stdout]).toEqual([1, ''])
-    expect(call.stderr).toContain('There is no recipe "nothing". There is "linux-minimal".')
+    expect(call.stderr).toContain('There is no recipe "nothing". There is "linux-minimal", "linux-desktop".')
   })
 
   test('names the package of a program that is missing', async () => {

@@ -5,7 +5,7 @@ import type { Program } from '@backlot/driver/edges/client/launch'
 export type ProgramName = 'backlot' | 'backlot-driver'
 
 /** Whether this is the compiled executable and not a run from the sources. */
-const isCompiled = (): boolean => /[/\\](?:\$bunfs|~BUN)[/\\]/.test(Bun.main)
+export const isCompiled = (): boolean => /[/\\](?:\$bunfs|~BUN)[/\\]/.test(Bun.main)
 
 const isDriverName = (path: string | undefined): boolean => /(?:^|[/\\])backlot-driver(?:\.\w+)?$/.test(path ?? '')
 

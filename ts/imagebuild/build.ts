@@ -1,19 +1,20 @@
 /** Builds an image: made in a hidden folder beside its place, synced, and renamed when it is whole. */
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, open, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { imageFile, imageFolder, type LocalImage } from '@backlot/contract/vmhost/image'
 import { Apt, unpack } from './apt.ts'
 import { bareKernel } from './compressed.ts'
 import { cpio, fileType } from './cpio.ts'
-import { makeDisk } from './disk.ts'
+import { makeDisk, makeDiskOver } from './disk.ts'
 import { readImage } from './local-images.ts'
-import { dependencyList, KernelModules } from './modules.ts'
+import { dependencyList, type KernelModule, KernelModules } from './modules.ts'
 import { placePrograms } from './programs.ts'
-import type { Recipe } from './recipe.ts'
+import { type BuiltRoot, type DesktopRoot, guestFolder, type Recipe } from './recipe.ts'
 import { recipes } from './recipes/index.ts'
 import { requirePrograms } from './run.ts'
+import { versionsFile, versionsOf } from './versions.ts'
 
 /** What a build is doing. */
 export interface BuildProgress {
@@ -28,6 +29,8 @@ export interface BuildOptions {
   readonly cacheDirectory: string
   /** Builds it even where one of the same recipe stands already. */
   readonly again?: boolean
+  /** The root of packages for images of a desktop, where the caller has one. */
+  readonly desktopRoot?: DesktopRoot
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: (progress: BuildProgress) => void
 }
@@ -56,7 +59,7 @@ export const buildImage = async (name: string, options: BuildOptions): Promise<B
       { name },
     )
   }
-  const digest = digestOf(recipe)
+  const digest = digestOf(recipe, options)
   const folder = join(options.cacheDirectory, imageFolder(recipe.name, recipe.tag))
   const standing = await readImage(folder)
   if (standing?.recipe === digest && !options.again) return { folder, image: standing, wasThere: true }
@@ -83,9 +86,9 @@ export const buildImage = async (name: string, options: BuildOptions): Promise<B
 const workPrefix = '.building-'
 
 /** What an image depends on beside the packages: its recipe, and the way of this builder. */
-const digestOf = (recipe: Recipe): string =>
+const digestOf = (recipe: Recipe, { desktopRoot }: BuildOptions): string =>
   createHash('sha256')
-    .update(JSON.stringify({ builder: 1, recipe }))
+    .update(JSON.stringify({ builder: 2, recipe, ...(recipe.isOverDesktop && { root: desktopRoot?.version }) }))
     .digest('hex')
     .slice(0, 16)
 
@@ -106,16 +109,13 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-const make = async (
-  recipe: Recipe,
-  digest: string,
-  work: string,
-  { cacheDirectory, signal, onProgress = () => {} }: BuildOptions,
-): Promise<LocalImage> => {
+const make = async (recipe: Recipe, digest: string, work: string, options: BuildOptions): Promise<LocalImage> => {
+  const { cacheDirectory, signal, onProgress = () => {} } = options
   const packages = join(work, 'packages')
   const kernelFolder = join(work, 'kernel')
   const root = join(work, 'root')
   const image = join(work, 'image')
+  const base = await baseOf(recipe, options)
 
   onProgress({ step: 'finding packages' })
   const apt = new Apt(join(cacheDirectory, '.apt'), signal)
@@ -134,49 +134,22 @@ const make = async (
   await writeFile(join(image, 'kernel'), await bareKernel(compressed, boot))
   const modules = await KernelModules.open(kernelFolder)
   const first = await modules.closure(recipe.modules.initrd)
-  const kept = await modules.closure(recipe.modules.root)
 
   onProgress({ step: 'making the root file system' })
-  await placePrograms(['/bin/busybox', ...Object.keys(recipe.programs)], packages, root)
-  for (const [path, mode] of Object.entries(recipe.folders)) {
-    await mkdir(join(root, path), { recursive: true })
-    await chmod(join(root, path), mode)
-  }
-  await linkApplets(root, signal)
-  for (const [path, { text, mode = 0o644 }] of Object.entries(recipe.files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true })
-    await rm(join(root, path), { force: true })
-    await writeFile(join(root, path), text)
-    await chmod(join(root, path), mode)
-  }
-  const moduleFolder = join(root, 'lib/modules', modules.release)
-  await mkdir(moduleFolder, { recursive: true })
-  for (const { file, data } of kept) await writeFile(join(moduleFolder, file), data)
-  await writeFile(join(moduleFolder, 'modules.dep'), dependencyList(kept))
+  await makeRoot(recipe, root, packages, signal)
+  // Where a root of packages has `lib` there is a link.
+  const moduleFolder = join(root, base === undefined ? 'lib' : 'usr/lib', 'modules', modules.release)
+  await placeModules(moduleFolder, await modules.closure(recipe.modules.root))
 
   onProgress({ step: 'making the disk' })
-  const busybox = new Uint8Array(await readFile(join(root, 'bin/busybox')))
-  const folders = ['bin', 'dev', 'proc', 'sys', 'disk', 'modules']
-  await writeFile(
-    join(image, 'initrd'),
-    cpio([
-      ...folders.map((path) => ({ path, mode: fileType.folder | 0o755 })),
-      // The kernel opens it for the first program before that can mount anything.
-      { path: 'dev/console', mode: fileType.device | 0o600, device: [5, 1] },
-      { path: 'bin/busybox', mode: fileType.file | 0o755, data: busybox },
-      { path: 'bin/sh', mode: fileType.link | 0o777, data: new TextEncoder().encode('busybox') },
-      { path: 'init', mode: fileType.file | 0o755, data: new TextEncoder().encode(recipe.init) },
-      ...first.map(({ file, data }) => ({ path: `modules/${file}`, mode: fileType.file | 0o644, data })),
-      {
-        path: 'modules/order',
-        mode: fileType.file | 0o644,
-        data: new TextEncoder().encode(first.map(({ file }) => `${file}\n`).join('')),
-      },
-    ]),
-  )
-  await makeDisk(join(image, 'disk.raw'), root, { bytes: recipe.diskBytes, label: recipe.name, signal })
+  const busybox = new Uint8Array(await readFile(join(programRoot(recipe, root), 'bin/busybox')))
+  await writeFile(join(image, 'initrd'), initrd(recipe.init, busybox, first))
+  const disk = { bytes: recipe.diskBytes, label: recipe.name, signal }
+  if (base === undefined) await makeDisk(join(image, 'disk.raw'), root, disk)
+  else await makeDiskOver(join(image, 'disk.raw'), base, root, disk)
+  await writeFile(join(image, versionsFile), await versionsOf(files, base))
 
-  const { name, tag, append, defaults, ports } = recipe
+  const { name, tag, append, defaults, ports, runsExecutable } = recipe
   const made: LocalImage = {
     name,
     tag,
@@ -189,13 +162,80 @@ const make = async (
     defaults,
     ports: [...ports],
     recipe: digest,
+    ...(runsExecutable && { runsExecutable }),
   }
   await writeFile(join(image, imageFile), `${JSON.stringify(made, null, 2)}\n`)
   return made
 }
 
-/** Gives busybox all its names: those of programs that stand there already stay theirs. */
-const linkApplets = async (root: string, signal?: AbortSignal): Promise<void> => {
+const baseOf = async (
+  recipe: Recipe,
+  { desktopRoot, signal, onProgress = () => {} }: BuildOptions,
+): Promise<BuiltRoot | undefined> => {
+  if (!recipe.isOverDesktop) return undefined
+  if (desktopRoot !== undefined) {
+    const onStep = (step: string) => onProgress({ step: `root: ${step}` })
+    return desktopRoot.build(onStep, signal ?? new AbortController().signal)
+  }
+  throw new Failure('image_not_built', `"${recipe.name}" needs a root of packages, which nobody gave.`, {})
+}
+
+/** Where the programs that bring the guest up stand. */
+const programRoot = (recipe: Recipe, root: string): string => (recipe.isOverDesktop ? join(root, guestFolder) : root)
+
+/** Makes what the recipe puts on the disk: programs, folders, files. */
+const makeRoot = async (recipe: Recipe, root: string, packages: string, signal?: AbortSignal): Promise<void> => {
+  const place = programRoot(recipe, root)
+  await placePrograms(['/bin/busybox', ...Object.keys(recipe.programs)], packages, place)
+  for (const [path, mode] of Object.entries(recipe.folders)) {
+    await mkdir(join(root, path), { recursive: true })
+    await chmod(join(root, path), mode)
+  }
+  if (!recipe.isOverDesktop) await linkApplets(root, signal)
+  for (const [path, { text, mode = 0o644 }] of Object.entries(recipe.files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await rm(join(root, path), { force: true })
+    await writeFile(join(root, path), text)
+    await chmod(join(root, path), mode)
+  }
+  if (recipe.isOverDesktop) await linkApplets(place, signal, () => 'bin')
+  for (const [path, target] of Object.entries(recipe.links ?? {})) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await symlink(target, join(root, path))
+  }
+}
+
+const placeModules = async (folder: string, modules: readonly KernelModule[]): Promise<void> => {
+  await mkdir(folder, { recursive: true })
+  for (const { file, data } of modules) await writeFile(join(folder, file), data)
+  await writeFile(join(folder, 'modules.dep'), dependencyList(modules))
+}
+
+const initrd = (init: string, busybox: Uint8Array, modules: readonly KernelModule[]): Uint8Array => {
+  const folders = ['bin', 'dev', 'proc', 'sys', 'disk', 'modules']
+  const text = (content: string) => new TextEncoder().encode(content)
+  return cpio([
+    ...folders.map((path) => ({ path, mode: fileType.folder | 0o755 })),
+    // The kernel opens it for the first program before that can mount anything.
+    { path: 'dev/console', mode: fileType.device | 0o600, device: [5, 1] },
+    { path: 'bin/busybox', mode: fileType.file | 0o755, data: busybox },
+    { path: 'bin/sh', mode: fileType.link | 0o777, data: text('busybox') },
+    { path: 'init', mode: fileType.file | 0o755, data: text(init) },
+    ...modules.map(({ file, data }) => ({ path: `modules/${file}`, mode: fileType.file | 0o644, data })),
+    {
+      path: 'modules/order',
+      mode: fileType.file | 0o644,
+      data: text(modules.map(({ file }) => `${file}\n`).join('')),
+    },
+  ])
+}
+
+/** Gives busybox all its names, each in its own folder or in one: those of programs that stand there already stay theirs. */
+const linkApplets = async (
+  root: string,
+  signal?: AbortSignal,
+  folderOf: (path: string) => string = dirname,
+): Promise<void> => {
   const busybox = join(root, 'bin/busybox')
   const child = Bun.spawn([busybox, '--list-full'], {
     stdin: 'ignore',
@@ -209,8 +249,10 @@ const linkApplets = async (root: string, signal?: AbortSignal): Promise<void> =>
     throw new Failure('image_not_built', 'The busybox of the package names no "init". Build on Debian 12 or later.', {})
   }
   for (const path of paths) {
-    await mkdir(dirname(join(root, path)), { recursive: true })
-    await symlink(relative(dirname(join('/', path)), '/bin/busybox'), join(root, path)).catch(unless('EEXIST'))
+    const folder = folderOf(path)
+    await mkdir(join(root, folder), { recursive: true })
+    const target = relative(join('/', folder), '/bin/busybox')
+    await symlink(target, join(root, folder, basename(path))).catch(unless('EEXIST'))
   }
 }
 

@@ -1,6 +1,21 @@
 /** What an image is made of. */
 import type { LocalImage } from '@backlot/contract/vmhost/image'
 
+/** A root file system of Debian packages, which somebody else builds. */
+export interface DesktopRoot {
+  /** Another one for each other root. */
+  readonly version: string
+  /** Builds it unless it is there. */
+  build(onStep: (step: string) => void, signal: AbortSignal): Promise<BuiltRoot>
+}
+
+/** A root that is there. */
+export interface BuiltRoot {
+  readonly folder: string
+  /** Words before a command that sees the files as belonging to whom they belong in the guest. */
+  readonly asOwner: readonly string[]
+}
+
 /** A text that becomes a file of the guest. */
 export interface GuestFile {
   readonly text: string
@@ -14,6 +29,8 @@ export interface Recipe {
   readonly tag: string
   /** One line, for lists. */
   readonly summary: string
+  /** Whether it is laid over the desktop's root of packages; its own programs stand in `guestFolder` then. */
+  readonly isOverDesktop?: boolean
   /** Package that depends on the current kernel. */
   readonly kernel: string
   /** Package with a busybox that needs no libraries. */
@@ -31,6 +48,8 @@ export interface Recipe {
   readonly init: string
   /** Files of the root file system by path. */
   readonly files: Readonly<Record<string, GuestFile>>
+  /** Symbolic links by path, each with what it leads to. */
+  readonly links?: Readonly<Record<string, string>>
   /** Empty folders of the root file system, with permission bits. */
   readonly folders: Readonly<Record<string, number>>
   /** Bytes of the root file system as it is made; the guest grows it to its disk. */
@@ -38,4 +57,9 @@ export interface Recipe {
   readonly append: string
   readonly defaults: LocalImage['defaults']
   readonly ports: readonly number[]
+  /** Whether its guest runs this executable. */
+  readonly runsExecutable?: boolean
 }
+
+/** Where a guest with a root of packages has the programs that bring it up, apart from those of its packages. */
+export const guestFolder = 'usr/lib/backlot/guest'

@@ -19,6 +19,12 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined
   /** Hears each line of standard output while the program runs. */
   readonly onLine?: (line: string) => void
+  /** Hears each line of standard error, however the program ends. */
+  readonly onComplaint?: (line: string) => void
+  /** Words before the program. */
+  readonly before?: readonly string[]
+  /** A descriptor that the program has as number 3. */
+  readonly third?: number
 }
 
 // Ordinary users often lack the system's own folders on their PATH.
@@ -43,15 +49,13 @@ export const requirePrograms = (): void => {
 export const run = async (
   name: SystemProgram,
   args: readonly string[],
-  { cwd, input, signal, onLine }: RunOptions = {},
+  { cwd, input, signal, onLine, onComplaint, before = [], third }: RunOptions = {},
 ): Promise<Uint8Array> => {
-  const child = Bun.spawn([find(name), ...args], {
+  const child = Bun.spawn([...before, find(name), ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     ...(signal === undefined ? {} : { signal }),
     env: { ...process.env, LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' },
-    stdin: input ?? 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
+    stdio: [input ?? 'ignore', 'pipe', 'pipe', ...(third === undefined ? [] : [third])],
   })
   const [output, complaint] = await Promise.all([
     onLine === undefined ? child.stdout.bytes() : lines(child.stdout, onLine),
@@ -59,6 +63,7 @@ export const run = async (
     child.exited,
   ])
   if (signal?.aborted) throw new Failure('cancelled', 'Building the image was cancelled; nothing of it is kept.')
+  for (const line of complaint.split('\n')) if (line.trim() !== '') onComplaint?.(line)
   if (child.exitCode === 0) return output
   const last = complaint.trim().split('\n').slice(-4).join(' ')
   throw new Failure('image_not_built', `"${name}" failed (exit status ${child.exitCode}): ${last}`, {

@@ -11,3 +11,7 @@ declare module '*.conf' {
   const text: string
   export default text
 }
+declare module '*/entry' {
+  const text: string
+  export default text
+}

@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import { fieldFault, fromText } from '@backlot/contract/fields/field'
 import { placesOf } from '@backlot/contract/places'
 import { vmHost } from '@backlot/contract/vmhost'
-import { buildImage, recipes } from '@backlot/imagebuild'
+import { recipes } from '@backlot/imagebuild'
 import {
   ImageStore,
   imagesIn,
@@ -17,6 +17,7 @@ import {
 } from '@backlot/vmhost'
 import type { TSchema } from '@sinclair/typebox'
 import type { Command } from '../command.ts'
+import { buildImageHere } from '../compose/image-build.ts'
 import { readFlags } from '../flags.ts'
 import { print, printJson } from '../terminal/output.ts'
 import { startProgress } from '../terminal/progress.ts'
@@ -31,8 +32,8 @@ const { chunkSizeMb, compression } = vmHost.pushVm.body.properties
 export const command: Command = {
   summary: 'Build, pull, push and list images for virtual machines.',
   usage: `backlot image build NAME [--output DIR] [--again] [--json]
-    Build an image out of Debian's packages, which apt fetches and nothing installs; no root is needed.
-    One that stands already and is of the same recipe is left as it is.
+    Build an image out of Debian's packages. No root is needed; linux-desktop needs mmdebstrap, and of a user ids in
+    /etc/subuid. One that stands already and is of the same recipe is left as it is.
 backlot image ls [--output DIR] [--json]
     List the images of this machine.
 backlot image pull IMAGE [--output DIR] [--json]
@@ -133,7 +134,7 @@ const actions: Readonly<Record<string, { names: readonly [number, number]; run(c
     async run({ places, json, again, name }) {
       const { folder, image, wasThere } = await shown(name, ({ signal, step, progress }) => {
         let last = ''
-        return buildImage(name, {
+        return buildImageHere(name, {
           cacheDirectory: places.cacheDirectory,
           again,
           signal,

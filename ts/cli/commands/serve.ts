@@ -4,6 +4,7 @@ import { consoleAccess, environment, stopGrace, vmHostPort } from '@backlot/cont
 import { placesOf } from '@backlot/contract/places'
 import { listen } from '@backlot/vmhost'
 import type { Command } from '../command.ts'
+import { executableForGuests } from '../compose/guest-executable.ts'
 import { hostSandboxes } from '../compose/host-sandboxes.ts'
 import { readFlags } from '../flags.ts'
 import { interruption, listeningFlags, readListening, type ServerKind } from '../listening.ts'
@@ -36,6 +37,7 @@ console follows there that lets one browser in, once; \`backlot host link\` make
       token: key,
       stopGraceSeconds: readGrace(values['grace-seconds']),
       places: placesOf(process.env),
+      executable: executableForGuests(),
       // A service on a Unix socket has no console.
       sandboxes: values.listen === undefined ? hostSandboxes : undefined,
       log: say,

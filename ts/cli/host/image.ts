@@ -1,6 +1,7 @@
 /** The image that a new VM begins with: none, or one that is built first where it is missing. */
 import { Failure } from '@backlot/contract/failure'
-import { buildImage, recipes } from '@backlot/imagebuild'
+import { recipes } from '@backlot/imagebuild'
+import { buildImageHere } from '../compose/image-build.ts'
 import type { Progress } from '../terminal/progress.ts'
 import type { Service } from './service.ts'
 
@@ -18,7 +19,7 @@ export const prepareImage = async (
   if (recipe === undefined || recipe.tag !== tag || !service.isLocal) return
   const { cacheDirectory } = await service.client.getConfig()
   try {
-    await buildImage(recipe.name, {
+    await buildImageHere(recipe.name, {
       cacheDirectory,
       signal,
       onProgress: ({ step, percent }) => progress.show(`${recipe.name}: ${step}`, percent),

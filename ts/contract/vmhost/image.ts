@@ -30,6 +30,11 @@ export const LocalImage = Type.Object({
   ports: Type.Optional(
     Type.Array(Type.Integer({ minimum: 1, maximum: 65535 }), { description: 'Ports it listens on.' }),
   ),
+  runsExecutable: Type.Optional(
+    Type.Boolean({
+      description: 'Whether its guest runs Backlot: its VMs get the executable on a disk of its own, labelled BACKLOT.',
+    }),
+  ),
   recipe: Type.Optional(Type.String({ description: 'Digest of the recipe that it was built from.' })),
 })
 export type LocalImage = Static<typeof LocalImage>

@@ -20,7 +20,8 @@ import shutdown from '../../../images/linux-minimal/shutdown.sh' with { type: 't
 import uevent from '../../../images/linux-minimal/uevent.sh' with { type: 'text' }
 import type { GuestFile, Recipe } from '../recipe.ts'
 
-const program = (text: string): GuestFile => ({ text, mode: 0o755 })
+/** A text that is run. */
+export const program = (text: string): GuestFile => ({ text, mode: 0o755 })
 
 export const linuxMinimal: Recipe = {
   name: 'linux-minimal',
@@ -56,6 +57,7 @@ export const linuxMinimal: Recipe = {
     '/etc/hosts': { text: '127.0.0.1 localhost\n' },
     '/etc/acpi/PWRF/00000080': program(powerButton),
     '/sbin/shutdown': program(shutdown),
+    '/var/lib/backlot/name': { text: 'linux-minimal\n' },
     '/usr/lib/backlot/identity': { text: identity },
     '/usr/lib/backlot/cloud-config.awk': { text: cloudConfig },
     '/usr/lib/backlot/shares': { text: shares },

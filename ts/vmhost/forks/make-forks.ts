@@ -7,7 +7,7 @@ import type { Host } from '../host/host.ts'
 import { bringAlong, bringSeed } from '../lifecycle/clone.ts'
 import { markDisk, readSaved, writeSaved } from '../snapshots/saved-state.ts'
 import { together } from '../together.ts'
-import { vmPath } from '../vms/vm-directory.ts'
+import { startFiles, vmPath } from '../vms/vm-directory.ts'
 import { newIdentity, writeNewSettings } from '../vms/vm-settings.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 
@@ -54,8 +54,7 @@ export const makeForks = async (
         await host.bases.overlay(disk, base)
         await together([
           syncFile(disk).then(() => markDisk(disk, saved)),
-          bringAlong(vm.path, folder, 'kernel'),
-          bringAlong(vm.path, folder, 'initrd'),
+          ...startFiles.map((file) => bringAlong(vm.path, folder, file)),
           bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: name }),
           // It is never written to again: another name is a copy.
           link(vmPath(vm.path, 'memory'), vmPath(folder, 'memory')),

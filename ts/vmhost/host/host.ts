@@ -32,6 +32,8 @@ export interface Host {
   readonly log: LogFile
   /** Milliseconds that a guest has to shut down where who stops it does not say. */
   readonly stopGraceMs: number
+  /** Path of the executable, for guests that run it; undefined where the service runs from its sources and none is built. */
+  readonly executable: string | undefined
   /**
    * Takes charge of the VMs, once, and takes up what a service before this one has left; throws `already_running` where
    * another service of the same home has charge of them. Whoever only reads need not.

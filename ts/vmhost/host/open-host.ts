@@ -41,6 +41,7 @@ export const openHost = async (
   places: Places,
   accelerator: () => Promise<Accelerator>,
   stopGraceMs: number,
+  executable?: string,
 ): Promise<OpenHost> => {
   const settings = settingsAt(places)
   await settings.read()
@@ -77,6 +78,7 @@ export const openHost = async (
     locks,
     log,
     stopGraceMs,
+    executable,
     async takeCharge() {
       charge ??= takeHome(places)
       recovered ??= recover(host)

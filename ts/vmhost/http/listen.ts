@@ -22,6 +22,8 @@ export interface ListenOptions {
   /** Seconds that a guest has to shut down where who stops it does not say. */
   readonly stopGraceSeconds?: number
   readonly places: Places
+  /** Path of the executable, for guests that run it; undefined where there is none. */
+  readonly executable?: string | undefined
   /** The sandboxes that the console shows beside the VMs; none where it is absent. */
   readonly sandboxes?: HostSandboxes | undefined
   /** Takes a line for each request and each defect, without time and line end. */
@@ -29,10 +31,18 @@ export interface ListenOptions {
 }
 
 /** Starts the service. Throws `token_required`, `cannot_listen`, or `config_unreadable` where its settings are damaged. */
-export const listen = ({ token, stopGraceSeconds, places, sandboxes, ...where }: ListenOptions): Promise<Listening> =>
+export const listen = ({
+  token,
+  stopGraceSeconds,
+  places,
+  executable,
+  sandboxes,
+  ...where
+}: ListenOptions): Promise<Listening> =>
   serve({ ...where, key: token, longestMessageBytes: screens.mostWaitingBytes, rules, native: core }, async () => {
     const stopGraceMs = (stopGraceSeconds ?? stopGrace.usualSeconds) * 1_000
-    const host = await openHost(places, async () => (await accelerationAt(places)).accelerator, stopGraceMs)
+    const accelerator = async () => (await accelerationAt(places)).accelerator
+    const host = await openHost(places, accelerator, stopGraceMs, executable)
     // Whoever knows of one finds it again at the first answer.
     await resumeTransfers({ ...host, newLink: () => undefined })
     return {

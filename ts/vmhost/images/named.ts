@@ -72,7 +72,11 @@ export const pushNamed = async (
         memorySize: bytesOf(memory, 'memory'),
         diskSize: Math.max(bytes, bytesOf(about.defaults.diskSize, 'diskSize')),
         display,
-        backlot: { ports: about.ports ?? [], ...(about.append !== undefined && { append: about.append }) },
+        backlot: {
+          ports: about.ports ?? [],
+          ...(about.append !== undefined && { append: about.append }),
+          ...(about.runsExecutable && { runsExecutable: true }),
+        },
       }
       const [kernel, initrd] = [about.kernel, about.initrd].map((file) => file && join(folder, file))
       const digest = await pushImage(

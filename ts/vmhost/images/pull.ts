@@ -222,6 +222,7 @@ const describe = (reference: ImageReference, contents: ImageContents, disk: Made
     diskSize: contents.defaults.diskSize === '0B' ? sizeOf(disk.bytes) : contents.defaults.diskSize,
   },
   ...(contents.ports !== undefined && { ports: [...contents.ports] }),
+  ...(contents.runsExecutable && { runsExecutable: true }),
 })
 
 const asObject = (bytes: Buffer): Record<string, unknown> => {

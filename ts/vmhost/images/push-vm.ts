@@ -107,7 +107,11 @@ const copyOf = async (host: Host, place: VmPlace, folder: string, work: Work): P
         memorySize: settings.memoryBytes,
         diskSize: bytes,
         display: `${display.width}x${display.height}`,
-        backlot: { ports, ...(append !== undefined && { append }) },
+        backlot: {
+          ports,
+          ...(append !== undefined && { append }),
+          ...(existsSync(vmPath(place.path, 'executable')) && { runsExecutable: true }),
+        },
       }
       await syncFile(join(folder, 'disk.raw'))
       await Bun.write(`${told}.tmp`, JSON.stringify(configuration))

@@ -13,7 +13,7 @@ import type { Work } from '../host/operations.ts'
 import type { Storage } from '../storage/storage.ts'
 import { together } from '../together.ts'
 import { readUserData, type Seed, writeSeed } from '../vms/seed.ts'
-import { vmPath } from '../vms/vm-directory.ts'
+import { startFiles, vmPath } from '../vms/vm-directory.ts'
 import { newIdentity, type VmSettings, writeNewSettings } from '../vms/vm-settings.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 import { afresh, alone, findVm } from './find.ts'
@@ -64,8 +64,7 @@ export const copyVm = async (
     // What waits for the drive waits together.
     await together([
       isBeside ? layDisk(host, vm, folder, work) : bringDisk(vm, folder, work, diskBytes),
-      bringAlong(vm.path, folder, 'kernel'),
-      bringAlong(vm.path, folder, 'initrd'),
+      ...startFiles.map((file) => bringAlong(vm.path, folder, file)),
       bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: newName }),
       writeNewSettings(folder, settings),
     ])
@@ -111,7 +110,7 @@ export const bringSeed = async (from: string, folder: string, about: Omit<Seed, 
 }
 
 /** These are never written to, and were synced when their VM was made: another name is a copy. */
-export const bringAlong = async (from: string, to: string, file: 'kernel' | 'initrd'): Promise<void> => {
+export const bringAlong = async (from: string, to: string, file: (typeof startFiles)[number]): Promise<void> => {
   try {
     await link(vmPath(from, file), vmPath(to, file)).catch(async (error) => {
       if (error.code === 'ENOENT') throw error

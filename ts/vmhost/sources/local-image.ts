@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { LocalImage } from '@backlot/contract/vmhost/image'
 import { core } from '../core.ts'
+import { executableDisk } from '../disks/executable-disk.ts'
 import { syncFile } from '../files/durable.ts'
 import { noRoom } from '../files/file-failure.ts'
 import type { Host } from '../host/host.ts'
+import type { Work } from '../host/operations.ts'
 import { findBuilt } from '../images/built.ts'
 import { type ImageReference, parseReference, type ReferenceDefaults, referenceText } from '../images/reference.ts'
 import { ImageStore } from '../images/store.ts'
@@ -68,9 +70,18 @@ export const planOf = async (host: Host, { folder: source, about, label }: Usabl
         laid,
         ...(about.kernel === undefined ? [] : [place(join(source, about.kernel), vmPath(folder, 'kernel'))]),
         ...(about.initrd === undefined ? [] : [place(join(source, about.initrd), vmPath(folder, 'initrd'))]),
+        ...(about.runsExecutable ? [placeExecutable(host, folder, work)] : []),
       ])
     },
   }
+}
+
+const placeExecutable = async (host: Host, folder: string, { signal }: Work): Promise<void> => {
+  const { cacheDirectory } = await host.settings.read()
+  await place(
+    await executableDisk(host.executable, cacheDirectory, host.locks, { signal }),
+    vmPath(folder, 'executable'),
+  )
 }
 
 /** The image of that name, built here or pulled; throws `image_not_found` and `image_damaged`. */

@@ -11,6 +11,8 @@ export const vmFiles = {
   nextDisk: '.disk.next',
   kernel: 'kernel',
   initrd: 'initrd',
+  /** The disk with the executable, for guests that run it; never another one as long as the VM lives. */
+  executable: 'executable.img',
   iso: 'install.iso',
   /** UEFI variables. */
   variables: 'nvram.qcow2',
@@ -34,6 +36,9 @@ export const vmFiles = {
   serial: 'serial.log',
   hypervisorLog: 'hypervisor.log',
 } as const
+
+/** What a VM is started with beside its disk, each where its image has such; never written to. */
+export const startFiles = ['kernel', 'initrd', 'executable'] as const
 
 /** The folder of files for cloud-init, and their names. */
 export const seedFolder = 'seed'

@@ -88,6 +88,14 @@ test('everything that a VM has stands on the command line, once', () => {
   ])
 })
 
+test('the executable of a guest is a disk that it cannot write to', () => {
+  const own = lines({ ...launch, files: { ...launch.files, executable: '/vms/one/executable.img' } })
+  expect(own.filter((line) => line.includes('executable'))).toEqual([
+    '-blockdev {"driver":"raw","node-name":"executable","read-only":true,"file":{"driver":"file","filename":"/vms/one/executable.img"}}',
+    '-device virtio-blk-pci,drive=executable,id=executable0',
+  ])
+})
+
 test('what it has not is not there', () => {
   const { kernel: _kernel, initrd: _initrd, seed: _seed, ...files } = launch.files
   const bare = lines({

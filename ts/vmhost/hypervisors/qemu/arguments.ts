@@ -10,6 +10,8 @@ export interface Files {
   readonly disk: string
   readonly kernel?: string
   readonly initrd?: string
+  /** Disk with the executable that the guest runs. */
+  readonly executable?: string
   readonly iso?: string
   /** Folder that the guest sees as a disk labelled CIDATA. */
   readonly seed?: string
@@ -135,6 +137,18 @@ const disks = ({ files }: Launch): string[] => [
         ...blockdev({ driver: 'vvfat', 'node-name': 'seed', dir: files.seed, label: 'CIDATA', 'read-only': true }),
         '-device',
         'virtio-blk-pci,drive=seed,id=seed0',
+      ]),
+  ...(files.executable === undefined
+    ? []
+    : [
+        ...blockdev({
+          driver: 'raw',
+          'node-name': 'executable',
+          'read-only': true,
+          file: { driver: 'file', filename: files.executable },
+        }),
+        '-device',
+        'virtio-blk-pci,drive=executable,id=executable0',
       ]),
   ...(files.iso === undefined
     ? []

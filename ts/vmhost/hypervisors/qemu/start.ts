@@ -184,7 +184,7 @@ const startOnce = async (
       forwards: run.forwards,
       sharedDirectories: wishes.sharedDirectories,
       machineType: saved?.machineType,
-      moreWords: await wordsForSeed(path, { instanceId: settings.instanceId, hostName: name }),
+      moreWords: await wordsOf(vm),
     })
     const confined = [...withoutRights(wishes.sharedDirectories.length > 0), program, ...words]
     signal.throwIfAborted()
@@ -290,6 +290,14 @@ const spawn = (words: readonly string[], folder: string, log: string, lock: numb
   }
 }
 
+/** What the kernel is told beside what its image says: who its guest is, and how large its desktop where it has one. */
+const wordsOf = async ({ name, path, settings }: StoredVm): Promise<string | undefined> => {
+  const seed = await wordsForSeed(path, { instanceId: settings.instanceId, hostName: name })
+  if (!existsSync(vmPath(path, 'executable'))) return seed
+  const { width, height } = settings.display
+  return [...(seed === undefined ? [] : [seed]), `backlot.display=${width}x${height}`].join(' ')
+}
+
 const filesOf = async ({ path, settings }: StoredVm, run: RunRecord): Promise<Files> => {
   const there = async (file: string): Promise<boolean> =>
     access(file).then(
@@ -298,6 +306,7 @@ const filesOf = async ({ path, settings }: StoredVm, run: RunRecord): Promise<Fi
     )
   const kernel = vmPath(path, 'kernel')
   const initrd = vmPath(path, 'initrd')
+  const executable = vmPath(path, 'executable')
   const seed = join(path, seedFolder)
   if (settings.iso !== undefined && !(await there(settings.iso))) {
     throw new Failure('file_not_found', `The disc image "${settings.iso}" is gone; put it back, or make the VM anew.`, {
@@ -308,6 +317,7 @@ const filesOf = async ({ path, settings }: StoredVm, run: RunRecord): Promise<Fi
     disk: vmPath(path, 'disk'),
     ...((await there(kernel)) && { kernel }),
     ...((await there(initrd)) && { initrd }),
+    ...((await there(executable)) && { executable }),
     ...((await there(seed)) && { seed }),
     ...(settings.iso !== undefined && { iso: settings.iso }),
     serial: vmPath(path, 'serial'),

@@ -40,6 +40,7 @@ export interface ImageContents {
   readonly os: LocalImage['os']
   readonly append: string | undefined
   readonly ports: readonly number[] | undefined
+  readonly runsExecutable: boolean
   readonly defaults: LocalImage['defaults']
 }
 
@@ -55,7 +56,7 @@ interface Configuration {
   readonly memorySize?: unknown
   readonly diskSize?: unknown
   readonly display?: unknown
-  readonly backlot?: { readonly append?: unknown; readonly ports?: unknown }
+  readonly backlot?: { readonly append?: unknown; readonly ports?: unknown; readonly runsExecutable?: unknown }
 }
 
 /** Reads manifest and configuration; throws `image_unsupported`. */
@@ -93,6 +94,7 @@ export const contentsOf = (image: string, manifest: Manifest, configuration: Con
     os: osOf(configuration),
     append: typeof backlot?.append === 'string' ? backlot.append : undefined,
     ports: ports as number[] | undefined,
+    runsExecutable: backlot?.runsExecutable === true,
     defaults: {
       cpu: isCount(configuration.cpuCount) ? configuration.cpuCount : 2,
       memory: bytesText(configuration.memorySize) ?? '2GB',

@@ -1,0 +1,5 @@
+#!/bin/sh
+# Runs a program of the guest's own with the libraries that it came with, which may be of another release than the root's.
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+guest=/usr/lib/backlot/guest
+exec $guest/lib64/ld-linux-x86-64.so.2 --library-path $guest/lib/x86_64-linux-gnu $guest"PROGRAM" "$@"
