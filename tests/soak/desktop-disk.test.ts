@@ -1,7 +1,6 @@
 /** `images/linux-desktop` as a disk: built of packages, booted under emulation, seen and operated. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, readFileSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { withAllIds } from '@backlot/local'
 import { runBacklot } from '../support/backlot.ts'
@@ -13,30 +12,28 @@ import { call, run } from '../support/vms.ts'
 
 setDefaultTimeout(limitMs(900_000))
 
-const home = mkdtempSync(join(tmpdir(), 'backlot-desktop-disk-'))
-const images = join(home, 'cache/images')
 const bootMs = 300_000
 let host: VmHost
 
 beforeAll(async () => {
-  host = await startVmHost(['--port', '0'], home)
+  host = await startVmHost()
 })
 
 afterAll(async () => {
-  await host[Symbol.asyncDispose]()
   // Files of the root belong to other users.
-  await runProgram('env', ...withAllIds(), 'rm', '-rf', home)
+  await runProgram('env', ...withAllIds(), 'rm', '-rf', join(host.home, 'state/local-roots'))
+  await host[Symbol.asyncDispose]()
 })
 
 const build = async () => {
-  const { status, stdout, stderr } = await runBacklot(['image', 'build', 'linux-desktop'], { BACKLOT_HOME: home })
+  const { status, stdout, stderr } = await runBacklot(['image', 'build', 'linux-desktop'], { BACKLOT_HOME: host.home })
   expect([status, stderr]).toEqual([0, ''])
   return JSON.parse(stdout)
 }
 
 test('the disk is built of packages whose versions are told, whole, and not again', async () => {
   const { folder, wasThere } = await build()
-  expect([folder, wasThere]).toEqual([join(images, 'linux-desktop_latest'), false])
+  expect([folder, wasThere]).toEqual([join(host.home, 'cache/images/linux-desktop_latest'), false])
   const disk = join(folder, 'disk.raw')
   await runProgram('/sbin/e2fsck', '-fn', disk)
   const versions = readFileSync(join(folder, 'packages.txt'), 'utf8').trim().split('\n')
@@ -90,15 +87,15 @@ test('it boots to a desktop that is seen, typed into and read, obeys its seed, i
   expect([status, names]).toEqual([200, ['desk-1']])
   const fork = (await call(host, 'GET', '/svc/vms/desk-1'))[1]
   await ready(String(fork.ipAddress))
+  expect(fork.identity).toBe('own')
   expect(String((await commandsOf(String(fork.ipAddress))('run_command', { command: 'hostname' })).stdout)).toBe(
     'desk-1\n',
   )
-  expect(fork.identity).toBe('own')
   for (const name of ['desk', 'desk-1']) {
     const [stopped, { method }] = await call(host, 'POST', `/svc/vms/${name}/stop`, { graceSeconds: 120 })
     expect([stopped, method]).toEqual([200, expect.stringMatching(/^(agent|acpi)$/)])
   }
-  await runProgram('qemu-img', 'check', '-q', join(home, 'data/vms/desk/disk.qcow2'))
+  await runProgram('qemu-img', 'check', '-q', join(host.home, 'data/vms/desk/disk.qcow2'))
 })
 
 const ready = (address: string) =>

@@ -1,5 +1,7 @@
 #!/bin/sh
 # Runs a program of the guest's own with the libraries that it came with, which may be of another release than the root's.
-PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 guest=/usr/lib/backlot/guest
+# What the root's packages lack, busybox has.
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$guest/bin
+export PATH
 exec $guest/lib64/ld-linux-x86-64.so.2 --library-path $guest/lib/x86_64-linux-gnu $guest"PROGRAM" "$@"

@@ -56,7 +56,7 @@ if [ -e /var/lib/backlot/instance ]; then echo ${instanceId} >/var/lib/backlot/i
 rm -f /etc/ssh/ssh_host_*_key /etc/ssh/ssh_host_*_key.pub /etc/dropbear/*_host_key
 if command -v ssh-keygen >/dev/null && [ -d /etc/ssh ]; then ssh-keygen -A >/dev/null; fi
 for server in sshd dropbear; do
-  pids=$(pidof $server 2>/dev/null || true)
+  pids=$(pidof $server 2>/dev/null || cat /run/$server.pid 2>/dev/null || true)
   for pid in $pids; do
     [ "$(awk '{ print $4 }' /proc/$pid/stat)" = 1 ] || continue
     if [ $server = dropbear ]; then
