@@ -78,7 +78,12 @@ describe('every operation', () => {
       for (const { operationId: id } of [pull, push]) {
         await until('the operation to end', async () => (await client.getOperation({ id })).state === 'done')
       }
-      expect((await client.listImages()).map(({ repository }) => repository)).toEqual([])
+      const brought = await client.importImage({ source: join(host.home, 'data/vms/one/disk.qcow2'), name: 'brought' })
+      await until(
+        'the import to end',
+        async () => (await client.getOperation({ id: brought.operationId })).state === 'done',
+      )
+      expect((await client.listImages()).map(({ repository }) => repository)).toEqual(['brought'])
       await client.pruneImages()
       const entry = '<key>FirmwareURL</key><string>x</string><key>ProductVersion</key><string>1.0</string>'
       const list = `<key>VirtualMac2,1</key><dict><key>a</key><dict>${entry}</dict></dict>`

@@ -47,6 +47,8 @@ export const images = {
   organization: 'trycua',
   /** Megabytes of a disk in one layer of a push. */
   chunkSizeMb: 512,
+  /** Bytes of the empty disk of an image that holds a disc to install from; on the drive it takes what is written to it. */
+  emptyDiskBytes: 64 * 2 ** 30,
   /** Layers that are fetched or sent at a time. */
   layersAtOnce: 3,
   /** Bytes of a manifest or a configuration that are read. */

@@ -3,6 +3,7 @@ export { accelerationAt } from './acceleration.ts'
 export type { HostSandboxes } from './console/sandboxes.ts'
 export { type SettingsFile, settingsAt } from './host/settings.ts'
 export { type ListenOptions, listen } from './http/listen.ts'
+export { importImage, plannedImport } from './images/importing/import.ts'
 export { imagesIn } from './images/listing.ts'
 export {
   inspectImage,

@@ -8,7 +8,9 @@ import { recipes } from '@backlot/imagebuild'
 import {
   ImageStore,
   imagesIn,
+  importImage,
   inspectImage,
+  plannedImport,
   prune,
   pullNamed,
   pushNamed,
@@ -28,12 +30,16 @@ const known = Object.values(recipes)
   .join('\n')
 
 const { chunkSizeMb, compression } = vmHost.pushVm.body.properties
+const importing = vmHost.importImage.body.properties
 
 export const command: Command = {
-  summary: 'Build, pull, push and list images for virtual machines.',
+  summary: 'Build, import, pull, push and list images for virtual machines.',
   usage: `backlot image build NAME [--output DIR] [--again] [--json]
     Build an image out of Debian's packages. No root is needed; linux-desktop needs mmdebstrap, and of a user ids in
     /etc/subuid. One that stands already and is of the same recipe is left as it is.
+backlot image import SOURCE [AS] [--os linux|windows] [--output DIR] [--json]
+    Make an image of a disk: of a path or an address. Any format that qemu-img reads is converted; zip, gzip and zstd are
+    unpacked; a disc (ISO) becomes an empty disk and a disc to install from. AS is NAME:TAG.
 backlot image ls [--output DIR] [--json]
     List the images of this machine.
 backlot image pull IMAGE [--output DIR] [--json]
@@ -56,6 +62,7 @@ it does not say, the tag is latest. Registries are asked with what \`docker logi
   --output DIR          Folder that holds images.
                         Without it: the cache directory of the VM host's configuration.
   --again               Build it even where it stands already: with packages that are new since then.
+  --os OS               ${importing.os.description} Default: ${importing.os.default}.
   --chunk-size-mb N     ${chunkSizeMb.description} Default: ${chunkSizeMb.default}.
   --compression WAY     ${compression.description} Default: ${compression.default}.
   --json                Print JSON; always where standard output is no terminal.`,
@@ -66,6 +73,7 @@ it does not say, the tag is latest. Registries are asked with what \`docker logi
       options: {
         output: { type: 'string' },
         again: { type: 'boolean' },
+        os: { type: 'string' },
         'chunk-size-mb': { type: 'string' },
         compression: { type: 'string' },
         json: { type: 'boolean' },
@@ -81,8 +89,9 @@ it does not say, the tag is latest. Registries are asked with what \`docker logi
     const chunk = checked('chunkSizeMb', chunkSizeMb, values['chunk-size-mb']) as number | undefined
     const way = checked('compression', compression, values.compression) as 'zstd' | 'gzip' | undefined
     const push = { ...(chunk !== undefined && { chunkSizeMb: chunk }), ...(way !== undefined && { compression: way }) }
+    const os = checked('os', importing.os, values.os) as 'linux' | 'windows' | undefined
     const json = values.json ?? !isTerminal()
-    await action.run({ places, json, again: values.again ?? false, name: names[0] ?? '', as: names[1], push })
+    await action.run({ places, json, again: values.again ?? false, name: names[0] ?? '', as: names[1], push, os })
     return 0
   },
 }
@@ -96,12 +105,13 @@ const checked = (name: string, schema: TSchema, text: string | undefined): unkno
 }
 
 interface Call {
-  readonly places: Parameters<typeof pullNamed>[1]
+  readonly places: Parameters<typeof pullNamed>[1] & Parameters<typeof importImage>[1]
   readonly json: boolean
   readonly again: boolean
   readonly name: string
   readonly as: string | undefined
   readonly push: Parameters<typeof pushNamed>[3]
+  readonly os: 'linux' | 'windows' | undefined
 }
 
 /** Does work that can be interrupted, and shows how far it is. */
@@ -147,6 +157,16 @@ const actions: Readonly<Record<string, { names: readonly [number, number]; run(c
       })
       if (json) return printJson({ name: image.name, tag: image.tag, folder, wasThere })
       await print(`${image.name}:${image.tag} ${wasThere ? 'stands already' : 'is built'}: ${folder}`)
+    },
+  },
+  import: {
+    names: [1, 2],
+    async run({ places, json, name: source, as, os }) {
+      const path = /^https?:/i.test(source) ? source : resolve(source)
+      const planned = plannedImport(path, as, os)
+      const { folder, about } = await shown(source, (work) => importImage(planned, places, work))
+      if (json) return printJson({ image: `${about.name}:${about.tag}`, folder })
+      await print(`${about.name}:${about.tag} is here: ${folder}`)
     },
   },
   ls: {

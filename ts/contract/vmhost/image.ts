@@ -21,6 +21,7 @@ export const LocalImage = Type.Object({
   append: Type.Optional(Type.String({ description: "The kernel's command line." })),
   disk: file('Disk; VMs write to overlays of it.'),
   diskFormat: choice(['qcow2', 'raw']),
+  iso: Type.Optional(file('Disc to install from; the disk is empty then, and boots once something is on it.')),
   defaults: Type.Object({
     cpu: Type.Integer({ minimum: 1 }),
     memory: Type.String(),
@@ -35,6 +36,7 @@ export const LocalImage = Type.Object({
       description: 'Whether its guest runs Backlot: its VMs get the executable on a disk of its own, labelled BACKLOT.',
     }),
   ),
+  source: Type.Optional(Type.String({ description: 'Path or address that it was imported from.' })),
   recipe: Type.Optional(Type.String({ description: 'Digest of the recipe that it was built from.' })),
 })
 export type LocalImage = Static<typeof LocalImage>

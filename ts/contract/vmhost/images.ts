@@ -171,6 +171,45 @@ export const imageOperations = {
       },
     },
   }),
+  importImage: endpoint({
+    method: 'POST',
+    path: '/images/import',
+    ours: true,
+    summary: 'Make an image of a disk, a disc, or a packed one.',
+    description:
+      'A disk of any format that `qemu-img` reads is converted, a zip archive with one and what is packed with gzip or zstd ' +
+      'are unpacked; a disc (ISO 9660) becomes an empty disk and a disc to install from. It is answered at once, and begun ' +
+      'anew when the service is started again; the operation tells the progress and why it failed. An image of that name is ' +
+      'replaced when the new one is whole; VMs that were made of it stay.',
+    body: Type.Object({
+      source: Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: 'Absolute path of a file on the host, or an address (`https://…`).',
+      }),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 201, description: 'Name of the image, `NAME:TAG`.' })),
+      os: Type.Optional(
+        choice(['linux', 'windows'], { default: 'linux', description: 'Operating system of its guests.' }),
+      ),
+    }),
+    success: {
+      status: 202,
+      description: 'The import is under way.',
+      result: Type.Object({
+        message: Type.String(),
+        image: Type.String({ description: '`NAME:TAG`, which VMs are made of when the operation is done.' }),
+        operationId,
+      }),
+    },
+    refusal: 'Invalid request',
+    refusals: ['invalid_argument', 'file_not_found', 'already_running'],
+    command: {
+      group: 'host',
+      words: ['import'],
+      positional: ['source'],
+      absent: { name: 'as the file is called, and `latest`' },
+    },
+  }),
   pruneImages: endpoint({
     method: 'POST',
     path: '/prune',

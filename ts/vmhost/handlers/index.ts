@@ -1,6 +1,7 @@
 /** The handler of each operation. */
 
 import type { Handlers } from '../host/host.ts'
+import { importImage } from '../images/importing/import-image.ts'
 import { pullImage, startPull } from '../images/pull-vm.ts'
 import { pushVm } from '../images/push-vm.ts'
 import { cloneVm } from '../lifecycle/clone.ts'
@@ -36,6 +37,7 @@ export const handlers: Handlers = {
   pullImage,
   startPull,
   pushVm,
+  importImage,
   pruneImages,
   suspendVm,
   resumeVm,

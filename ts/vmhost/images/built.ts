@@ -25,7 +25,8 @@ export const listBuilt = async (cache: string): Promise<BuiltImage[]> => {
   return found.filter((each) => each !== undefined)
 }
 
-const readBuilt = async (folder: string): Promise<BuiltImage | undefined> => {
+/** The image in a folder; undefined where that is none. Throws `image_damaged`. */
+export const readBuilt = async (folder: string): Promise<BuiltImage | undefined> => {
   const path = join(folder, imageFile)
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined

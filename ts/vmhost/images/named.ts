@@ -56,6 +56,13 @@ export const pushNamed = async (
   work: ImageWork,
 ): Promise<{ image: string; digest: string }> => {
   const { folder, about } = await inspectImage(image, places)
+  if (about.iso !== undefined) {
+    throw new Failure(
+      'image_unsupported',
+      `The image "${image}" holds a disc to install from, for which registries have no form. Install from it, and push the VM.`,
+      { image },
+    )
+  }
   const reference = parseReference(target, places)
   const store = new ImageStore(places.cacheDirectory)
   await store.prepare()

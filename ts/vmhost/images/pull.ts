@@ -7,7 +7,7 @@ import { imageFile, type LocalImage } from '@backlot/contract/vmhost/image'
 import { copyDisk } from '../disks/qemu-img.ts'
 import { syncFile, syncFolder, writeSynced } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
-import { inspect } from '../sources/disk-image.ts'
+import { inspect, largestDisk } from '../sources/disk-image.ts'
 import { contentsOf, type DiskPart, type ImageContents, unsupported } from './layers/contents.ts'
 import { fetchLayer } from './layers/layers.ts'
 import { type Unpacked, unpackContainerDisk, unpackInto } from './layers/unpack.ts'
@@ -201,9 +201,6 @@ const wholeDisk = async (
   await rm(path)
   return { file: 'disk.qcow2', format: 'qcow2', bytes }
 }
-
-/** Bytes of the largest disk. */
-const largestDisk = 2 ** 43
 
 const unpackWhole = (from: string, to: FileHandle, most: number, signal: AbortSignal): Promise<Unpacked | undefined> =>
   unpackInto(from, to, 0, most, signal)

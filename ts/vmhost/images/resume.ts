@@ -1,6 +1,7 @@
-/** Goes on with what a service before this one has begun to pull and to push. */
+/** Goes on with what a service before this one has begun to pull, to push and to import. */
 import { Failure } from '@backlot/contract/failure'
 import type { Host } from '../host/host.ts'
+import { goOnImporting, type ImportTransfer } from './importing/import-image.ts'
 import { goOnPulling, type PullTransfer } from './pull-vm.ts'
 import { goOnPushing, type PushTransfer } from './push-vm.ts'
 import type { Transfer } from './transfers.ts'
@@ -8,6 +9,7 @@ import type { Transfer } from './transfers.ts'
 const kinds: Readonly<Record<Transfer['kind'], (host: Host, transfer: Transfer) => unknown>> = {
   pull: (host, transfer) => goOnPulling(host, transfer as PullTransfer),
   push: (host, transfer) => goOnPushing(host, transfer as PushTransfer),
+  import: (host, transfer) => goOnImporting(host, transfer as ImportTransfer),
 }
 
 /** Begins all of them; where another service has charge of the home, that one does. */

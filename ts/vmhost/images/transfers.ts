@@ -1,4 +1,4 @@
-/** Pulls and pushes that go on when the service is started again: each has a file for as long as it is under way. */
+/** Pulls, pushes and imports that go on when the service is started again: each has a file for as long as it is under way. */
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
@@ -10,7 +10,7 @@ import type { VmPlace } from '../vms/vm-store.ts'
 /** What is to be done; `input` is all that doing it again needs. */
 export interface Transfer<Input = unknown> {
   readonly id: string
-  readonly kind: 'pull' | 'push'
+  readonly kind: 'pull' | 'push' | 'import'
   readonly place: VmPlace
   readonly input: Input
 }

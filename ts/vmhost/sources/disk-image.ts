@@ -20,15 +20,27 @@ const packed: Readonly<Record<string, string>> = {
   '425a68': 'bzip2',
 }
 
+/** Bytes of the largest disk. */
+export const largestDisk = 2 ** 43
+
+/** What the file is packed with; undefined where it is not. */
+export const packerOf = async (path: string): Promise<string | undefined> => {
+  const start = await firstBytes(path)
+  return Object.entries(packed).find(([magic]) => start.startsWith(magic))?.[1]
+}
+
 /**
  * Says what image the file is. Throws `disk_unsupported` for what is none, for one that is packed, and, where the file
  * comes from somebody else, for one that names other files of this machine.
  */
 export const inspect = async (path: string, isForeign: boolean, signal: AbortSignal): Promise<ImageInfo> => {
   const refuse = (why: string) => new Failure('disk_unsupported', `"${path}" cannot be a disk: ${why}`, { path })
-  const start = await firstBytes(path)
-  const packer = Object.entries(packed).find(([magic]) => start.startsWith(magic))?.[1]
-  if (packer !== undefined) throw refuse(`it is packed with ${packer}. Unpack it first.`)
+  const packer = await packerOf(path)
+  if (packer !== undefined) {
+    throw refuse(
+      `it is packed with ${packer}. Unpack it first; \`backlot image import\` does so for zip, gzip and zstd.`,
+    )
+  }
   const info = await imageInfo(path, signal)
   if (!formats.includes(info.format)) throw refuse(`its format is ${info.format}. Use ${formats.join(', ')}.`)
   // `qemu-img` would fill the last sector up.

@@ -55,7 +55,7 @@ export const planOf = async (host: Host, { folder: source, about, label }: Usabl
       ports: [...new Set([...(about.ports ?? []), ...usualPorts])],
       ...(about.append !== undefined && { append: about.append }),
     },
-    seeded: true,
+    seeded: about.iso === undefined,
     async fill(folder, storage, bytes, work) {
       refuseSmaller(bytes, virtual_size)
       const laid = host.bases.exclusively(
@@ -70,6 +70,7 @@ export const planOf = async (host: Host, { folder: source, about, label }: Usabl
         laid,
         ...(about.kernel === undefined ? [] : [place(join(source, about.kernel), vmPath(folder, 'kernel'))]),
         ...(about.initrd === undefined ? [] : [place(join(source, about.initrd), vmPath(folder, 'initrd'))]),
+        ...(about.iso === undefined ? [] : [place(join(source, about.iso), vmPath(folder, 'iso'))]),
         ...(about.runsExecutable ? [placeExecutable(host, folder, work)] : []),
       ])
     },

@@ -13,6 +13,7 @@ export const vmFiles = {
   initrd: 'initrd',
   /** The disk with the executable, for guests that run it; never another one as long as the VM lives. */
   executable: 'executable.img',
+  /** The disc of the image that it was made of. */
   iso: 'install.iso',
   /** UEFI variables. */
   variables: 'nvram.qcow2',
@@ -38,7 +39,7 @@ export const vmFiles = {
 } as const
 
 /** What a VM is started with beside its disk, each where its image has such; never written to. */
-export const startFiles = ['kernel', 'initrd', 'executable'] as const
+export const startFiles = ['kernel', 'initrd', 'executable', 'iso'] as const
 
 /** The folder of files for cloud-init, and their names. */
 export const seedFolder = 'seed'

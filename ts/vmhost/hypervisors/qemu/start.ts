@@ -307,6 +307,7 @@ const filesOf = async ({ path, settings }: StoredVm, run: RunRecord): Promise<Fi
   const kernel = vmPath(path, 'kernel')
   const initrd = vmPath(path, 'initrd')
   const executable = vmPath(path, 'executable')
+  const disc = vmPath(path, 'iso')
   const seed = join(path, seedFolder)
   if (settings.iso !== undefined && !(await there(settings.iso))) {
     throw new Failure('file_not_found', `The disc image "${settings.iso}" is gone; put it back, or make the VM anew.`, {
@@ -319,6 +320,7 @@ const filesOf = async ({ path, settings }: StoredVm, run: RunRecord): Promise<Fi
     ...((await there(initrd)) && { initrd }),
     ...((await there(executable)) && { executable }),
     ...((await there(seed)) && { seed }),
+    ...((await there(disc)) && { iso: disc }),
     ...(settings.iso !== undefined && { iso: settings.iso }),
     serial: vmPath(path, 'serial'),
     pid: vmPath(path, 'pid'),

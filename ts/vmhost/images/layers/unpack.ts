@@ -85,7 +85,7 @@ const firstBytes = async (path: string): Promise<string> => {
 }
 
 /** Writes each run of blocks that are not all zeros. */
-const writeSparse = async (file: FileHandle, bytes: Buffer, position: number): Promise<void> => {
+export const writeSparse = async (file: FileHandle, bytes: Buffer, position: number): Promise<void> => {
   let start = 0
   let at = 0
   const write = async (end: number) => {
