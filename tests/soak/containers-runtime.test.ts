@@ -112,6 +112,23 @@ engineTest('its files are saved, started anew and put back', async () => {
   expect(await containers()).toHaveLength(1)
 })
 
+engineTest('what was killed while it put files back is ended by the next look: forward, or back', async () => {
+  // Each bears the labels of a program that has ended, under the name that a container has until it replaces another.
+  const [name, aside] = [await containerOf('one'), `${await containerOf('one')}-restored-00112233`]
+  await ask('rename', name, aside)
+  expect(await see(['list'])).toMatchObject([{ name: 'one', status: 'stopped' }])
+  expect(await containers()).toEqual([name])
+  expect(await see(['resume', 'one'])).toEqual({ isSame: true })
+  const [{ Config }] = JSON.parse(await ask('inspect', name)) as [{ Config: { Labels: Record<string, string> } }]
+  const labels = Object.entries(Config.Labels).flatMap(([key, value]) => ['--label', `${key}=${value}`])
+  await ask('create', '--name', aside, ...labels, 'base', 'true')
+  expect(await see(['list'])).toMatchObject([{ name: 'one', status: 'running' }])
+  expect(await containers()).toEqual([name])
+  // Its name is looked for before anything else lists.
+  await ask('rename', name, aside)
+  expect(await see(['resume', 'one'])).toEqual({ isSame: true })
+})
+
 engineTest('layers are built once as root, with values as they are; one that fails leaves nothing', async () => {
   const { first, second, hostile, built, failed } = await see(['layers', given])
   expect(first).toBe(`${hostile}given\n${hostile}`)

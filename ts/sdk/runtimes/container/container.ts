@@ -19,7 +19,7 @@ import {
   ofSandbox,
   removeContainer,
   startContainer,
-  sweepBuilds,
+  sweepLeft,
 } from './containers.ts'
 import { type Engine, EngineError, outputLines } from './engine.ts'
 import { findEngine } from './find.ts'
@@ -58,7 +58,7 @@ export class Containers {
 
   async start(source: Source, name: string, options: SandboxOptions): Promise<RuntimeInfo> {
     const engine = await this.#engine()
-    await sweepBuilds(engine, options.signal)
+    await sweepLeft(engine, options.signal)
     const { id, warnings } = isImage(source)
       ? await baseImage(engine, source, this.build, options)
       : { id: await snapshotImage(engine, source.id), warnings: [] }
@@ -120,7 +120,7 @@ export class Containers {
 
   async list({ signal }: CallOptions): Promise<readonly HeldSandbox[]> {
     const engine = await this.#engine()
-    await sweepBuilds(engine, signal)
+    await sweepLeft(engine, signal)
     const filters = JSON.stringify({ label: [`${label.home}=${home()}`, label.sandbox] })
     const query = { all: true, filters }
     type Listed = { State: string; Labels: Record<string, string> }

@@ -93,10 +93,17 @@ export const inspect = (engine: Engine, id: string, signal?: AbortSignal): Promi
 
 /** The container of a sandbox of this home; throws `sandbox_not_found`, also for one that somebody else named so. */
 export const ofSandbox = async (engine: Engine, name: string, signal?: AbortSignal): Promise<Inspected> => {
-  const found = await inspect(engine, containerOf(name), signal).catch((error) => {
-    if (error instanceof EngineError && error.status === 404) return undefined
-    throw error
-  })
+  const look = () =>
+    inspect(engine, containerOf(name), signal).catch((error) => {
+      if (error instanceof EngineError && error.status === 404) return undefined
+      throw error
+    })
+  let found = await look()
+  if (found === undefined) {
+    // Its files may have been put back by a program that was killed.
+    await sweepLeft(engine, signal)
+    found = await look()
+  }
   const labels = found?.Config.Labels ?? {}
   if (found !== undefined && labels[label.home] === home() && labels[label.sandbox] === name) return found
   const text = `The runtime "container" has no sandbox "${name}". \`Sandbox.list()\` names those there are.`
@@ -113,17 +120,42 @@ export const removeContainer = async (engine: Engine, id: string, signal?: Abort
   }
 }
 
-/** Removes the containers in which programs of this home built layers until they were killed. */
-export const sweepBuilds = async (engine: Engine, signal?: AbortSignal): Promise<void> => {
-  const filters = JSON.stringify({ label: [`${label.home}=${home()}`, label.build] })
+type Listed = { Id: string; Names: string[]; Labels: Record<string, string> }
+
+/** Ends what programs of this home that were killed have left half done: layers that they built, files that they put back. */
+export const sweepLeft = async (engine: Engine, signal?: AbortSignal): Promise<void> => {
+  const filters = JSON.stringify({ label: [`${label.home}=${home()}`] })
   const query = { all: true, filters }
-  const found = await engine.call<{ Id: string; Labels: Record<string, string> }[]>('GET', '/containers/json', {
-    query,
-    signal,
-  })
-  for (const { Id, Labels } of found) {
-    const owner = ownerIn(Labels[label.owner])
-    if (owner !== undefined && (await hasEnded(owner))) await removeContainer(engine, Id, signal)
+  const found = await engine.call<Listed[]>('GET', '/containers/json', { query, signal })
+  for (const each of found) {
+    const owner = ownerIn(each.Labels[label.owner])
+    if (owner === undefined || !(await hasEnded(owner))) continue
+    if (each.Labels[label.build] !== undefined) await removeContainer(engine, each.Id, signal)
+    else await endRestore(engine, each, found, signal)
+  }
+}
+
+const isNamed = ({ Names }: Listed, name: string): boolean => Names.includes(`/${name}`)
+
+/**
+ * Ends an exchange that was cut short: while both containers are there it was not made; where the one that was to be replaced
+ * is gone, the other takes its name. It is stopped, because where it is reached was told to nobody.
+ */
+const endRestore = async (
+  engine: Engine,
+  aside: Listed,
+  all: readonly Listed[],
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const sandbox = aside.Labels[label.sandbox]
+  if (sandbox === undefined || isNamed(aside, containerOf(sandbox))) return
+  if (all.some((other) => isNamed(other, containerOf(sandbox)))) return removeContainer(engine, aside.Id, signal)
+  try {
+    await engine.call('POST', `/containers/${aside.Id}/stop`, { query: { t: 1 }, signal })
+    await engine.call('POST', `/containers/${aside.Id}/rename`, { query: { name: containerOf(sandbox) }, signal })
+  } catch (error) {
+    // Another program ends it at the same time.
+    if (!(error instanceof EngineError)) throw error
   }
 }
 
