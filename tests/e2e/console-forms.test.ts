@@ -60,6 +60,33 @@ test(
 )
 
 test(
+  'shows the images, their sizes, and the VMs that were made of each',
+  async () => {
+    await browser.evaluate(`location.hash = '#images'`)
+    await page.shows('linux-minimal:latest')
+    const row = () =>
+      browser.evaluate<string[]>(`[...document.querySelectorAll('.images tbody tr > *')].map((each) => each.innerText)`)
+    expect(await row()).toEqual([
+      'linux-minimal:latest',
+      'built here',
+      'linux',
+      expect.stringMatching(/^[\d.]+ MB$/),
+      'first',
+    ])
+    await page.keep('images')
+    const disk = join(host.home, 'empty.raw')
+    await writeFile(disk, new Uint8Array(4096))
+    await post('/images/import', { source: disk, name: 'brought:v1' })
+    await page.shows('brought:v1')
+    expect(await row()).toContain(disk)
+    await page.shows('import')
+    await browser.evaluate(`document.querySelector('.images td a').click()`)
+    await browser.until(`document.querySelector('article h2')?.innerText === 'first'`)
+  },
+  minutes,
+)
+
+test(
   'changes a VM, and says what a running one has to be stopped for',
   async () => {
     await browser.evaluate(`location.hash = '#home/other'`)

@@ -177,9 +177,9 @@ const actions: Readonly<Record<string, { names: readonly [number, number]; run(c
       if (images.length === 0) {
         return print(`There are no images in "${cacheDirectory}". \`backlot image build\` makes one.`)
       }
-      const rows = images.map(({ repository, tag, registry, os, bytes }) => ({
+      const rows = images.map(({ repository, tag, registry, source, os, bytes }) => ({
         image: `${repository}:${tag}`,
-        registry: registry ?? 'built here',
+        from: registry ?? source ?? 'built here',
         os,
         size: megabytes(bytes),
       }))

@@ -57,11 +57,12 @@ const shows: Partial<Record<OperationName, Show>> = {
   pushVm: (vm: Vm) => `The disk of ${vm.name} is pushed.`,
   listImages: (images: Image[]) =>
     rows(
-      images.map(({ repository, tag, registry, os, bytes }) => ({
+      images.map(({ repository, tag, registry, source, os, bytes, users }) => ({
         image: `${repository}:${tag}`,
-        registry: registry ?? 'built here',
+        from: registry ?? source ?? 'built here',
         os,
         size: `${Math.ceil(bytes / 1024 ** 2)} MB`,
+        users: users.map(({ name }) => name).join(', ') || '-',
       })),
       'There are no images. `backlot image build` makes one.',
     ),

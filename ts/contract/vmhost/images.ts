@@ -9,8 +9,7 @@ import { vmName, vmReference } from './vm.ts'
 const orNull = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description })
 
-/** An image on this machine. */
-export const Image = Type.Object({
+const knownImage = {
   repository: Type.String({ description: '`ORGANIZATION/NAME`, or `NAME` where it was built here.' }),
   imageId: Type.String({ description: 'Digest of its manifest, or of the recipe that it was built from.' }),
   registry: orNull(Type.String(), 'The registry that it came from; null where it was built here.'),
@@ -20,6 +19,19 @@ export const Image = Type.Object({
   os: Type.String({ description: 'Operating system of its guests.' }),
   folder: Type.String({ description: 'Folder of its files on the host.' }),
   bytes: Type.Integer({ description: 'Bytes that its files take on the host.' }),
+  source: orNull(Type.String(), 'Path or address that it was imported from; null where it was not.'),
+}
+
+/** An image on this machine, as its files tell. */
+const KnownImage = Type.Object(knownImage)
+export type KnownImage = Static<typeof KnownImage>
+
+/** An image on this machine, and the VMs that were made of one of its name. */
+export const Image = Type.Object({
+  ...knownImage,
+  users: Type.Array(Type.Object({ name: vmName, location: Type.String() }), {
+    description: 'VMs that were made of an image of this name; they stay where it is removed.',
+  }),
 })
 export type Image = Static<typeof Image>
 

@@ -1,15 +1,16 @@
 /** All images of this machine, as they are shown. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Image } from '@backlot/contract/vmhost/images'
+import type { Image, KnownImage } from '@backlot/contract/vmhost/images'
+import type { StoredVm } from '../vms/vm-store.ts'
 import { listBuilt } from './built.ts'
 import { repositoryOf } from './reference.ts'
 import { ImageStore } from './store.ts'
 
 /** Those that were built here and those that were pulled; of one organization where one is named. */
-export const imagesIn = async (cacheDirectory: string, organization?: string): Promise<Image[]> => {
+export const imagesIn = async (cacheDirectory: string, organization?: string): Promise<KnownImage[]> => {
   const built = (await listBuilt(cacheDirectory)).map(
-    async ({ folder, about }): Promise<Image> => ({
+    async ({ folder, about }): Promise<KnownImage> => ({
       repository: about.name,
       imageId: about.recipe ?? `${about.name}:${about.tag}`,
       registry: null,
@@ -19,10 +20,11 @@ export const imagesIn = async (cacheDirectory: string, organization?: string): P
       os: about.os,
       folder,
       bytes: await bytesIn(folder),
+      source: about.source ?? null,
     }),
   )
   const pulled = (await new ImageStore(cacheDirectory).list()).map(
-    async (image): Promise<Image> => ({
+    async (image): Promise<KnownImage> => ({
       repository: repositoryOf(image),
       imageId: image.digest,
       registry: image.registry,
@@ -32,6 +34,7 @@ export const imagesIn = async (cacheDirectory: string, organization?: string): P
       os: image.about.os,
       folder: image.folder,
       bytes: await bytesIn(image.folder),
+      source: null,
     }),
   )
   const all = await Promise.all([...built, ...pulled])
@@ -40,7 +43,16 @@ export const imagesIn = async (cacheDirectory: string, organization?: string): P
     .sort((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
-const key = ({ repository, tag, registry }: Image): string => `${repository}:${tag} ${registry ?? ''}`
+/** The same with the VMs that were made of each, by what their settings say that they were made of. */
+export const withUsers = (images: readonly KnownImage[], vms: readonly StoredVm[]): Image[] =>
+  images.map((image) => {
+    const { registry, repository, tag } = image
+    const label = registry === null ? `${repository}:${tag}` : `${registry}/${repository}:${tag}`
+    const users = vms.filter(({ settings }) => settings.image === label)
+    return { ...image, users: users.map(({ name, storage }) => ({ name, location: storage.name })) }
+  })
+
+const key = ({ repository, tag, registry }: KnownImage): string => `${repository}:${tag} ${registry ?? ''}`
 
 const bytesIn = async (folder: string): Promise<number> => {
   let bytes = 0

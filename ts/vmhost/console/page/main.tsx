@@ -5,14 +5,18 @@ import { render } from 'preact'
 import { useEffect, useReducer, useState } from 'preact/hooks'
 import { CreateDialog } from './create-dialog.tsx'
 import { HostState, vmKey } from './host-state.ts'
+import { ImageView } from './image-view.tsx'
 import { LogView } from './log-view.tsx'
 import { SandboxState } from './sandboxes/state.ts'
 import { SandboxView } from './sandboxes/view.tsx'
 import { VmList } from './vm-list.tsx'
 import { VmView } from './vm-view.tsx'
 
-/** What the address says after `#`: a VM's key, its name alone, a sandbox, `logs`, or nothing. */
+/** What the address says after `#`: a VM's key, its name alone, a sandbox, `images`, `logs`, or nothing. */
 const place = (): string => decodeURIComponent(location.hash.slice(1)).replace(/^\/$/, '')
+
+/** What is no VM after `#`. */
+const pages = ['images', 'logs']
 
 /** Milliseconds between two looks at the VM that is shown: its disk grows without an event. */
 const lookEveryMs = 5_000
@@ -48,7 +52,7 @@ const Console = ({ host, others }: Known) => {
   const vm = vms.find((each) => vmKey(each) === shown)
   const sandbox = others.sandboxes.find(({ name }) => sandboxAnchor(name) === shown)
   const isOfSandbox = shown.startsWith(sandboxAnchor(''))
-  const isUnknown = host.isRead && vm === undefined && shown !== '' && shown !== 'logs' && !isOfSandbox
+  const isUnknown = host.isRead && vm === undefined && shown !== '' && !pages.includes(shown) && !isOfSandbox
   useEffect(() => {
     if (!isUnknown) return
     void host.lookFor(shown).then((found) => {
@@ -69,6 +73,9 @@ const Console = ({ host, others }: Known) => {
         <p class={`connection ${host.connection}`} role="status">
           {host.connection === 'lost' && host.fault !== undefined ? host.fault : connections[host.connection]}
         </p>
+        <a class={shown === 'images' ? 'tab current' : 'tab'} href="#images">
+          Images
+        </a>
         <a class={shown === 'logs' ? 'tab current' : 'tab'} href="#logs">
           Log
         </a>
@@ -83,6 +90,8 @@ const Console = ({ host, others }: Known) => {
       <main>
         {shown === 'logs' ? (
           <LogView />
+        ) : shown === 'images' ? (
+          <ImageView host={host} />
         ) : vm !== undefined ? (
           <VmView key={vmKey(vm)} vm={vm} operations={host.operationsOf(vm)} storage={host.storage} />
         ) : sandbox !== undefined ? (
