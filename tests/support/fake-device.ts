@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { adbPrograms } from './adb-programs.ts'
 import { startComputer, type TestComputer } from './computer.ts'
+import { compileFakeAgent } from './fake-agent.ts'
 
 /** Its serial, as `adb devices` lists it. */
 export const fakeSerial = '127.0.0.1:5599'
@@ -53,8 +54,14 @@ add device 2: @TOUCH@
     INPUT_PROP_DIRECT
 `
 
+/** What a device has that others have not. */
+export interface FakeDeviceOptions {
+  /** Whether it runs our agent. @default false */
+  readonly agent?: boolean
+}
+
 /** Starts one that has booted; settles when the adb server has it. */
-export const startFakeDevice = async (): Promise<FakeDevice> => {
+export const startFakeDevice = async ({ agent = false }: FakeDeviceOptions = {}): Promise<FakeDevice> => {
   const { adb, adbd, libraries } = await adbPrograms()
   const state = mkdtempSync(join(tmpdir(), 'device-'))
   const set = (name: string, content: string | Uint8Array) => writeFileSync(join(state, name), content)
@@ -71,6 +78,7 @@ export const startFakeDevice = async (): Promise<FakeDevice> => {
   head.writeUInt32LE(fakeScreen.width, 0)
   head.writeUInt32LE(fakeScreen.height, 4)
   set('screen.raw', head)
+  if (agent) compileFakeAgent(join(state, 'agent'))
   const log = openSync(join(state, 'log'), 'w')
   const child = Bun.spawn(
     [
@@ -125,8 +133,8 @@ export interface FakePhone extends AsyncDisposable {
 }
 
 /** Starts both; settles when the server has found the device. */
-export const startFakePhone = async (): Promise<FakePhone> => {
-  const device = await startFakeDevice()
+export const startFakePhone = async (options?: FakeDeviceOptions): Promise<FakePhone> => {
+  const device = await startFakeDevice(options)
   try {
     const computer = await startComputer(['--android', '--serial', fakeSerial, '--port', '0'], device.environment)
     return {

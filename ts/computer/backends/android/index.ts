@@ -3,10 +3,12 @@
 import { Failure } from '@backlot/contract/failure'
 import type { Backend } from '../../backend.ts'
 import { accessibilityHandlers } from './accessibility.ts'
+import { DeviceAgent } from './agent/agent.ts'
+import { agentHandlers } from './agent/handlers.ts'
 import type { AndroidDevice } from './device.ts'
 import { fileHandlers } from './files.ts'
 import { keyboardHandlers } from './keyboard.ts'
-import { noClipboard, refusingHandlers } from './refusals.ts'
+import { refusingHandlers } from './refusals.ts'
 import { screenHandlers, screenSize } from './screen.ts'
 import { deviceShell } from './shell.ts'
 import { systemHandlers } from './system.ts'
@@ -15,7 +17,8 @@ import { TouchScreen, touchHandlers } from './touch/touch-screen.ts'
 
 /** The commands of a device that has booted; who opened the device closes it. */
 export const androidBackend = (device: AndroidDevice): Backend => {
-  const touch = new TouchScreen(device)
+  const agent = new DeviceAgent(device.adb)
+  const touch = new TouchScreen(device, agent)
   const finger: Finger = { at: undefined }
   const shell = deviceShell(device)
   return {
@@ -25,11 +28,12 @@ export const androidBackend = (device: AndroidDevice): Backend => {
       ...systemHandlers(device),
       ...screenHandlers(device),
       ...pointerHandlers(device, touch, finger),
-      ...keyboardHandlers(device),
+      ...keyboardHandlers(device, agent),
       ...touchHandlers(touch),
       ...accessibilityHandlers(device),
       ...shell.handlers,
       ...fileHandlers(device),
+      ...agentHandlers(device, agent),
     },
     async probe() {
       const works = async (asks: () => Promise<unknown>): Promise<true | string> =>
@@ -38,13 +42,14 @@ export const androidBackend = (device: AndroidDevice): Backend => {
           (error: unknown) => Failure.from(error).message,
         )
       const has = (program: string) => works(() => device.run(['sh', '-c', `command -v ${program}`]))
-      const [display, input, accessibility, touches, shell, windows] = await Promise.all([
+      const [display, input, accessibility, touches, shell, windows, clipboard] = await Promise.all([
         works(() => screenSize(device)),
         has('input'),
         has('uiautomator'),
-        works(() => touch.find()),
+        works(() => touch.check()),
         works(() => device.run(['true'])),
         has('dumpsys'),
+        works(() => agent.start()),
       ])
       return {
         display,
@@ -52,7 +57,7 @@ export const androidBackend = (device: AndroidDevice): Backend => {
         accessibility,
         touch: touches,
         windows,
-        clipboard: noClipboard,
+        clipboard,
         shell,
         files: shell,
         pty: 'terminals on a device are planned; run_command runs commands',
@@ -63,6 +68,7 @@ export const androidBackend = (device: AndroidDevice): Backend => {
     releaseHeld: () => releaseFinger(device, finger),
     async [Symbol.asyncDispose]() {
       await releaseFinger(device, finger).catch(() => undefined)
+      await agent[Symbol.asyncDispose]()
       await shell.end()
     },
   }

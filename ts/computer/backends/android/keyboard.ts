@@ -1,6 +1,7 @@
 /** The keys of a device, by its own program `input`. */
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../../backend.ts'
+import type { DeviceAgent } from './agent/agent.ts'
 import type { AndroidDevice } from './device.ts'
 import { keyCodeOf } from './key-codes.ts'
 import { refusal } from './refusals.ts'
@@ -9,11 +10,11 @@ import { typeText } from './typing.ts'
 /** The version of Android's interface from which `input` presses several keys at once. */
 const combinationsSince = 31
 
-export const keyboardHandlers = (device: AndroidDevice) => {
+export const keyboardHandlers = (device: AndroidDevice, agent: DeviceAgent) => {
   const press = (key: string, signal: AbortSignal) => device.run(['input', 'keyevent', codeOf(key)], { signal })
   return {
     async type_text({ text, delay = 0 }, { signal }) {
-      await typeText(device, text, { delayMs: delay * 1_000, signal })
+      await typeText(device, agent, text, { delayMs: delay * 1_000, signal })
       return {}
     },
     async press_key({ key }, { signal }) {

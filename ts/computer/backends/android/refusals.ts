@@ -3,9 +3,6 @@ import type { CommandName } from '@backlot/contract/computer'
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../../backend.ts'
 
-/** Why there is no clipboard: Android gives it to the application in front alone. */
-export const noClipboard = 'Android gives its clipboard to the application in front alone; type_text types a text'
-
 const reasons = {
   get_cursor_position: 'a touch screen has no pointer; give every touch its place',
   right_click: 'a touch screen has no right button; a long press is a drag whose ends are one place',
@@ -13,9 +10,6 @@ const reasons = {
   drag_to: 'a touch screen has no pointer that a drag could begin at; use drag with both ends',
   key_down: 'adb presses a key and lets it go; use press_key or hotkey',
   key_up: 'adb presses a key and lets it go; use press_key or hotkey',
-  copy_to_clipboard: noClipboard,
-  set_clipboard: noClipboard,
-  set_wallpaper: 'the shell of Android has no command for its wallpaper; open the picture and choose it there',
 } as const satisfies Partial<Record<CommandName, string>>
 
 /** A refusal that names the way out. */

@@ -1,6 +1,10 @@
-/** Typing a text on a device: by the keys of its keyboard, and what those have not by an input method that takes any text. */
+/**
+ * Typing a text on a device: by the keys of its keyboard, and what those have not by the agent, or by an input method that takes
+ * any text.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
+import type { DeviceAgent } from './agent/agent.ts'
 import type { AndroidDevice } from './device.ts'
 
 /** The input method that types what it is broadcast (ADBKeyBoard): its package, its action, the field with the text. */
@@ -50,28 +54,40 @@ const commandOf = (stroke: Stroke): (string | number)[] => {
 /** Types it; nothing is typed where something of it cannot be. Throws `not_available` and `device_failed`. */
 export const typeText = async (
   device: AndroidDevice,
+  agent: DeviceAgent,
   text: string,
   { delayMs = 0, signal }: { readonly delayMs?: number; readonly signal: AbortSignal },
 ): Promise<void> => {
   const strokes = delayMs === 0 ? strokesOf(text) : [...text].flatMap(strokesOf)
   const foreign = strokes.find(({ kind }) => kind === 'any') as { readonly text: string } | undefined
-  if (foreign !== undefined) await needAnyText(device, foreign.text, signal)
+  const isForAgent = foreign !== undefined && (await agent.runs())
+  if (foreign !== undefined && !isForAgent) await needAnyText(device, agent, foreign.text, signal)
   for (const stroke of strokes) {
-    const said = await device.run(commandOf(stroke), { signal })
-    if (stroke.kind === 'any' && !said.includes('Broadcast completed')) {
-      throw new Failure('device_failed', `The input method has not taken "${stroke.text.slice(0, 40)}": ${said.trim()}`)
-    }
+    if (isForAgent && stroke.kind === 'any') await agent.ask({ ask: 'type_text', text: stroke.text }, signal)
+    else await carryOut(device, stroke, signal)
     if (delayMs > 0) await pause(delayMs, undefined, { signal })
   }
 }
 
-const needAnyText = async (device: AndroidDevice, text: string, signal: AbortSignal): Promise<void> => {
+const carryOut = async (device: AndroidDevice, stroke: Stroke, signal: AbortSignal): Promise<void> => {
+  const said = await device.run(commandOf(stroke), { signal })
+  if (stroke.kind !== 'any' || said.includes('Broadcast completed')) return
+  throw new Failure('device_failed', `The input method has not taken "${stroke.text.slice(0, 40)}": ${said.trim()}`)
+}
+
+const needAnyText = async (
+  device: AndroidDevice,
+  agent: DeviceAgent,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> => {
   const method = await device.run(['settings', 'get', 'secure', 'default_input_method'], { signal })
   if (method.trim().startsWith(`${anyText.package}/`)) return
   const [character = ''] = text
+  const why = await agent.start().catch((error: unknown) => Failure.from(error).message)
   throw new Failure(
     'not_available',
-    `The keys of the device have no "${character}", and its input method is "${method.trim()}". Install ADBKeyBoard and choose it (\`ime set ${anyText.package}/.AdbIME\`), which types any text.`,
+    `The keys of the device have no "${character}", and its input method is "${method.trim()}". ${why} Install ADBKeyBoard and choose it (\`ime set ${anyText.package}/.AdbIME\`), which types any text.`,
     { character, input_method: method.trim() },
   )
 }

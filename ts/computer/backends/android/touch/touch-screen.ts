@@ -1,16 +1,19 @@
-/** Several fingers at once: the events of the touch screen, written to its file in the time that the gesture takes. */
-import { setTimeout as pause } from 'node:timers/promises'
+/** Several fingers at once: by the agent on the device, or as events of the touch screen that are written to its file. */
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../../../backend.ts'
 import type { Connection } from '../adb/connection.ts'
 import { quoted } from '../adb/quote.ts'
 import { nextPacket, packet, sendPacket } from '../adb/shell-packets.ts'
+import type { DeviceAgent } from '../agent/agent.ts'
 import type { AndroidDevice } from '../device.ts'
 import { screenSize } from '../screen.ts'
+import { agentTouch } from './agent-touch.ts'
+import { playGesture, type Touch } from './gesture.ts'
 import type { Place } from './scroll.ts'
 import {
   bytesOfEvents,
   downEvents,
+  type Fingers,
   moveEvents,
   onGlass,
   type TouchDevice,
@@ -37,7 +40,15 @@ interface Found {
 export class TouchScreen {
   #found: Found | undefined
 
-  constructor(private readonly device: AndroidDevice) {}
+  constructor(
+    private readonly device: AndroidDevice,
+    private readonly agent: DeviceAgent,
+  ) {}
+
+  /** Throws `not_available` where several fingers reach the device by no way. */
+  async check(): Promise<void> {
+    if (!(await this.agent.runs())) await this.find()
+  }
 
   /** Throws `not_available` where there is no touch screen that takes several fingers. */
   async find(signal?: AbortSignal): Promise<Found> {
@@ -60,13 +71,14 @@ export class TouchScreen {
   }
 
   /** Puts the fingers of the first frame down, moves them from frame to frame in the time, and lifts them, also when given up. */
-  async play(frames: readonly (readonly Place[])[], takesMs: number, signal: AbortSignal): Promise<void> {
+  async play(frames: readonly Fingers[], takesMs: number, signal: AbortSignal): Promise<void> {
+    if (await this.agent.runs()) return playGesture(agentTouch(this.agent), frames, takesMs, signal)
     const { touch, bits } = await this.find(signal)
     const [screen, turn] = await Promise.all([screenSize(this.device, signal), this.#turn(signal)])
     const placed = frames.map((fingers) => fingers.map((place) => onGlass(place, screen, turn, touch.most)))
-    const [first = [], ...rest] = placed
-    if (first.length > touch.mostSlot + 1) {
-      throw new Failure('not_available', `The touch screen takes ${touch.mostSlot + 1} fingers, not ${first.length}.`)
+    const count = placed[0]?.length ?? 0
+    if (count > touch.mostSlot + 1) {
+      throw new Failure('not_available', `The touch screen takes ${touch.mostSlot + 1} fingers, not ${count}.`)
     }
     signal.throwIfAborted()
     using connection = await this.device.adb.open(
@@ -74,20 +86,17 @@ export class TouchScreen {
     )
     const send = (events: Parameters<typeof bytesOfEvents>[0]) =>
       sendPacket(connection, packet.stdin, bytesOfEvents(events, bits))
-    const began = performance.now()
-    try {
-      await send(downEvents(first, touch))
-      for (const [at, fingers] of rest.entries()) {
-        const due = began + (takesMs * (at + 1)) / rest.length
-        await pause(Math.max(0, due - performance.now()), undefined, { signal })
-        await send(moveEvents(fingers))
-      }
-    } finally {
-      await send(upEvents(first.length, touch))
-      await sendPacket(connection, packet.closeStdin, new Uint8Array())
-      // What is let go of now would end before it has lifted the fingers.
-      await taken(connection)
+    const kernel: Touch = {
+      down: (fingers) => send(downEvents(fingers, touch)),
+      move: (fingers) => send(moveEvents(fingers)),
+      async up() {
+        await send(upEvents(count, touch))
+        await sendPacket(connection, packet.closeStdin, new Uint8Array())
+        // What is let go of now would end before it has lifted the fingers.
+        await taken(connection)
+      },
     }
+    await playGesture(kernel, placed, takesMs, signal)
   }
 
   /** How the screen is turned; the words differ between versions of Android. */
