@@ -416,5 +416,6 @@ test('the command refuses what does not go together', async () => {
       (error: Error) => error.message,
     )
   expect(await refuse('--serial', 'x', '--port', '0')).toContain('--serial is for --android')
-  expect(await refuse('--android', '--desktop', '--port', '0')).toContain('--android and --desktop exclude each other')
+  expect(await refuse('--boot-reason', '/none', '--port', '0')).toContain('--boot-reason is for --android')
+  expect(await refuse('--android', '--view-port', '0', '--port', '0')).toContain('--desktop')
 })

@@ -1,4 +1,5 @@
 /** Requirements of transports, runtimes, the layer executor, the computer server and the Android container. */
+import { needsAndroid } from './reasons.ts'
 import type { Rows } from './requirement.ts'
 
 export const sandboxRuntimes = {
@@ -47,15 +48,24 @@ export const sandboxRuntimes = {
   'sandbox.server.set-wallpaper': 'The command set_wallpaper takes `path` on the device and `target`.',
   'sandbox.server.transports': 'The SDK talks to the computer server over HTTP or WebSocket.',
 
-  'sandbox.android.image': 'The image runs an Android 11 emulator with a computer server.',
+  'sandbox.android.image': {
+    text: 'The image runs an Android 11 emulator with a computer server.',
+    deferred: needsAndroid,
+  },
   'sandbox.android.web-vnc': 'The image gives VNC in a browser.',
-  'sandbox.android.snapshot': 'The image supports memory snapshots.',
+  'sandbox.android.snapshot': {
+    text: 'The image supports memory snapshots.',
+    deferred: `the memory is the emulator's; that the entry saves and loads it is tested with a stand-in; ${needsAndroid}`,
+  },
   'sandbox.android.kvm': 'The container needs Linux with KVM and /dev/kvm attached.',
   'sandbox.android.emulator-device': 'EMULATOR_DEVICE is the name of the device profile.',
   'sandbox.android.web-vnc-env': 'WEB_VNC, true by default, turns VNC in the browser on.',
   'sandbox.android.port-6080': 'Port 6080 serves VNC in the browser.',
   'sandbox.android.port-8000': 'Port 8000 serves the computer server, with its description at /docs.',
-  'sandbox.android.launch': 'It is started detached with both ports published, the device attached and any name.',
+  'sandbox.android.launch': {
+    text: 'It is started detached with both ports published, the device attached and any name.',
+    deferred: `the line is tested by a real engine with stand-ins for the emulator and /dev/kvm (tests/soak); ${needsAndroid}`,
+  },
 
   'sandbox.errors.display-url': 'get_display_url fails on transports without a display: HTTP and adb.',
   'sandbox.errors.first-layer': 'The first failing layer ends execute_layers.',

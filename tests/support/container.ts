@@ -1,4 +1,4 @@
-/** The entry of the desktop's container, run as an engine runs it, and the processes in it. */
+/** The entry of a container, run as an engine runs it, and the processes in it. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { until } from './until.ts'
@@ -48,15 +48,18 @@ export interface TestContainer extends AsyncDisposable {
 /** The user that the fixture gives it. */
 const uid = 4321
 
-/** Starts the entry with these variables; settles when its first process is there. */
-export const startContainer = async (variables: Readonly<Record<string, string>>): Promise<TestContainer> => {
+/** Starts the entry of a recipe in `docker` with these variables; settles when its first process is there. */
+export const startContainer = async (
+  variables: Readonly<Record<string, string>>,
+  recipe = 'desktop',
+): Promise<TestContainer> => {
   // The entry calls it by its name.
   const executable = process.env.BACKLOT_BIN || join(root, 'dist/backlot')
   const child = Bun.spawn(
     [
       join(root, 'tests/support/fixtures/as-container.sh'),
       ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
-      join(root, 'docker/desktop/entry'),
+      join(root, 'docker', recipe, 'entry'),
     ],
     {
       cwd: root,

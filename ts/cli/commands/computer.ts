@@ -4,7 +4,6 @@ import { dirname, resolve } from 'node:path'
 import { computerPort } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
 import { environment, privateDesktop } from '@backlot/contract/limits'
-import type { Listening } from '@backlot/serve'
 import type { Command } from '../command.ts'
 import type { RunningComputer } from '../compose/computer.ts'
 import { readFlags } from '../flags.ts'
@@ -18,9 +17,8 @@ export const command: Command = {
   usage: `backlot computer [--desktop] [--size WxH] [--session DIR] [--port N] [--view-port N] [--host ADDRESS]
                         [--key-file PATH] [--name NAME] [--open]
        backlot computer --listen unix:PATH [--forwarded-port N] [--until-input-ends] [--desktop] [--size WxH]
-                        [--session DIR] [--x-server DIR] [--key-file PATH]
-       backlot computer --android [--serial SERIAL] [--port N] [--host ADDRESS] [--key-file PATH] [--name NAME] [--open]
-       backlot computer --android [--serial SERIAL] --listen unix:PATH [--key-file PATH]
+                        [--session DIR] [--key-file PATH]
+       backlot computer --android [--serial SERIAL] [--boot-reason PATH] [--desktop] [--size WxH] [--session DIR] …
 
   --desktop          Start a private desktop and serve that; otherwise the display of this session is served. A window
                      manager that dies is started again; when another part of the desktop does, a new desktop is.
@@ -32,7 +30,11 @@ export const command: Command = {
                      \`backlot local\` start it where this program may not.
   --android          Serve an Android device instead, through the adb server that listens at ADB_SERVER_SOCKET or on
                      port 5037; \`adb start-server\` starts one. Nothing has to be installed on the device.
+                     With --desktop the view shows that private desktop, on which an emulator of the session's programs
+                     has its window.
   --serial SERIAL    Which device of \`adb devices\`; the only one when absent.
+  --boot-reason PATH A file; the text in it, if there is one, is added to the reason that GET /status gives while no
+                     device answers.
   --port N           Port to listen on; ${computerPort} when absent, 0 for any free one.
   --view-port N      A second port, as guarded as the first, whose address leads to the view.
   --host ADDRESS     Address to listen on; 127.0.0.1 when absent. Beyond this machine a key is required.
@@ -64,6 +66,7 @@ follows on standard error that lets one browser in, once.`,
         open: { type: 'boolean' },
         android: { type: 'boolean' },
         serial: { type: 'string' },
+        'boot-reason': { type: 'string' },
         'until-input-ends': { type: 'boolean' },
         ...listeningFlags,
       },
@@ -84,11 +87,11 @@ follows on standard error that lets one browser in, once.`,
     if (values.serial !== undefined && !values.android) {
       refuse('serial', '--serial is for --android: it names a device.')
     }
-    const besideAndroid = (['desktop', 'size', 'session', 'x-server', 'view-port'] as const).find(
-      (flag) => values[flag] !== undefined,
-    )
-    if (values.android && besideAndroid !== undefined) {
-      refuse(besideAndroid, `--android and --${besideAndroid} exclude each other: a device shows its own screen.`)
+    if (values['boot-reason'] !== undefined && !values.android) {
+      refuse('boot-reason', '--boot-reason is for --android: a desktop tells its own reasons.')
+    }
+    if (values.android && values['view-port'] !== undefined && !values.desktop) {
+      refuse('view-port', '--view-port of --android is for --desktop: a device itself has no view.')
     }
     const untilInputEnds = values['until-input-ends'] ?? false
     const viewPort = readPort('view-port', values['view-port'])
@@ -106,17 +109,18 @@ follows on standard error that lets one browser in, once.`,
     await using _ = { [Symbol.asyncDispose]: () => (untilInputEnds ? leaveFolder(where.address) : Promise.resolve()) }
     const common = { ...where, isOpen: values.open ?? false, forwardedPort, log: say }
     const { startDeviceServer } = await import('../compose/device.ts')
+    const options = {
+      ...common,
+      desktop: values.desktop ? screenSize(values.size) : undefined,
+      session: values.session === undefined ? undefined : readSession(values.session),
+      xServer: values['x-server'],
+      viewPort,
+    }
     const serve = () =>
       values.android
-        ? startDeviceServer({ ...common, serial: values.serial })
-        : startComputer({
-            ...common,
-            desktop: values.desktop ? screenSize(values.size) : undefined,
-            session: values.session === undefined ? undefined : readSession(values.session),
-            xServer: values['x-server'],
-            viewPort,
-          })
-    await using computer: Listening & Partial<RunningComputer> = await serve()
+        ? startDeviceServer({ ...options, serial: values.serial, bootReason: values['boot-reason'] })
+        : startComputer(options)
+    await using computer: RunningComputer = await serve()
     const ended = interruption()
     process.stdout.write(`${computer.url}\n`)
     if (values.open && where.key === undefined) {

@@ -15,7 +15,7 @@ import type { Listening } from '@backlot/serve'
 import { mcpRoom } from './computer-mcp.ts'
 import { type DesktopSession, keepRunning } from './desktop-session.ts'
 import { frontRoom } from './front.ts'
-import { serveDesktops } from './served-desktops.ts'
+import { screenOf, serveDesktops } from './served-desktops.ts'
 
 export interface ComputerOptions {
   readonly address: string
@@ -111,6 +111,3 @@ const furnish = async (
 
 /** Milliseconds within which the picture is shown. */
 const wallpaperMs = 10_000
-
-const screenOf = (desktop: PrivateDesktop | undefined) =>
-  desktop?.vncSocket === undefined ? undefined : { unix: desktop.vncSocket }

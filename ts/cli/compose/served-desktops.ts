@@ -72,6 +72,10 @@ export const serveDesktops = ({ size, menu, xServer, begin, end, log }: ServedDe
   }
 }
 
+/** The screen of a desktop of ours, which the view shows; undefined where its X server is no VNC server. */
+export const screenOf = (desktop: PrivateDesktop | undefined) =>
+  desktop?.vncSocket === undefined ? undefined : { unix: desktop.vncSocket }
+
 const whyOf = ({ part, how }: DesktopEnd): string => `the ${part} of the desktop ended with ${how}`
 
 /** From here on this process and what it starts are on the desktop, with a locale where there was none. */

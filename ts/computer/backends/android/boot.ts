@@ -28,6 +28,8 @@ interface BootProperties {
 export interface DeviceOptions {
   readonly address: AdbAddress
   readonly serial: string | undefined
+  /** Why no device answers yet, where somebody knows more than adb does. */
+  readonly bootReason?: (() => string | undefined) | undefined
   /** Takes a line for each change, without time and line end. */
   log(line: string): void
 }
@@ -57,7 +59,7 @@ export class ServedDevice implements AsyncDisposable {
 
   async #watch(): Promise<void> {
     const { signal } = this.#ending
-    this.#tell(0, 'no device has answered yet')
+    this.#tell(0, this.#withReason('no device has answered yet'))
     while (!signal.aborted) {
       await using device = new AndroidDevice(new AdbDevice(this.options.address, this.options.serial))
       try {
@@ -77,7 +79,7 @@ export class ServedDevice implements AsyncDisposable {
           this.#percent = 0
           this.#why = ''
         }
-        this.#tell(0, message)
+        this.#tell(0, this.#withReason(message))
         await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
       }
     }
@@ -91,7 +93,7 @@ export class ServedDevice implements AsyncDisposable {
       .map((line) => line.trim())
       .filter((line, at) => at === 0 || line !== '')
     const [percent, what] = stages.find(([, , said]) => said({ completed, animation })) ?? [0, '']
-    this.#tell(percent, what)
+    this.#tell(percent, percent === 100 ? what : this.#withReason(what))
     return percent === 100
   }
 
@@ -104,6 +106,11 @@ export class ServedDevice implements AsyncDisposable {
       await watched.line('true', { signal })
       await pause(watchEveryMs, undefined, { signal })
     }
+  }
+
+  #withReason(what: string): string {
+    const reason = this.options.bootReason?.()
+    return reason === undefined ? what : `${what}; ${reason}`
   }
 
   #tell(percent: number, why: string): void {
