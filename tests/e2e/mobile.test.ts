@@ -5,6 +5,7 @@ import { type FakePhone, startFakePhone } from '../support/fake-device.ts'
 import { proving } from '../support/proves.ts'
 import { sandboxHome } from '../support/sandbox-home.ts'
 import { touchesIn } from '../support/touches.ts'
+import { until } from '../support/until.ts'
 
 let phone: FakePhone
 
@@ -228,3 +229,45 @@ test('a computer at an address that is no Android device is not touched', async 
   const refused = sandbox.mobile.tap(1, 2).catch((error: { code: string; message: string }) => error)
   expect(await refused).toMatchObject({ code: 'unsupported', message: expect.stringContaining('"desk" is no Android') })
 })
+
+test(
+  'a tunnel leads to a port of the device, and by a name to an abstract socket',
+  proving(['sandbox.tunnel.target'], async () => {
+    sandboxHome()
+    await using sandbox = await Sandbox.connect('phone', { httpUrl: phone.computer.url })
+    // Answers each connection with what it listens at.
+    const server = `import socket, sys, threading
+def serve(family, address):
+    s = socket.socket(family); s.bind(address); s.listen()
+    while True:
+        c, _ = s.accept(); c.sendall(repr(address).encode()); c.close()
+for each in [(socket.AF_INET, ("127.0.0.1", 7003)), (socket.AF_UNIX, "\\0chrome_devtools_remote")]:
+    threading.Thread(target=serve, args=each).start()`
+    await sandbox.files.write('/data/local/tmp/answer.py', server)
+    await sandbox.shell.run('python3 answer.py >/dev/null 2>&1 & echo', { cwd: '/data/local/tmp' })
+    await using tunnels = await sandbox.tunnel.forward(7_003, 'chrome_devtools_remote')
+    const said = async (target: number | string) => {
+      const { host, port } = tunnels.get(target) ?? { host: '', port: 0 }
+      const come = Promise.withResolvers<string>()
+      let text = ''
+      await Bun.connect({
+        hostname: host,
+        port,
+        socket: {
+          data(_, bytes) {
+            text += bytes.toString()
+          },
+          close: () => come.resolve(text),
+          error: (_, error) => come.reject(error),
+        },
+      })
+      return come.promise
+    }
+    await until('both servers', async () => (await said('chrome_devtools_remote')) !== '' && (await said(7_003)) !== '')
+    expect(await said(7_003)).toBe("('127.0.0.1', 7003)")
+    expect(await said('chrome_devtools_remote')).toBe("'\\x00chrome_devtools_remote'")
+    const codeOf = (opened: Promise<unknown>) => opened.then(String, (error: { code: string }) => error.code)
+    expect(await codeOf(sandbox.tunnel.forward('nothing', { wait: true, timeoutMs: 300 }))).toBe('not_ready')
+    expect(await codeOf(sandbox.tunnel.forward('x'.repeat(108)))).toBe('invalid_argument')
+  }),
+)

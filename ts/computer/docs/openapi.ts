@@ -122,7 +122,10 @@ export const document = (): Record<string, unknown> =>
           'tunnel',
           "Carry one TCP connection to a port of the computer's loopback over a WebSocket.",
           {
-            parameters: [inQuery('port', 'The port, 1 to 65535.')],
+            parameters: [
+              inQuery('port', 'The port, 1 to 65535.', false),
+              inQuery('socket', 'Of an Android device instead: the name of an abstract socket.', false),
+            ],
             responses: { 101: { description: 'The connection.' }, 400: answer('No such port.') },
           },
         ),

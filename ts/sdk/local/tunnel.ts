@@ -9,8 +9,8 @@ export interface LocalTunnel {
   close(): Promise<void>
 }
 
-/** Opens a port, any free one for 0, that leads to a port of the computer. */
-export const openLocalTunnel = async (routes: Routes, target: number, port: number): Promise<LocalTunnel> => {
+/** Opens a port, any free one for 0, that leads to a port or an abstract socket of the computer. */
+export const openLocalTunnel = async (routes: Routes, target: number | string, port: number): Promise<LocalTunnel> => {
   const ending = new AbortController()
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
@@ -35,7 +35,7 @@ export const openLocalTunnel = async (routes: Routes, target: number, port: numb
 }
 
 /** Carries one connection, once the far end is connected. Throws why it is not. */
-const carry = async (routes: Routes, target: number, socket: Socket, signal: AbortSignal): Promise<void> => {
+const carry = async (routes: Routes, target: number | string, socket: Socket, signal: AbortSignal): Promise<void> => {
   const left = new AbortController()
   socket.once('close', () => left.abort(new Error('the connection was closed')))
   const channel = await openFarEnd(routes, target, AbortSignal.any([signal, left.signal]))
@@ -44,14 +44,14 @@ const carry = async (routes: Routes, target: number, socket: Socket, signal: Abo
   socket.resume()
 }
 
-/** A connection to a port of the computer. */
+/** A connection into the computer. */
 export interface FarEnd extends RouteSocket {
   /** Passes on what comes from now on. */
   follow(end: Pick<TunnelEnd, 'message' | 'closed'>): void
 }
 
-/** Connects to a port of the computer. Throws why nothing answers there: the code of the system, such as ECONNREFUSED. */
-export const openFarEnd = async (routes: Routes, target: number, signal: AbortSignal): Promise<FarEnd> => {
+/** Connects into the computer. Throws why nothing answers there: the code of the system, such as ECONNREFUSED. */
+export const openFarEnd = async (routes: Routes, target: number | string, signal: AbortSignal): Promise<FarEnd> => {
   let follower: Pick<TunnelEnd, 'message' | 'closed'> | undefined
   let isOver = false
   const early: (string | Uint8Array)[] = []
@@ -78,7 +78,11 @@ export const openFarEnd = async (routes: Routes, target: number, signal: AbortSi
       follower?.closed()
     },
   }
-  const socket = await routes.open(`/tunnel?port=${target}`, listener, signal)
+  const socket = await routes.open(
+    `/tunnel?${typeof target === 'string' ? 'socket' : 'port'}=${encodeURIComponent(target)}`,
+    listener,
+    signal,
+  )
   const leave = () => {
     refused(signal.reason)
     socket.close()
@@ -108,5 +112,5 @@ export const openFarEnd = async (routes: Routes, target: number, signal: AbortSi
   }
 }
 
-/** Nothing answers at a port of the computer. */
+/** Nothing answers there. */
 export class NothingListens extends Error {}

@@ -82,8 +82,16 @@ export abstract class Transport implements AsyncDisposable {
         `This transport carries commands alone, so that no tunnel leads to "${sandboxPort}"; connect by HTTP or WebSocket.`,
       )
     }
+    if (typeof sandboxPort === 'string') await this.#needAndroid(sandboxPort, options)
     this.#tunnels ??= new TunnelSet(way)
     return this.#tunnels.forward(sandboxPort, options)
+  }
+
+  async #needAndroid(socket: string, options?: CallOptions): Promise<void> {
+    if ((await this.send('get_environment', {}, options)).environment === 'android') return
+    throw new UnsupportedError(
+      `"${socket}" names a socket, which Android alone has; give the number of a TCP port instead.`,
+    )
   }
 
   /** Closes one; a second time does nothing. */

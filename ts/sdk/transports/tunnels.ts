@@ -1,7 +1,7 @@
 /** Tunnels through a computer server. */
 import type { CallOptions } from '../basics.ts'
 import { pause, timeoutOf, within } from '../deadline.ts'
-import { InvalidArgumentError, TimeoutError, UnsupportedError } from '../errors.ts'
+import { InvalidArgumentError, TimeoutError } from '../errors.ts'
 import type { LocalTunnel } from '../local/tunnel.ts'
 import { node } from '../node.ts'
 import type { Routes } from './routes.ts'
@@ -34,22 +34,17 @@ export class TunnelSet {
 
   constructor(private readonly routes: Routes) {}
 
-  /** Opens one. Throws `invalid_argument`, `unsupported`, `not_ready` under `wait`, and what a lost server means. */
+  /** Opens one. Throws `invalid_argument`, `not_ready` under `wait`, and what a lost server means. */
   async forward(target: TunnelTarget, options: TunnelOptions = {}): Promise<TunnelInfo> {
-    if (typeof target === 'string') {
-      throw new UnsupportedError(
-        `"${target}" names a socket, which Android alone has; give the number of a TCP port instead.`,
-      )
-    }
-    const wanted = portOf(target, 'sandboxPort', 1)
+    const wanted = typeof target === 'string' ? socketOf(target) : portOf(target, 'sandboxPort', 1)
     const port = portOf(options.port ?? 0, 'port', 0)
     const { openFarEnd, openLocalTunnel, NothingListens } = await node('A tunnel', () => import('../local/tunnel.ts'))
     if (options.wait) {
       const timeoutMs = timeoutOf(options)
       const notReady = new TimeoutError(
         'not_ready',
-        `Nothing listens at port ${wanted} of the computer after ${timeoutMs} ms; start it, or allow more with "timeoutMs".`,
-        { data: { port: wanted } },
+        `Nothing listens at ${typeof wanted === 'string' ? `the socket "${wanted}"` : `port ${wanted}`} of the computer after ${timeoutMs} ms; start it, or allow more with "timeoutMs".`,
+        { data: typeof wanted === 'string' ? { socket: wanted } : { port: wanted } },
       )
       await within(options, 'Waiting for the port', async (signal) => {
         for (;;) {
@@ -97,6 +92,15 @@ export class TunnelSet {
   async closeAll(): Promise<void> {
     await Promise.all([...this.#open.keys()].map((info) => this.close(info)))
   }
+}
+
+/** The name of an abstract socket, of which the kernel takes 107 bytes. */
+const socketOf = (name: string): string => {
+  const bytes = new TextEncoder().encode(name).byteLength
+  if (bytes >= 1 && bytes <= 107 && !name.includes('\0')) return name
+  throw new InvalidArgumentError('invalid_argument', `"${name}" is no name of a socket: it has 1 to 107 bytes.`, {
+    data: { argument: 'sandboxPort' },
+  })
 }
 
 const portOf = (port: number, argument: string, least: number): number => {
