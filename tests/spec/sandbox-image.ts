@@ -35,10 +35,7 @@ export const sandboxImage = {
     text: 'winget_install installs packages with the package manager of Windows.',
     deferred: needsWindows,
   },
-  'sandbox.image.apk-install': {
-    text: 'apk_install installs APK files through adb, on Android only.',
-    deferred: needsAndroid,
-  },
+  'sandbox.image.apk-install': 'apk_install installs APK files through adb, on Android only.',
   'sandbox.image.pwa-install': {
     text: 'pwa_install builds, signs and installs an APK of a web app manifest, on Android only.',
     deferred: needsAndroid,

@@ -3,10 +3,9 @@ import type { CallOptions } from '../basics.ts'
 import { stepsOf } from '../image/dict.ts'
 import type { Image } from '../image/image.ts'
 import type { Layer } from '../image/layer.ts'
-import { isLayer, scriptOf } from '../image/layers.ts'
+import { isLayer } from '../image/layers.ts'
 import type { Transport } from '../transports/transport.ts'
-import { stepCommand } from './commands.ts'
-import { builtOsOf, layerTimeoutMs, runStep } from './run-step.ts'
+import { builtOsOf, checkStep, layerTimeoutMs, runStep } from './run-step.ts'
 
 /** How it is built; `timeoutMs` is for each layer. */
 export interface BuildOptions extends CallOptions {
@@ -22,7 +21,7 @@ export const buildImage = async (transport: Transport, image: Image, options: Bu
   if (steps.length === 0) return
   const os = await builtOsOf(transport, limits)
   // What cannot be carried out is refused before anything is.
-  for (const step of steps) if (step.type !== 'copy' && scriptOf(step, os) === undefined) stepCommand(step, os)
+  for (const step of steps) checkStep(step, os)
   let index = 0
   for (const step of steps) {
     if (isLayer(step)) onLayer?.({ index, count: dict.layers.length, layer: step })

@@ -1,11 +1,11 @@
 /** Building by layers on a computer server that is there. */
-import type { CallOptions, CommandResult } from '../basics.ts'
+import type { CallOptions, CommandResult, OsType } from '../basics.ts'
 import { timeoutOf } from '../deadline.ts'
 import type { Layer } from '../image/layer.ts'
-import { type BuiltOs, checkedStep, fitsOs } from '../image/layers.ts'
+import { checkedStep, fitsOs } from '../image/layers.ts'
 import { shellOf } from '../interfaces/shell.ts'
 import { HTTPTransport } from '../transports/http.ts'
-import { builtOsOf, layerTimeoutMs, runStep } from './run-step.ts'
+import { builtOsOf, checkStep, layerTimeoutMs, runStep } from './run-step.ts'
 
 /** How a server is called. */
 export interface LayerExecutorOptions {
@@ -19,7 +19,7 @@ export interface LayerExecutorOptions {
 export class LayerExecutor {
   readonly #transport: HTTPTransport
   readonly #timeoutMs: number
-  #os: BuiltOs | undefined
+  #os: OsType | undefined
 
   /** `baseUrl` is the server's root, such as `http://127.0.0.1:8000`. */
   constructor(baseUrl: string, { apiKey, ...options }: LayerExecutorOptions = {}) {
@@ -47,7 +47,10 @@ export class LayerExecutor {
     this.#os ??= await builtOsOf(this.#transport, limits)
     const os = this.#os
     const checked = layers.map((layer, index) => checkedStep(layer, `layers[${index}].`, os))
-    for (const { type } of checked) fitsOs(type, os)
+    for (const step of checked) {
+      fitsOs(step.type, os)
+      checkStep(step, os)
+    }
     const results: CommandResult[] = []
     for (const [index, step] of checked.entries()) {
       results.push(await runStep(this.#transport, os, step, { ...limits, index }))

@@ -12,6 +12,7 @@ import { routes } from '../transports/routes.ts'
 import { checkStatus } from '../transports/status.ts'
 import type { Transport } from '../transports/transport.ts'
 import { commandOf, stepCommand } from './commands.ts'
+import { checkDeviceStep, runDeviceStep } from './device-step.ts'
 
 /** Milliseconds that a layer may take. */
 export const layerTimeoutMs = 600_000
@@ -26,26 +27,32 @@ const systems: Readonly<Record<string, OsType>> = {
 }
 
 /** The system behind a transport, as its server says it. Throws `unsupported` where nothing is built there. */
-export const builtOsOf = async (transport: Transport, options?: CallOptions): Promise<BuiltOs> => {
+export const builtOsOf = async (transport: Transport, options?: CallOptions): Promise<OsType> => {
   const server = transport[routes]
   const said =
     server === undefined
       ? await transport.getEnvironment(options)
       : (await within(options, 'Asking for the system', (signal) => checkStatus(server, server.name, signal))).os_type
   const os = systems[String(said)]
-  if (os !== undefined && os !== 'android') return os
-  throw new UnsupportedError(`Nothing is built on "${said}" by a computer server; its runtime builds such an image.`)
+  if (os !== undefined) return os
+  throw new UnsupportedError(`Nothing is built on "${said}", which no image is of.`)
+}
+
+/** Throws `unsupported` for a step that is not carried out on a system. */
+export const checkStep = (step: Step, os: OsType): void => {
+  if (os === 'android') checkDeviceStep(step)
+  else if (step.type !== 'copy') stepCommand(step, os)
 }
 
 /** Runs a step; a layer that fails throws `layer_failed`, variables and files that are not set `command_failed`. */
 export const runStep = async (
   transport: Transport,
-  os: BuiltOs,
+  os: OsType,
   step: Step,
   options: CallOptions & { index: number },
 ): Promise<CommandResult> => {
   const { index, ...limits } = options
-  if (step.type === 'copy') return copyIn(transport, os, step, limits)
+  if (step.type === 'copy' && os !== 'android') return copyIn(transport, os, step, limits)
   if (!isLayer(step)) return checked('The variables are not set', await runScript(transport, os, step, limits))
   let result: CommandResult
   try {
@@ -65,8 +72,11 @@ export const runStep = async (
   throw failed(`ended with ${result.exitCode}`, { index, layer: step, result })
 }
 
-const runScript = (transport: Transport, os: BuiltOs, step: Step, options: CallOptions): Promise<CommandResult> =>
-  shellOf(transport).run(stepCommand(step, os), { timeoutMs: layerTimeoutMs, ...options })
+const runScript = (transport: Transport, os: OsType, step: Step, options: CallOptions): Promise<CommandResult> => {
+  const limits = { timeoutMs: layerTimeoutMs, ...options }
+  if (os === 'android') return runDeviceStep(transport, step, limits)
+  return shellOf(transport).run(stepCommand(step, os), limits)
+}
 
 /** Files go first where the server's user may write, then to their place as the administrator. */
 const copyIn = async (

@@ -1,0 +1,58 @@
+/** Steps of a build on an Android device, through the computer server that has its adb. */
+import type { CallOptions, CommandResult } from '../basics.ts'
+import { within } from '../deadline.ts'
+import { InvalidArgumentError, UnsupportedError } from '../errors.ts'
+import type { Step } from '../image/layer.ts'
+import { filesOf } from '../interfaces/files.ts'
+import { shellOf } from '../interfaces/shell.ts'
+import type { Transport } from '../transports/transport.ts'
+
+/** Throws `unsupported` for what is not carried out on a device. */
+export const checkDeviceStep = ({ type }: Step): void => {
+  if (type === 'apk_install' || type === 'run' || type === 'copy') return
+  throw new UnsupportedError(`"${type}" is not carried out on an Android device; apk_install, run and copy are.`, {
+    data: { type, os: 'android' },
+  })
+}
+
+/** Runs a step; a layer that Android refuses has a code other than 0. */
+export const runDeviceStep = async (transport: Transport, step: Step, options: CallOptions): Promise<CommandResult> => {
+  checkDeviceStep(step)
+  if (step.type === 'apk_install') return installApps(transport, step.packages, options)
+  if (step.type === 'run') return shellOf(transport).run(step.command, options)
+  if (step.type === 'copy') await filesOf(transport).upload(step.src, step.dst, options)
+  return { stdout: '', stderr: '', exitCode: 0 }
+}
+
+/** Brings APK files to the device and installs them, one after the other, until one is refused. */
+const installApps = async (
+  transport: Transport,
+  apks: readonly string[],
+  options: CallOptions,
+): Promise<CommandResult> => {
+  const said = { stdout: '', stderr: '', exitCode: 0 }
+  for (const apk of apks) {
+    const path = `/data/local/tmp/backlot-${crypto.randomUUID()}.apk`
+    await bring(transport, apk, path, options)
+    // Android says of some refusals nothing by its code.
+    const install = `said=$(pm install -r -t ${path} 2>&1); status=$?; rm -f ${path}; printf '%s\\n' "$said"
+case $said in *Success*) exit $status ;; *) exit $((status == 0 ? 1 : status)) ;; esac`
+    const { stdout, stderr, exitCode } = await shellOf(transport).run(install, options)
+    said.stdout += stdout
+    said.stderr += exitCode === 0 ? stderr : `${stderr}"${apk}" is not installed: ${stdout}`
+    said.exitCode = exitCode
+    if (exitCode !== 0) return said
+  }
+  return said
+}
+
+/** A file of the caller's, or of an address, to the device. */
+const bring = async (transport: Transport, from: string, path: string, options: CallOptions): Promise<void> => {
+  const files = filesOf(transport)
+  if (!/^https?:\/\//.test(from)) return files.upload(from, path, options)
+  await within(options, `Fetching "${from}"`, async (signal) => {
+    const answer = await fetch(from, { signal })
+    if (!answer.ok) throw new InvalidArgumentError('invalid_argument', `"${from}" answers ${answer.status}.`)
+    await files.write(path, new Uint8Array(await answer.arrayBuffer()), { ...options, signal })
+  })
+}
