@@ -1,7 +1,7 @@
 /**
  * A stand-in for the Android emulator, called and spoken to as that one is: its virtual devices, its console, its gRPC
  * interface, its announcements to the adb server and to its clients, and Debian's adbd in the place of the device. A snapshot
- * keeps what was typed. `FAKE_EMULATOR_BOOT_MS` is how long it boots; `never` never ends.
+ * keeps what was typed. `FAKE_EMULATOR_BOOT_MS` is how long it boots: `never` without end, `dies` not at all.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -24,6 +24,12 @@ const plain = new Set([
   '-no-metrics',
 ])
 
+if (process.argv[2] === '-accel-check') {
+  const isThere = process.env.FAKE_EMULATOR_ACCEL !== 'none'
+  console.log(isThere ? 'accel:\n0\nKVM (version 12) is installed and usable.\naccel' : '/dev/kvm is not found')
+  process.exit(isThere ? 0 : 8)
+}
+
 const options: Record<string, string> = {}
 const words = process.argv.slice(2)
 for (let word = words.shift(); word !== undefined; word = words.shift()) {
@@ -36,6 +42,8 @@ function panic(text: string): never {
   console.error(`PANIC: ${text}`)
   process.exit(1)
 }
+
+if (process.env.FAKE_EMULATOR_BOOT_MS === 'dies') panic('it dies')
 
 const name = options['-avd'] ?? ''
 const avd = join(avds, `${name}.avd`)

@@ -2,6 +2,7 @@
 import type { Fields } from '../basics.ts'
 import { AbsentRuntime } from './absent.ts'
 import { ContainerRuntime, features as container } from './container/runtime.ts'
+import { EmulatorRuntime } from './emulator/runtime.ts'
 import type { Isolation, RuntimeFeatures } from './features.ts'
 import { LocalRuntime } from './local.ts'
 import type { Runtime } from './runtime.ts'
@@ -84,14 +85,12 @@ export const runtimes = {
       mounts: { unsupported: 'Folders of this machine are not those of the cluster; use `files.upload`.' },
     })
   },
-  /** The emulator of the Android SDK on this machine. */
-  emulator(_options?: { sdkRoot?: string; device?: string; acceptLicenses?: boolean }): Runtime {
-    return notYet('emulator', {
-      ...vm,
-      os: ['android'],
-      network: ['internet'],
-      fork: { unsupported: 'A running emulator cannot be copied; start another one of its snapshot.' },
-    })
+  /**
+   * Emulators of the Android SDK on this machine: `sdkRoot` is its folder, `device` a profile of `avdmanager list device`. With
+   * `acceptLicenses` you agree to the licences of the SDK, and what is missing of it is installed. @default ANDROID_HOME, or the usual place
+   */
+  emulator(options?: { sdkRoot?: string; device?: string; acceptLicenses?: boolean }): Runtime {
+    return new EmulatorRuntime(options)
   },
   /** Lume on a Mac. */
   lume(_options?: { url?: string }): Runtime {

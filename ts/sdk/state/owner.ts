@@ -19,6 +19,13 @@ export const thisProgram = async (): Promise<Owner> => {
   return own
 }
 
+/** A process of this machine and pid namespace that lives. */
+export const processOf = async (pid: number): Promise<Owner> => ({
+  ...(await thisProgram()),
+  pid,
+  started: await startOf(pid),
+})
+
 let own: Owner | undefined
 
 const look = async (): Promise<Owner> => {

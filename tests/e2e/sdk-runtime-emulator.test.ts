@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'bun:test'
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Image, runtimes, Sandbox } from '@backlot/sdk'
+import { backlotCommand } from '../support/backlot.ts'
+import { makeFakeSdk } from '../support/fake-sdk.ts'
+import { sandboxHome } from '../support/sandbox-home.ts'
+import { until } from '../support/until.ts'
+
+const sdkRoot = join(mkdtempSync(join(tmpdir(), 'android-sdk-')), 'sdk')
+const image = `system-images;android-30;google_apis;${process.arch === 'arm64' ? 'arm64-v8a' : 'x86_64'}`
+const runtime = runtimes.emulator({ sdkRoot, device: 'pixel_4' })
+
+beforeAll(async () => {
+  const [executable = ''] = backlotCommand()
+  process.env.BACKLOT_BIN = executable
+  process.env.FAKE_EMULATOR_BOOT_MS = '300'
+  await makeFakeSdk(sdkRoot)
+}, 60_000)
+
+afterAll(async () => {
+  await Bun.spawn([join(sdkRoot, 'platform-tools/adb'), 'kill-server'], { stderr: 'ignore' }).exited
+  rmSync(`/tmp/adb.${process.getuid?.()}.log`, { force: true })
+  rmSync(join(sdkRoot, '..'), { recursive: true, force: true, maxRetries: 5 })
+})
+
+/** Sets a variable for the rest of a test. */
+const withVariable = (name: string, value: string) => {
+  const before = process.env[name]
+  process.env[name] = value
+  onTestFinished(() => {
+    if (before === undefined) delete process.env[name]
+    else process.env[name] = before
+  })
+}
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'none',
+    (error: { code: string }) => error.code,
+  )
+
+test('it is there where the SDK and virtualization are, and says else what is missing', async () => {
+  expect(await runtime.check()).toMatchObject({ available: true, features: { os: ['android'], suspend: 'memory' } })
+  expect(await runtimes.emulator({ sdkRoot: '/nowhere' }).check()).toMatchObject({
+    available: false,
+    reason: 'The Android SDK is not at "/nowhere".',
+    remedy: expect.stringContaining('command-line tools'),
+  })
+  withVariable('FAKE_EMULATOR_ACCEL', 'none')
+  expect(await runtime.check()).toMatchObject({
+    available: false,
+    reason: 'The emulator says: /dev/kvm is not found.',
+  })
+})
+
+test('an emulator is created, used, suspended with its memory, resumed and deleted', async () => {
+  const { folder } = sandboxHome()
+  const created = await Sandbox.create(Image.android('11'), { runtime, name: 'phone', memoryMb: 2_048, cpu: 2 })
+  const arrived = async (sandbox: Sandbox) => (await sandbox.shell.run(`cat ${state}/typed ${state}/arguments`)).stdout
+  const state = join(folder, 'data/emulators/phone/avd/backlot.avd/device')
+  try {
+    await created.mobile.typeText('before ')
+    expect(await arrived(created)).toBe(
+      'before -avd backlot -port 5554 -no-window -no-audio -no-boot-anim -no-snapshot-save -gpu swiftshader_indirect -cores 2 -memory 2048 -no-snapshot-load',
+    )
+    expect(await created.screen.size()).toEqual({ width: 1_080, height: 1_920 })
+    expect((await created.shell.run('cat ../../config.ini', { cwd: `${state}/programs` })).stdout).toContain('=pixel_4')
+    await created.disconnect()
+
+    await Sandbox.suspend('phone')
+    expect(await Sandbox.list({ local: true })).toMatchObject([
+      { name: 'phone', status: 'suspended', osType: 'android' },
+    ])
+    expect(await codeOf(fetch('http://127.0.0.1:5554'))).not.toBe('none')
+    // What came to the disk after it was saved is not in its memory.
+    await Bun.write(join(state, 'typed'), 'lost')
+    const resumed = await Sandbox.resume('phone')
+    expect(await arrived(resumed)).toContain('-snapshot backlot-suspended')
+    await resumed.mobile.typeText('after')
+    expect(await arrived(resumed)).toStartWith('before after-avd')
+    const again = await Sandbox.connect('phone')
+    expect(await arrived(again)).toStartWith('before after-avd')
+    for (const sandbox of [again, resumed]) await sandbox.disconnect()
+  } finally {
+    await Sandbox.delete('phone')
+  }
+  expect(existsSync(join(folder, 'data/emulators/phone'))).toBe(false)
+  expect(await Sandbox.list({ local: true })).toEqual([])
+}, 60_000)
+
+test('two have ports of their own, and one whose emulator dies says why', async () => {
+  sandboxHome()
+  await using one = await Sandbox.ephemeral(Image.android('11'), { runtime })
+  await using other = await Sandbox.ephemeral(Image.android('11'), { runtime })
+  const [first, second] = await Promise.all(
+    [one, other].map(async (each) => (await each.shell.run('echo $ADBD_PORT')).stdout.trim()),
+  )
+  expect(new Set([first, second]).size).toBe(2)
+  withVariable('FAKE_EMULATOR_BOOT_MS', 'dies')
+  const failed = await Sandbox.ephemeral(Image.android('11'), { runtime }).catch((error: Error) => error.message)
+  expect(failed).toContain('The emulator ended: PANIC: it dies')
+}, 60_000)
+
+test('what is missing of the SDK is installed only with consent', async () => {
+  sandboxHome()
+  // The image of another version, and the platform's tools, which the stand-in of sdkmanager has aside.
+  renameSync(join(sdkRoot, 'emulator'), join(sdkRoot, 'fake/emulator'))
+  const twelve = Image.android('12')
+  const refused = await Sandbox.ephemeral(twelve, { runtime }).catch(
+    (error: { code: string; message: string }) => error,
+  )
+  expect(refused).toMatchObject({
+    code: 'runtime_unavailable',
+    message: expect.stringContaining(`lacks emulator, ${image.replace('30', '31')}`),
+  })
+  expect(existsSync(join(sdkRoot, 'licenses'))).toBe(false)
+  const consenting = runtimes.emulator({ sdkRoot, acceptLicenses: true })
+  await using sandbox = await Sandbox.ephemeral(twelve, { runtime: consenting })
+  await until('the device', async () => (await sandbox.shell.run('echo there')).stdout === 'there\n')
+  expect(existsSync(join(sdkRoot, 'licenses/android-sdk-license'))).toBe(true)
+  expect(await codeOf(Sandbox.ephemeral(Image.android('1.6'), { runtime }))).toBe('unsupported')
+}, 60_000)
