@@ -47,11 +47,11 @@ test(
     const folder = scratchFolder('mounted')
     chmodSync(folder, 0o755)
     writeFileSync(join(folder, 'file'), 'of the host ')
-    const built = image.env({ GREETING: 'a "quoted" $word' }).run('echo built >~/built')
+    const built = image.env({ GREETING: 'a "quoted" $word' }).run('echo built >~/built').env({ LATER: 'than a layer' })
     const mounts = [{ hostPath: folder, path: '/mnt/files', readOnly: true }]
     await using sandbox = await Sandbox.create(built, { ...options, name: 'stays', mounts, labels: { a: 'b=c' } })
     expect((await sandbox.shell.run('cat /mnt/files/file ~/built')).stdout).toBe('of the host built\n')
-    expect((await sandbox.shell.run('printenv GREETING')).stdout).toBe('a "quoted" $word\n')
+    expect((await sandbox.shell.run('printenv GREETING LATER')).stdout).toBe('a "quoted" $word\nthan a layer\n')
     await Sandbox.suspend('stays', options)
     expect((await Sandbox.getInfo('stays')).status).toBe('suspended')
     expect(await codeOf(Sandbox.connect('stays'))).toBe('sandbox_not_running')

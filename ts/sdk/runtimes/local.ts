@@ -54,6 +54,7 @@ const unisolated: RuntimeFeatures = {
 const withLandlock: RuntimeFeatures = {
   ...unisolated,
   isolation: 'landlock',
+  mounts: { unsupported: 'Without namespaces there is no other place for a folder; copy its files (`files.upload`).' },
   tunnel: {
     unsupported:
       'At the level "landlock" no program calls ports of loopback, so as not to reach those of this machine.',
@@ -150,8 +151,9 @@ export class LocalRuntime extends Runtime {
 
   /** Carries out the layers of an image, whose variables the sandbox has already. */
   async #built(info: RuntimeInfo, image: Image, options: SandboxOptions): Promise<RuntimeInfo> {
-    const { env: _, ...rest } = image.toDict()
-    await buildImage(this.transport(info), Image.fromDict(rest), {
+    const { env: _, steps, ...rest } = image.toDict()
+    const others = steps?.filter(({ type }) => type !== 'env')
+    await buildImage(this.transport(info), Image.fromDict({ ...rest, ...(others && { steps: others }) }), {
       ...(options.signal && { signal: options.signal }),
       onLayer: (at) => options.onProgress?.({ phase: 'layer', ...at }),
     })
