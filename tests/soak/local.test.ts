@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { callers, homeOf, type Info, shellInside } from '../support/local.ts'
+import { callers, callersWithoutNamespaces, homeOf, type Info, shellInside } from '../support/local.ts'
 import { limitMs, rounds } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 
@@ -31,7 +31,11 @@ const groups = (): string[] =>
 /** Those of sandboxes that others have. */
 const groupsBefore = groups()
 
+/** Locks of displays, which are numbered from a thousand where Landlock parts a sandbox. */
+const locks = (): string[] => readdirSync('/tmp').filter((name) => /^\.X\d{4,}-lock$/.test(name))
+
 const traces = (home: string): string[] => [
+  ...locks(),
   ...allWords().filter((words) => words.includes('--forwarded-port') || words.includes(home)),
   ...readFileSync('/proc/mounts', 'utf8')
     .split('\n')
@@ -39,14 +43,15 @@ const traces = (home: string): string[] => [
   ...groups().filter((name) => !groupsBefore.includes(name)),
 ]
 
-test.each(callers)(
+test.each([...callers, ...callersWithoutNamespaces])(
   `nothing is left of sandboxes of %s that are killed at random moments, ${count} times`,
   async (caller) => {
     await using home = homeOf(caller)
+    const kind = caller.endsWith('namespaces') ? ['--isolation', 'landlock'] : ['--network', 'loopback']
     const takes: number[] = []
     for (let round = 0; round < count; round += 1) {
       const isEphemeral = round % 2 === 0
-      const words = ['start', '--network', 'loopback', ...(isEphemeral ? ['--ephemeral'] : [])]
+      const words = ['start', ...kind, ...(isEphemeral ? ['--ephemeral'] : [])]
       const begun = performance.now()
       const child = Bun.spawn(home.command(...words), {
         env: home.environment,
@@ -74,6 +79,8 @@ test.each(callers)(
     await until('all to be gone', () => traces(home.folder).length === 0).catch(() => undefined)
     expect(traces(home.folder)).toEqual([])
     expect(readdirSync(home.sandboxes)).toEqual([])
+    const runtime = join(home.folder, 'runtime')
+    expect(existsSync(runtime) ? readdirSync(runtime).filter((name) => name.startsWith('l-')) : []).toEqual([])
   },
 )
 

@@ -103,7 +103,9 @@ export const homeOf = (
     ...(caller === 'user-without-namespaces' ? withoutNamespaces('--map-current-user') : []),
   ]
   const { DISPLAY: _, ...plain } = plainEnvironment()
-  const environment = { ...plain, BACKLOT_HOME: folder, HOME: folder, BUN_TMPDIR: tmpdir() } as Record<string, string>
+  // What Bun keeps there for user 0 is not this one's, who would unpack the native core each time and leave it when killed.
+  const unpacked = caller === 'root-without-namespaces' ? folder : tmpdir()
+  const environment = { ...plain, BACKLOT_HOME: folder, HOME: folder, BUN_TMPDIR: unpacked } as Record<string, string>
   const command = (...words: string[]) => [...as, ...backlotCommand('local', ...words)] as [string, ...string[]]
   const run = async (...words: string[]): Promise<Called> => {
     const child = Bun.spawn(command('--json', ...words), {

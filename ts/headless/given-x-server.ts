@@ -24,8 +24,9 @@ interface Written {
   readonly number: string
   /** The process whose pid stands in the lock of the number. */
   readonly lock_pid: number
-  readonly pid: number
-  readonly start_ticks: number
+  /** Null until there is a server. */
+  readonly pid: number | null
+  readonly start_ticks: number | null
   readonly shows_screen: boolean
 }
 
@@ -49,8 +50,21 @@ export const startXServer = async (
   writeFileSync(authority, xAuthority(randomBytes(16)), { mode: 0o600 })
   const screen = { ...size, glx: false, authority, vncSocket: join(folder, fileNames.vncSocket) }
   let status = 0
+  const note = (number: number, pid: number | null) => {
+    const start_ticks = pid === null ? null : startTicksOf(pid)
+    const server = {
+      number: String(number),
+      lock_pid: process.pid,
+      pid,
+      start_ticks,
+      shows_screen: showsScreen(xServer),
+    }
+    writeFileSync(join(folder, fileNames.server), JSON.stringify(server satisfies Written))
+  }
   for (let tries = 0; tries < mostTries; tries += 1) {
     const number = randomInt(numbers.from, numbers.to)
+    // Before it is taken: a process that is killed meanwhile leaves who took it.
+    note(number, null)
     if (!takeNumber(number)) continue
     const command = xServerCommand(xServer, { ...screen, number })
     const child = Bun.spawn(['setpriv', '--pdeathsig', 'TERM', '--', ...command], {
@@ -59,17 +73,8 @@ export const startXServer = async (
       stdout: 'pipe',
       stderr: 'inherit',
     })
-    if (await saysNumber(child.stdout)) {
-      const written = {
-        number: String(number),
-        lock_pid: process.pid,
-        pid: child.pid,
-        start_ticks: startTicksOf(child.pid) ?? 0,
-      }
-      const server: Written = { ...written, shows_screen: showsScreen(xServer) }
-      writeFileSync(join(folder, fileNames.server), JSON.stringify(server))
-      return
-    }
+    note(number, child.pid)
+    if (await saysNumber(child.stdout)) return
     status = await child.exited
     releaseNumber(number, process.pid)
   }
@@ -123,7 +128,7 @@ const readServer = (folder: string): Written | null => {
 /** The X server that a folder leads to; throws `desktop_not_started`. */
 export const givenXServer = (folder: string): GivenXServer => {
   const server = readServer(folder)
-  if (server === null) {
+  if (server?.pid == null) {
     const text = `Nothing in "${folder}" leads to an X server. Start one first.`
     throw new Failure('desktop_not_started', text, { folder })
   }
@@ -139,21 +144,25 @@ export const endXServer = async (folder: string): Promise<void> => {
   const server = readServer(folder)
   if (server === null) return
   const { number, lock_pid, pid, start_ticks } = server
+  if (pid !== null && start_ticks !== null) await endProcess(pid, start_ticks)
+  releaseNumber(number, lock_pid)
+}
+
+const endProcess = async (pid: number, startTicks: number): Promise<void> => {
   const deadline = performance.now() + endingMs
   const send = (name: NodeJS.Signals) => {
     try {
-      if (startTicksOf(pid) === start_ticks) process.kill(pid, name)
+      if (startTicksOf(pid) === startTicks) process.kill(pid, name)
     } catch {
       // It has ended meanwhile.
     }
   }
   // One that was halted takes the signal when it goes on.
   for (const name of ['SIGTERM', 'SIGCONT'] as const) send(name)
-  while (startTicksOf(pid) === start_ticks) {
+  while (startTicksOf(pid) === startTicks) {
     if (performance.now() > deadline) send('SIGKILL')
     await Bun.sleep(5)
   }
-  releaseNumber(number, lock_pid)
 }
 
 /** Milliseconds between two looks at a server that is nobody's child here. */
