@@ -1,6 +1,7 @@
 /**
  * `./dev bench sandbox [--quick]`: sandboxes of the runtime `local`, on the packed build, as root and as an ordinary user:
- * from the call to the first command and the first picture, halted and continued, and gone; what an idle one takes.
+ * from the call to the first command and the first picture, halted and continued, and gone; what an idle one takes; many at
+ * once, and many in a row.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -144,6 +145,57 @@ const snapshotRows = async (): Promise<Row[]> => {
   ]
 }
 
+/** Many at once: until each has carried out a command, and what one of them takes. */
+const togetherRows = async (): Promise<Row[]> => {
+  await using home = homeOf('root')
+  const begun = performance.now()
+  const infos = await Promise.all(
+    Array.from({ length: together }, async (_, index) => {
+      const info = await home.start('--name', `one-of-${index}`)
+      await askInside(info, 'run_command', { command: 'true' })
+      return info
+    }),
+  )
+  const taken = performance.now() - begun
+  const sizes = infos.map((info) => privateMB(runOf(home, info).supervisor.pid))
+  const gone = await milliseconds(() => Promise.all(infos.map(({ name }) => home.ask('delete', name))))
+  return [
+    row(`root: ${together} at once, until the last has carried out a command`, 'ms', [taken]),
+    row('root: private memory of one of them, its supervisor included', 'MB', sizes),
+    row(`root: ${together} deleted at once`, 'ms', [gone]),
+  ]
+}
+
+const together = 10
+
+/** Megabytes that this machine could give to programs. */
+const availableMB = (): number =>
+  (Number(/^MemAvailable:\s+(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) * 1024) / 1e6
+
+/** One after another: whether time and memory stay as they are. */
+const inARowRows = async (): Promise<Row[]> => {
+  await using home = homeOf('root')
+  const count = process.argv.includes('--quick') ? 20 : 100
+  const times: number[] = []
+  const before = availableMB()
+  for (let round = 0; round < count; round += 1) {
+    times.push(
+      await milliseconds(async () => {
+        const { name } = await home.start()
+        await home.ask('delete', name)
+      }),
+    )
+  }
+  const left = readdirSync(home.sandboxes)
+  if (left.length > 0) throw new Error(`there is left: ${left.join(', ')}`)
+  const tenth = Math.ceil(count / 10)
+  return [
+    row(`root: created and deleted, the first ${tenth} of ${count} in a row`, 'ms', times.slice(0, tenth)),
+    row(`root: the last ${tenth}`, 'ms', times.slice(-tenth)),
+    row('root: memory that this machine has less of afterwards', 'MB', [Math.max(0, before - availableMB())]),
+  ]
+}
+
 const rows: Row[] = []
 for (const caller of callers) {
   for (const each of await rowsOf(caller)) {
@@ -152,9 +204,12 @@ for (const caller of callers) {
   }
 }
 if (callers.some((caller) => caller === 'root')) {
-  for (const each of [...(await poolRows()), ...(await snapshotRows())]) {
-    rows.push(each)
-    console.error(`  ${summary(each)}`)
+  const parts = [togetherRows, inARowRows, poolRows, snapshotRows]
+  for (const part of parts) {
+    for (const each of await part()) {
+      rows.push(each)
+      console.error(`  ${summary(each)}`)
+    }
   }
 }
 console.log(`${table(rows)}\n\n${machine()}.`)
