@@ -67,6 +67,22 @@ test('an emulator is created, used, suspended with its memory, resumed and delet
     )
     expect(await created.screen.size()).toEqual({ width: 1_080, height: 1_920 })
     expect((await created.shell.run('cat ../../config.ini', { cwd: `${state}/programs` })).stdout).toContain('=pixel_4')
+    // Several fingers and the clipboard go by gRPC, as its own library reads them.
+    await created.mobile.gesture([100, 200], [100, 100], [300, 400], [300, 500], { durationMs: 40, steps: 1 })
+    await created.clipboard.set('Grüße, 世界')
+    expect(await created.clipboard.get()).toBe('Grüße, 世界')
+    const calls = (await Bun.file(join(state, 'grpc')).text())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const touches = calls.filter(({ name }) => name === 'sendTouch').map((call) => call.touches)
+    const fingers =
+      (...each: [x: number, y: number][]) =>
+      (pressure: number) =>
+        each.map(([x, y], identifier) => expect.objectContaining({ x, y, identifier, pressure }))
+    const [begin, end] = [fingers([100, 200], [300, 400]), fingers([100, 100], [300, 500])]
+    expect(touches).toEqual([begin(512), end(512), end(0)])
+    expect(calls.find(({ name }) => name === 'setClipboard')).toMatchObject({ text: 'Grüße, 世界' })
     await created.disconnect()
 
     await Sandbox.suspend('phone')

@@ -6,6 +6,8 @@ import { accessibilityHandlers } from './accessibility.ts'
 import { DeviceAgent } from './agent/agent.ts'
 import { agentHandlers } from './agent/handlers.ts'
 import type { AndroidDevice } from './device.ts'
+import { clipboardHandlers } from './emulator/clipboard.ts'
+import { Emulator } from './emulator/emulator.ts'
 import { fileHandlers } from './files.ts'
 import { keyboardHandlers } from './keyboard.ts'
 import { refusingHandlers } from './refusals.ts'
@@ -18,7 +20,9 @@ import { TouchScreen, touchHandlers } from './touch/touch-screen.ts'
 /** The commands of a device that has booted; who opened the device closes it. */
 export const androidBackend = (device: AndroidDevice): Backend => {
   const agent = new DeviceAgent(device.adb)
-  const touch = new TouchScreen(device, agent)
+  const emulator = new Emulator(device.adb.serial)
+  const byAgent = agentHandlers(device, agent)
+  const touch = new TouchScreen(device, agent, emulator)
   const finger: Finger = { at: undefined }
   const shell = deviceShell(device)
   return {
@@ -33,7 +37,8 @@ export const androidBackend = (device: AndroidDevice): Backend => {
       ...accessibilityHandlers(device),
       ...shell.handlers,
       ...fileHandlers(device),
-      ...agentHandlers(device, agent),
+      ...byAgent,
+      ...clipboardHandlers(emulator, byAgent),
     },
     async probe() {
       const works = async (asks: () => Promise<unknown>): Promise<true | string> =>
@@ -49,7 +54,7 @@ export const androidBackend = (device: AndroidDevice): Backend => {
         works(() => touch.check()),
         works(() => device.run(['true'])),
         has('dumpsys'),
-        works(() => agent.start()),
+        works(async () => (await emulator.runs()) || agent.start()),
       ])
       return {
         display,
@@ -69,6 +74,7 @@ export const androidBackend = (device: AndroidDevice): Backend => {
     async [Symbol.asyncDispose]() {
       await releaseFinger(device, finger).catch(() => undefined)
       await agent[Symbol.asyncDispose]()
+      emulator[Symbol.dispose]()
       await shell.end()
     },
   }

@@ -1,4 +1,4 @@
-/** Several fingers at once: by the agent on the device, or as events of the touch screen that are written to its file. */
+/** Several fingers at once: by the emulator, by the agent on the device, or as events of the touch screen that are written to its file. */
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../../../backend.ts'
 import type { Connection } from '../adb/connection.ts'
@@ -6,6 +6,8 @@ import { quoted } from '../adb/quote.ts'
 import { nextPacket, packet, sendPacket } from '../adb/shell-packets.ts'
 import type { DeviceAgent } from '../agent/agent.ts'
 import type { AndroidDevice } from '../device.ts'
+import type { Emulator } from '../emulator/emulator.ts'
+import { emulatorTouch } from '../emulator/emulator-touch.ts'
 import { screenSize } from '../screen.ts'
 import { agentTouch } from './agent-touch.ts'
 import { playGesture, type Touch } from './gesture.ts'
@@ -43,11 +45,12 @@ export class TouchScreen {
   constructor(
     private readonly device: AndroidDevice,
     private readonly agent: DeviceAgent,
+    private readonly emulator: Emulator,
   ) {}
 
   /** Throws `not_available` where several fingers reach the device by no way. */
   async check(): Promise<void> {
-    if (!(await this.agent.runs())) await this.find()
+    if (!(await this.emulator.runs()) && !(await this.agent.runs())) await this.find()
   }
 
   /** Throws `not_available` where there is no touch screen that takes several fingers. */
@@ -72,6 +75,13 @@ export class TouchScreen {
 
   /** Puts the fingers of the first frame down, moves them from frame to frame in the time, and lifts them, also when given up. */
   async play(frames: readonly Fingers[], takesMs: number, signal: AbortSignal): Promise<void> {
+    if (await this.emulator.runs()) {
+      const [screen, turn] = await Promise.all([screenSize(this.device, signal), this.#turn(signal)])
+      const upright = turn % 2 === 0 ? [screen.width, screen.height] : [screen.height, screen.width]
+      const most = upright.map((pixels) => pixels - 1) as [number, number]
+      const placed = frames.map((fingers) => fingers.map((place) => onGlass(place, screen, turn, most)))
+      return playGesture(emulatorTouch(this.emulator), placed, takesMs, signal)
+    }
     if (await this.agent.runs()) return playGesture(agentTouch(this.agent), frames, takesMs, signal)
     const { touch, bits } = await this.find(signal)
     const [screen, turn] = await Promise.all([screenSize(this.device, signal), this.#turn(signal)])
