@@ -1,4 +1,4 @@
-/** `--help` of every command of `backlot vm` and `backlot host`. */
+/** `--help` of every command of `backlot vm` and `backlot host`, and of `backlot image` and `backlot sandbox`. */
 import { expect, test } from 'bun:test'
 import { vmHost } from '@backlot/contract/vmhost'
 import { runBacklot } from '../support/backlot.ts'
@@ -41,6 +41,29 @@ test.each(commands)('backlot %s %s explains each option, and what holds without 
     if (option.includes(' ')) expect([option, told]).toEqual([option, expect.stringMatching(/Default: `|Without it: /)])
   }
 })
+
+/** The options that the forms of a group name, with a value where they take one, and the row that tells of each. */
+const rowsOf = (help: string): [option: string, takesValue: boolean, told: string][] => {
+  const forms = help.split('\n').filter((line) => /^( {8}\[|backlot )/.test(line))
+  const found = forms.flatMap((line) => [...line.matchAll(/\[(--[a-z-]+)(?: ([^\]]+))?/g)])
+  const options = new Map(found.map(([, option = '', value]) => [option, value !== undefined]))
+  return [...options].map(([option, takesValue]) => {
+    const [, told = ''] = new RegExp(`^  ${option}(?: \\S+)? {2,}(.*(?:\\n {8,}.*)*)`, 'm').exec(help) ?? []
+    return [option, takesValue, told.replace(/\s+/g, ' ')]
+  })
+}
+
+test.each(['image', 'sandbox'])(
+  'backlot %s explains each option, its unit, and what holds without it',
+  async (group) => {
+    const rows = rowsOf((await runBacklot([group, '--help'])).stdout)
+    expect(rows.length).toBeGreaterThan(5)
+    for (const [option, takesValue, told] of rows) {
+      expect([option, told]).toEqual([option, expect.stringMatching(/^[A-Z`].*\.$/)])
+      if (takesValue) expect([option, told]).toEqual([option, expect.stringMatching(/Default: `?\w|Without it: /)])
+    }
+  },
+)
 
 test('sizes, times and fields are told in the words of the command line', async () => {
   const help = async (...words: string[]) => (await runBacklot([...words, '--help'])).stdout

@@ -92,13 +92,17 @@ backlot sandbox pool [NAME] [--size N] [--runtime NAME]
     Keep N desktops of a runtime of this machine (local) started for who claims one; 0 ends them. Without a size: show the pools.
 
   --local             On this machine alone; for every verb.
-  --runtime NAME      Of that runtime alone; \`cloud\` for the cloud; for every verb.
-  --distro NAME       The distribution that is wanted, ubuntu when absent; --strict refuses another one.
-  --network NETWORK   internet (when absent), loopback, none, or HOST,HOST:PORT,CIDR for these alone.
-  --mount HOST:PATH   A folder of this machine and where the sandbox sees it; with :ro only to read.
-  --cpu N             Processors; --memory-mb and --disk-gb its memory and files, in mebibytes and gibibytes.
-  --label KEY=VALUE   A pair to find it by.
-  --ttl-ms N          Milliseconds after which it ends by itself.
+  --runtime NAME      Of that runtime alone, \`cloud\` for the cloud; for every verb. Without it: what the verb says, or what the SDK finds.
+  --distro NAME       The distribution that is wanted. Default: \`ubuntu\`.
+  --strict            Refuse another distribution than that.
+  --network NETWORK   What it reaches: internet, loopback, none, or HOST,HOST:PORT,CIDR for these alone. Default: \`internet\`.
+  --mount HOST:PATH   A folder of this machine and where the sandbox sees it; with :ro only to read. Without it: none.
+  --cpu N             Processors. Without it: as many as the runtime gives.
+  --memory-mb N       Memory in mebibytes. Without it: as much as the runtime gives.
+  --disk-gb N         Files in gibibytes. Without it: as many as the runtime gives.
+  --label KEY=VALUE   A pair to find it by; may be given several times. Without it: none.
+  --ttl-ms N          Milliseconds after which it ends by itself. Without it: it stays.
+  --size N            Desktops that the pool keeps started; 0 ends it. Without it: the pools are shown.
   --follow            Go on as lines are written.
   --no-open           Open no browser.
   --json              Print JSON; always where standard output is no terminal.`,
