@@ -57,10 +57,12 @@ test('it is there where the SDK and virtualization are, and says else what is mi
 
 test('an emulator is created, used, suspended with its memory, resumed and deleted', async () => {
   const { folder } = sandboxHome()
-  const created = await Sandbox.create(Image.android('11'), { runtime, name: 'phone', memoryMb: 2_048, cpu: 2 })
+  const image = Image.android('11').run(`echo built >${folder}/layer`)
+  const created = await Sandbox.create(image, { runtime, name: 'phone', memoryMb: 2_048, cpu: 2 })
   const arrived = async (sandbox: Sandbox) => (await sandbox.shell.run(`cat ${state}/typed ${state}/arguments`)).stdout
   const state = join(folder, 'data/emulators/phone/avd/backlot.avd/device')
   try {
+    expect(await Bun.file(join(folder, 'layer')).text()).toBe('built\n')
     await created.mobile.typeText('before ')
     expect(await arrived(created)).toBe(
       'before -avd backlot -port 5554 -no-window -no-audio -no-boot-anim -no-snapshot-save -gpu swiftshader_indirect -cores 2 -memory 2048 -no-snapshot-load',
