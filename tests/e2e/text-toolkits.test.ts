@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Application, startGtk3, startGtk4, startQt } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
-import { element, windowsOf } from '../support/look.ts'
+import { element, middleOf, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { type Person, seatPerson } from '../support/person.ts'
 import { until } from '../support/until.ts'
@@ -69,6 +69,46 @@ for (const [toolkit, start] of Object.entries(toolkits)) {
           await journalled(app, 'Name', value, mark)
           expect(acted).toMatchObject({ effect: 'confirmed', route: 'editable_text' })
         }
+      })
+    })
+  })
+}
+
+for (const [toolkit, start] of Object.entries(toolkits)) {
+  test(`text for no element is inserted where the focus within a covered window of ${toolkit} is known`, async () => {
+    const app = await start()
+    const field = await until('the field', () =>
+      element(client, { pid: app.pid, window_id: app.windowId }, 'Name').catch(() => undefined),
+    )
+    // The person writes into it, and goes on elsewhere.
+    const { x, y, w, h } = field.frame
+    const middle = [`${Math.floor(x + w / 2)}`, `${Math.floor(y + h / 2)}`]
+    await on().run(['xdotool', 'mousemove', ...middle, 'click', '1'])
+    await until('the focus of the field', async () =>
+      (await element(client, { pid: app.pid, window_id: app.windowId }, 'Name')).states.includes('focused'),
+    )
+    // The pointer goes to where it rests in the person's own window.
+    await on().run(['xdotool', 'mousemove', '--sync', '305', '740'])
+    await beside(app, async (target, person) => {
+      const insert = async (text: string, value: string) => {
+        const mark = app.journal.mark()
+        const acted = await client.ask<Acted>('type_text', { ...target, text })
+        await journalled(app, 'Name', value, mark)
+        expect(acted).toMatchObject({ effect: 'confirmed', route: 'editable_text' })
+      }
+      await person.undisturbed(async () => {
+        await insert('one ', 'one ')
+        await insert('two ', 'one two ')
+        // Where a key leads to, the toolkit does not tell; it is typed there.
+        await client.ask('press_key', { ...target, key: 'tab' })
+        const { route } = await client.ask<Acted>('type_text', { ...target, text: 'x' })
+        const { value } = await element(client, target, 'Name')
+        expect([toolkit, route, value]).toEqual([toolkit, expect.any(String), 'one two '])
+        // A click of the agent's gives the field the focus.
+        await client.ask('click', { ...target, ...(await middleOf(client, target, 'Name')) })
+        const acted = await client.ask<Acted>('type_text', { ...target, text: 'three' })
+        expect(acted).toMatchObject({ effect: 'confirmed', route: 'editable_text' })
+        expect((await element(client, target, 'Name')).value).toContain('three')
       })
     })
   })

@@ -9,6 +9,7 @@ import { Late } from './action/late.ts'
 import { allDoneInOrder } from './all-done.ts'
 import { ConfigFile, configFileAt } from './config/config.ts'
 import { SeenWindows } from './observation/elements.ts'
+import { InnerFocus } from './observation/inner-focus.ts'
 import { ZoomedWindows } from './observation/zoomed.ts'
 import { Browsers } from './page/browsers.ts'
 import { Secrets } from './secrets/secrets.ts'
@@ -55,6 +56,8 @@ export interface Driver extends AsyncDisposable {
   queues(): Promise<AppQueues>
   /** What comes of actions after they were answered. */
   readonly late: Late
+  /** Where keys go within windows that are not active. */
+  readonly innerFocus: InnerFocus
   /** Every session's own pointer and keyboard. */
   readonly agents: Agents
   /** What shows where each session acts. */
@@ -137,6 +140,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     accessibility: accessibility.get,
     queues: queues.get,
     late,
+    innerFocus: new InnerFocus(),
     agents,
     cursors,
     sessions,

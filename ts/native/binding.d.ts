@@ -24,6 +24,8 @@ export declare class Accessibility {
    * and the caret where they were, or a page loaded.
    */
   told(pid: number): number
+  /** How often the application said so far that something in it got the focus. */
+  focusChanges(pid: number): number
   /** Milliseconds since the application last sent an event; since the opening when it has sent none. */
   quietFor(pid: number): number
   /** Waits until the number of events of the application differs from `since`; answers the number then. */
@@ -137,6 +139,11 @@ export declare class AxSnapshot {
   at(x: number, y: number): number | null
   /** Index of the element that had the keyboard focus, or null. */
   focused(): number | null
+  /**
+   * Index of the element that the application last said to have got the focus, or null where that is none of this window;
+   * it need not have it now.
+   */
+  lastFocused(): number | null
   /**
    * The same tree with the indices of `previous` for the elements that were there (or whose only lookalike is here); new
    * ones get higher numbers.

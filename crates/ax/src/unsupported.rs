@@ -41,6 +41,11 @@ impl Accessibility {
         0
     }
 
+    /// How often something in the application got the focus.
+    pub fn focus_changes(&self, _pid: u32) -> u64 {
+        0
+    }
+
     /// Number of events of the application so far that tell of a change.
     pub fn told(&self, _pid: u32) -> u64 {
         0
@@ -149,6 +154,11 @@ impl Snapshot {
     /// The elements most like that of a token.
     pub fn nearest(&self, _token: &str) -> String {
         "[]".to_owned()
+    }
+
+    /// Index of the element that last got the focus.
+    pub fn last_focused(&self) -> Option<u32> {
+        None
     }
 
     /// Index of the focused element.

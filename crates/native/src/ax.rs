@@ -122,6 +122,12 @@ impl Accessibility {
         self.accessibility.told(pid) as f64
     }
 
+    /// How often the application said so far that something in it got the focus.
+    #[napi(catch_unwind)]
+    pub fn focus_changes(&self, pid: u32) -> f64 {
+        self.accessibility.focus_changes(pid) as f64
+    }
+
     /// Milliseconds since the application last sent an event; since the opening when it has sent none.
     #[napi(catch_unwind)]
     pub fn quiet_for(&self, pid: u32) -> f64 {

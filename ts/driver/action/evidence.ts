@@ -5,6 +5,7 @@ import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { Handled } from './handled.ts'
+import { noteInnerFocus } from './inner-focus.ts'
 import { openEyes } from './looks.ts'
 import { compareLooks, type Evidence, isConfirming, type Scene, Stay } from './witnesses.ts'
 
@@ -24,6 +25,7 @@ export const watch = async (call: Call, scene: Scene, act: () => Promise<readonl
   if (earlier.isFound) before = await eyes.first()
   // The looks may have taken long: what the caller gave up meanwhile, or the person halted, is not done.
   if (call.signal.aborted) throw reasonOf(call.signal)
+  if (!scene.keepsFocus) await noteInnerFocus(call, scene.window)
   const told = await act()
   cursors.acted(call.owner, scene)
   if (told.some(isConfirming)) {

@@ -6,6 +6,7 @@ import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import { defaultLimits, readTree } from '../observation/trees.ts'
 import { afterGesture, watch } from './evidence.ts'
+import { innerFocus } from './inner-focus.ts'
 import { intoView } from './into-view.ts'
 import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
 import { hasPassword, keepSecret } from './typing.ts'
@@ -105,7 +106,7 @@ const focused = async (
   }
 }
 
-/** The element of the window that has the focus, if its application says so. */
+/** The element of the window that has the focus, if its application says so or it is known from before. */
 export const focusedElement = async (call: Call, window: Window): Promise<SeenElement | undefined> => {
   const { pid, window_id } = window
   const known = call.driver.seen.snapshot(pid, window_id)
@@ -118,9 +119,11 @@ export const focusedElement = async (call: Call, window: Window): Promise<SeenEl
     const snapshot = await readTree(call, window, defaultLimits)
     const focused = snapshot.focused() ?? undefined
     const element = focused === undefined ? undefined : snapshot.element(focused)
-    // Where the focus is not told, it may be in any password field.
-    if (!element && call.types?.length && hasPassword(snapshot.markdown(null, false))) keepSecret(call, call.types)
-    return focused === undefined || !element ? undefined : { index: focused, snapshot, element }
+    if (focused !== undefined && element) return { index: focused, snapshot, element }
+    const inner = await innerFocus(call, window, snapshot)
+    // Where the focus is not known, it may be in any password field.
+    if (!inner && call.types?.length && hasPassword(snapshot.markdown(null, false))) keepSecret(call, call.types)
+    return inner
   } catch (error) {
     // An application without a tree still takes keys.
     if (Failure.from(error).code === 'display_lost') throw error

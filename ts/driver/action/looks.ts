@@ -67,7 +67,7 @@ export const openEyes = async (call: Call, scene: Scene): Promise<Eyes> => {
 type Map = ReturnType<Call['driver']['seen']['snapshot']>
 
 /** The innermost element of a snapshot at a point of its window. */
-const elementAt = (map: Map, { x, y }: { readonly x: number; readonly y: number }): SeenElement | undefined => {
+export const elementAt = (map: Map, { x, y }: { readonly x: number; readonly y: number }): SeenElement | undefined => {
   const index = map?.at(x, y) ?? undefined
   const element = index === undefined ? undefined : map?.element(index)
   return map === undefined || index === undefined || !element ? undefined : { index, snapshot: map, element }

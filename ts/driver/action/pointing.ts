@@ -6,7 +6,9 @@ import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { acted, afterGesture, watch } from './evidence.ts'
+import { noteClicked } from './inner-focus.ts'
 import { intoView } from './into-view.ts'
+import { elementAt } from './looks.ts'
 import {
   around,
   centreOf,
@@ -133,6 +135,10 @@ export const clickAt = async (
     { ...scene, place: around(point), point },
     async (): Promise<Evidence[]> => [...afterGesture(await call.gesture((agent) => agent.click(request)))],
   )
+  if (button === 'left') {
+    const clicked = target ?? elementAt(call.driver.seen.snapshot(window.pid, window_id), point)
+    await noteClicked(call, window, clicked, point)
+  }
   return acted(`✅ ${names[button]} ${where}${times[count] ?? ''}.`, evidence, {
     pid: window.pid,
     window_id,

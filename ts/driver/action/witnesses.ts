@@ -49,6 +49,8 @@ export interface Scene {
   readonly aim?: { readonly x: number; readonly y: number }
   /** Where a gesture ends that begins at the point. */
   readonly end?: { readonly x: number; readonly y: number }
+  /** Nothing of the action moves the focus within the window. */
+  readonly keepsFocus?: boolean
   /** The application was just made to do something else, whose events may still come. */
   readonly isStirred?: boolean
   /** The window was told that it has the focus, and may show it anywhere. */

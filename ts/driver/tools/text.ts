@@ -5,6 +5,7 @@ import type { Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { acted, afterGesture, watch } from '../action/evidence.ts'
 import { focusedElement, focusForKeys } from '../action/focus.ts'
+import { noteInnerFocus } from '../action/inner-focus.ts'
 import { elementOf, nameOf, refuseDisabled, unlessUnknown, windowOrFrontmost } from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
@@ -61,7 +62,7 @@ const insert = async (
   const { window, target } = scene
   let route = ''
   try {
-    const evidence = await watch(call, { ...scene, text }, async (): Promise<Evidence[]> => {
+    const evidence = await watch(call, { ...scene, text, keepsFocus: true }, async (): Promise<Evidence[]> => {
       const asked = target.snapshot.insertText(target.index, text, accessibleActionTimeoutMs)
       const inserted = await unlessUnknown(window, target.index, asked)
       route = inserted.route
@@ -91,7 +92,10 @@ const typeKeys = async (
   const { window_id } = window
   const focus = target && (await focusForKeys(call, { window, target }))
   const isStirred = (focus?.evidence.length ?? 0) > 0
-  const evidence = await watch(call, { window, target: focus?.target, text, isStirred }, async () => [
+  if (focus !== undefined) await noteInnerFocus(call, window, focus.target)
+  // A tab goes on to the next element, and a line end may do anything.
+  const keepsFocus = !/\p{Cc}/u.test(text)
+  const evidence = await watch(call, { window, target: focus?.target, text, isStirred, keepsFocus }, async () => [
     ...afterGesture(
       await call.gesture((agent) => agent.typeText({ window_id, text, delay_ms, at: focus?.at ?? null })),
     ),

@@ -99,6 +99,11 @@ impl Accessibility {
         self.events.told_by(pid)
     }
 
+    /// How often the application said so far that something in it got the focus.
+    pub fn focus_changes(&self, pid: u32) -> u64 {
+        self.events.focuses_of(pid)
+    }
+
     /// How long ago the application last sent an event; since the opening when it has sent none.
     pub fn quiet_for(&self, pid: u32) -> Duration {
         self.events.quiet_for(pid, self.opened)

@@ -161,6 +161,17 @@ impl Events {
         lock(&self.counts).values().filter_map(|count| Some(count.told - count.since(pid)?.1)).sum()
     }
 
+    /// How often a process said so far that something got the focus.
+    pub fn focuses_of(&self, pid: u32) -> u64 {
+        let counts = lock(&self.counts);
+        counts.values().filter(|count| count.since(pid).is_some()).map(|count| count.standing.focuses).sum()
+    }
+
+    /// Path of the object of this name that last got the focus, as far as the name said so; it may have lost it since.
+    pub fn last_focus(&self, name: &str) -> Option<Arc<str>> {
+        lock(&self.counts).get(name).and_then(|count| count.standing.focus().cloned())
+    }
+
     /// How long ago the last event of a process came; since `start` when none has.
     pub fn quiet_for(&self, pid: u32, start: Instant) -> Duration {
         let counts = lock(&self.counts);

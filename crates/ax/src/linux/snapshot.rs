@@ -88,6 +88,14 @@ impl Snapshot {
         focused.index
     }
 
+    /// Index of the element that the application last said to have got the focus, where it is one of this window. It need not
+    /// have it now: an element of a window that is not active has none in most toolkits.
+    pub fn last_focused(&self) -> Option<u32> {
+        let path = self.app.events.last_focus(&self.app.name)?;
+        let is_it = |place: &Place| place.object.bus == self.app.name && place.object.path == path;
+        self.tree.nodes[self.objects.iter().position(is_it)?].index
+    }
+
     /// The same tree with the indices of `previous` for the elements that were there; new ones get higher ones.
     #[must_use]
     pub fn keeping_indices(&self, previous: &Self) -> Self {

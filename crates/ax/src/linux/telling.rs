@@ -12,12 +12,19 @@ use super::dbus::Message;
 #[derive(Default)]
 pub struct Standing {
     focus: Option<Arc<str>>,
+    /// How often it said that something got the focus.
+    pub focuses: u64,
     caret: Option<(Arc<str>, i32)>,
     /// It is a browser, whose buttons get other names when nobody acts.
     pub is_browser: bool,
 }
 
 impl Standing {
+    /// The path of what it last said to have got the focus.
+    pub fn focus(&self) -> Option<&Arc<str>> {
+        self.focus.as_ref()
+    }
+
     /// Takes a signal in; true when it tells of more than of what was so already.
     pub fn is_changed_by(&mut self, message: &Message) -> bool {
         let mut body = message.body();
@@ -32,9 +39,11 @@ impl Standing {
             (("Object", "BoundsChanged" | "VisibleDataChanged"), _) => false,
             (("Object", "StateChanged"), "active" | "busy") => false,
             (("Object", "PropertyChange"), "accessible-name" | "accessible-description") => !self.is_browser,
-            (("Object", "StateChanged"), "focused") => {
-                detail != 0 && is_other(&mut self.focus, Arc::from(path))
+            (("Object", "StateChanged"), "focused") if detail != 0 => {
+                self.focuses += 1;
+                is_other(&mut self.focus, Arc::from(path))
             }
+            (("Object", "StateChanged"), "focused") => false,
             (("Object", "TextCaretMoved"), _) => is_other(&mut self.caret, (Arc::from(path), detail)),
             (("Object", _), _) => true,
             // Of windows, of documents, and the focus in its old form.
@@ -92,6 +101,8 @@ mod tests {
             |standing: &mut Standing, path| standing.takes(("Object", "StateChanged"), path, ("focused", 1));
         assert!(!focused(&mut standing, "/entry"));
         assert!(focused(&mut standing, "/box"));
+        assert!(!standing.takes(("Object", "StateChanged"), "/box", ("focused", 0)));
+        assert_eq!((standing.focus().map(AsRef::as_ref), standing.focuses), (Some("/box"), 2));
         let moved = |standing: &mut Standing, place| {
             standing.takes(("Object", "TextCaretMoved"), "/entry", ("", place))
         };

@@ -93,6 +93,13 @@ impl AxSnapshot {
         nullable(self.snapshot.focused())
     }
 
+    /// Index of the element that the application last said to have got the focus, or null where that is none of this window;
+    /// it need not have it now.
+    #[napi(catch_unwind, ts_return_type = "number | null")]
+    pub fn last_focused(&self) -> napi::Either<u32, napi::bindgen_prelude::Null> {
+        nullable(self.snapshot.last_focused())
+    }
+
     /// The same tree with the indices of `previous` for the elements that were there (or whose only lookalike is here); new
     /// ones get higher numbers.
     #[napi(catch_unwind)]
