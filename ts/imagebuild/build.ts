@@ -120,7 +120,11 @@ const make = async (recipe: Recipe, digest: string, work: string, options: Build
   onProgress({ step: 'finding packages' })
   const apt = new Apt(join(cacheDirectory, '.apt'), signal)
   const kernel = await apt.meant(recipe.kernel)
-  const names = await apt.closure([recipe.busybox, ...Object.values(recipe.programs)])
+  const names = await apt.closure([
+    recipe.busybox,
+    ...Object.values(recipe.programs),
+    ...Object.values(recipe.libraries ?? {}),
+  ])
   const files = await apt.fetch([kernel, ...names], (percent) => onProgress({ step: 'fetching packages', percent }))
 
   onProgress({ step: 'unpacking packages' })
@@ -186,7 +190,11 @@ const programRoot = (recipe: Recipe, root: string): string => (recipe.isOverDesk
 /** Makes what the recipe puts on the disk: programs, folders, files. */
 const makeRoot = async (recipe: Recipe, root: string, packages: string, signal?: AbortSignal): Promise<void> => {
   const place = programRoot(recipe, root)
-  await placePrograms(['/bin/busybox', ...Object.keys(recipe.programs)], packages, place)
+  await placePrograms(
+    ['/bin/busybox', ...Object.keys(recipe.programs), ...Object.keys(recipe.libraries ?? {})],
+    packages,
+    place,
+  )
   for (const [path, mode] of Object.entries(recipe.folders)) {
     await mkdir(join(root, path), { recursive: true })
     await chmod(join(root, path), mode)

@@ -37,6 +37,8 @@ export interface Recipe {
   readonly busybox: string
   /** Programs beside busybox: their place in the guest, and the package that has a file of that name. */
   readonly programs: Readonly<Record<string, string>>
+  /** Libraries that no program above needs, for those that come later: the package that has a file of that name. */
+  readonly libraries?: Readonly<Record<string, string>>
   /** Kernel modules, without those that they depend on. */
   readonly modules: {
     /** Loaded in this order before the root file system is mounted. */

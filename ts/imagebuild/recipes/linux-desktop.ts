@@ -28,6 +28,7 @@ export const linuxDesktop: Recipe = {
   name,
   summary: 'Desktop with browser, editor, terminal and files, and the computer server on port 8000.',
   isOverDesktop: true,
+  libraries: {},
   runsExecutable: true,
   init: linuxMinimal.init.replaceAll(linuxMinimal.name, name),
   files: {

@@ -35,6 +35,13 @@ export const linuxMinimal: Recipe = {
     '/usr/sbin/dropbear': 'dropbear-bin',
     '/sbin/resize2fs': 'e2fsprogs',
   },
+  // What the executable loads, for guests that are given it.
+  libraries: {
+    '/lib/x86_64-linux-gnu/libpthread.so.0': 'libc6',
+    '/lib/x86_64-linux-gnu/libdl.so.2': 'libc6',
+    '/lib/x86_64-linux-gnu/libm.so.6': 'libc6',
+    '/lib/x86_64-linux-gnu/libgcc_s.so.1': 'libgcc-s1',
+  },
   modules: {
     initrd: ['virtio_pci', 'virtio_blk', 'crc32c_generic', 'ext4'],
     root: [
