@@ -102,6 +102,11 @@ export const lifecycleOperations = {
         Type.String({ minLength: 1, description: 'Path of a disc image to install from; the disk begins empty.' }),
       ),
       userData: Type.Optional(Type.String({ description: 'User data for cloud-init in the guest.' })),
+      executable: Type.Optional(
+        Type.Boolean({
+          description: 'The guest sees the executable of the service, to read, on a disk labelled BACKLOT.',
+        }),
+      ),
       network: Type.Optional(
         choice(networkModes, {
           description: '`nat`: the guest reaches out, its ports appear on this machine; `none`.',
@@ -136,6 +141,7 @@ export const lifecycleOperations = {
         storage: 'the default location',
         iso: 'none',
         userData: 'none',
+        executable: 'only where the image runs it',
         network: '`nat`',
       },
     },

@@ -7,8 +7,10 @@ import { consolePath } from '../console/pages.ts'
 import type { HostSandboxes } from '../console/sandboxes.ts'
 import { core } from '../core.ts'
 import { openHost } from '../host/open-host.ts'
+import type { Accelerator } from '../hypervisors/qemu/arguments.ts'
 import { resumeTransfers } from '../images/resume.ts'
 import { createApp } from './app.ts'
+import { type Idle, IdleWatch } from './idle.ts'
 
 export interface ListenOptions {
   /** An address of this machine, or `unix:PATH`. */
@@ -22,6 +24,10 @@ export interface ListenOptions {
   /** Seconds that a guest has to shut down where who stops it does not say. */
   readonly stopGraceSeconds?: number
   readonly places: Places
+  /** What guests run on; what works here where absent. */
+  readonly accelerator?: Accelerator | undefined
+  /** When the service ends by itself; never where absent. */
+  readonly idle?: Idle | undefined
   /** Path of the executable, for guests that run it; undefined where there is none. */
   readonly executable?: string | undefined
   /** The sandboxes that the console shows beside the VMs; none where it is absent. */
@@ -35,22 +41,29 @@ export const listen = ({
   token,
   stopGraceSeconds,
   places,
+  accelerator: given,
+  idle,
   executable,
   sandboxes,
   ...where
 }: ListenOptions): Promise<Listening> =>
   serve({ ...where, key: token, longestMessageBytes: screens.mostWaitingBytes, rules, native: core }, async () => {
     const stopGraceMs = (stopGraceSeconds ?? stopGrace.usualSeconds) * 1_000
-    const accelerator = async () => (await accelerationAt(places)).accelerator
+    const accelerator = async () => given ?? (await accelerationAt(places)).accelerator
     const host = await openHost(places, accelerator, stopGraceMs, executable)
     // Whoever knows of one finds it again at the first answer.
     await resumeTransfers({ ...host, newLink: () => undefined })
+    const isBusy = () => host.machines.count > 0 || host.operations.list().some(({ state }) => state === 'running')
+    const watch = new IdleWatch(idle, isBusy)
     return {
       get guestPids() {
         return host.machines.pids
       },
-      answersAt: ({ newLink, ...server }) => createApp({ ...host, newLink }, server, sandboxes),
-      [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+      answersAt: ({ newLink, ...server }) => watch.counting(createApp({ ...host, newLink }, server, sandboxes)),
+      async [Symbol.asyncDispose]() {
+        watch[Symbol.dispose]()
+        await host[Symbol.asyncDispose]()
+      },
     }
   })
 

@@ -136,7 +136,7 @@ const makeOf = async (host: Host, place: VmPlace, image: StoredImage, work: Work
   const { virtual_size } = (await core().diskInfo(join(image.folder, about.disk))).disk
   const bytes = Math.max(virtual_size, Math.ceil(bytesOf(diskSize, 'diskSize') / 512) * 512)
   work.step('making the VM')
-  await makePlanned(host, place, settings, plan, bytes, undefined, work)
+  await makePlanned(host, place, settings, plan, bytes, {}, work)
 }
 
 /** The settings as long as nobody knows what the image says. */

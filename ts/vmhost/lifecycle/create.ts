@@ -8,6 +8,7 @@ import { fileFailure } from '../files/file-failure.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
 import { sourceOf } from '../sources/index.ts'
+import { placeExecutable } from '../sources/local-image.ts'
 import type { CreateInput, Plan } from '../sources/source.ts'
 import { writeSeed } from '../vms/seed.ts'
 import { newIdentity, type VmSettings, writeNewSettings } from '../vms/vm-settings.ts'
@@ -52,7 +53,7 @@ export const createVm: Handlers['createVm'] = async (input, host) => {
     host.creations.set(place.path, { place, settings, diskBytes, operationId: work.id })
     tell(host, place, 'provisioning')
     try {
-      await makePlanned(host, place, settings, plan, diskBytes, input.userData, work)
+      await makePlanned(host, place, settings, plan, diskBytes, input, work)
     } catch (error) {
       host.creations.delete(place.path)
       tell(host, place, null)
@@ -77,12 +78,13 @@ export const makePlanned = async (
   settings: VmSettings,
   plan: Plan,
   diskBytes: number,
-  userData: string | undefined,
+  { userData, executable }: Pick<CreateInput, 'userData' | 'executable'>,
   work: Work,
 ): Promise<void> => {
   try {
     await host.store.make(place.storage, place.name, async (folder) => {
       await plan.fill(folder, place.storage, diskBytes, work)
+      if (executable) await placeExecutable(host, folder, work)
       work.signal.throwIfAborted()
       if (plan.seeded || userData !== undefined) {
         await writeSeed(folder, { instanceId: settings.instanceId, hostName: place.name, userData })

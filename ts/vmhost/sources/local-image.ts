@@ -1,4 +1,5 @@
 /** An image of the cache directory: its disk becomes a base, its kernel is started directly. */
+import { existsSync } from 'node:fs'
 import { constants, copyFile, link } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
@@ -77,12 +78,11 @@ export const planOf = async (host: Host, { folder: source, about, label }: Usabl
   }
 }
 
-const placeExecutable = async (host: Host, folder: string, { signal }: Work): Promise<void> => {
+/** Gives the VM in `folder` the executable of this service, on a disk of its own. */
+export const placeExecutable = async (host: Host, folder: string, { signal }: Work): Promise<void> => {
   const { cacheDirectory } = await host.settings.read()
-  await place(
-    await executableDisk(host.executable, cacheDirectory, host.locks, { signal }),
-    vmPath(folder, 'executable'),
-  )
+  const disk = await executableDisk(host.executable, cacheDirectory, host.locks, { signal })
+  if (!existsSync(vmPath(folder, 'executable'))) await place(disk, vmPath(folder, 'executable'))
 }
 
 /** The image of that name, built here or pulled; throws `image_not_found` and `image_damaged`. */
