@@ -302,7 +302,7 @@ test('a snapshot is listed, found, started from, put back and deleted; one with 
     await (await Sandbox.resume(copy.name)).disconnect()
     expect(await codeOf(copy.restore(saved))).toBe('invalid_argument')
   }
-  expect(await codeOf(Sandbox.create(saved, { runtime: 'qemu' }))).toBe('runtime_unavailable')
+  expect(await codeOf(Sandbox.create(saved, { runtime: 'tart' }))).toBe('runtime_unavailable')
   const before = (await sandbox.getInfo()).apiUrl
   await sandbox.restore(saved)
   expect((await sandbox.shell.run('echo back')).stdout).toBe('back\n')

@@ -5,28 +5,15 @@ import { ContainerRuntime, features as container } from './container/runtime.ts'
 import { EmulatorRuntime } from './emulator/runtime.ts'
 import type { Isolation, RuntimeFeatures } from './features.ts'
 import { LocalRuntime } from './local.ts'
+import { QemuRuntime } from './qemu/runtime.ts'
 import type { Runtime } from './runtime.ts'
+import { VmHostRuntime } from './vmhost/runtime.ts'
+import { features as vm } from './vmhost/vm-runtime.ts'
 
 const byAddress =
   'Start `backlot computer` where the sandbox shall be and connect by address, `Sandbox.connect(name, { httpUrl })`, ' +
   'or extend `Runtime`.'
 const everywhere = 'or name a VM host on such a machine: `runtimes.vmhost({ url, token })`.'
-
-/** What all VMs have in common. */
-const vm: RuntimeFeatures = {
-  os: ['linux', 'windows'],
-  kinds: ['vm'],
-  isolation: 'vm',
-  suspend: 'memory',
-  fork: 'memory',
-  snapshot: 'memory',
-  pool: { unsupported: 'A VM host keeps no pools; use `kubernetes`.' },
-  display: true,
-  tunnel: true,
-  mounts: { unsupported: 'Folders of the host are not shared with VMs; use `files.upload`.' },
-  network: ['none', 'internet'],
-  resources: ['cpu', 'memoryMb', 'diskGb'],
-}
 
 const macVm: RuntimeFeatures = {
   ...vm,
@@ -66,12 +53,12 @@ export const runtimes = {
     return new ContainerRuntime(options)
   },
   /** A VM host, here or elsewhere. @default `BACKLOT_HOST_URL`, `BACKLOT_HOST_TOKEN` */
-  vmhost(_options?: { url?: string; token?: string }): Runtime {
-    return notYet('vmhost', vm)
+  vmhost(options?: { url?: string; token?: string }): Runtime {
+    return new VmHostRuntime(options)
   },
   /** QEMU on this machine, without a service. @default the fastest `accel` that works */
-  qemu(_options?: { accel?: 'kvm' | 'hvf' | 'whpx' | 'tcg' }): Runtime {
-    return notYet('qemu', vm)
+  qemu(options?: { accel?: 'kvm' | 'hvf' | 'whpx' | 'tcg' }): Runtime {
+    return new QemuRuntime(options)
   },
   /** Pods of a cluster; `pod` is merged into each one's spec. @default the current context, or the cluster that this program is in */
   kubernetes(_options?: { kubeconfig?: string; context?: string; namespace?: string; pod?: Fields }): Runtime {

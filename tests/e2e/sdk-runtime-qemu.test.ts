@@ -1,0 +1,110 @@
+/** Sandboxes that are VMs on QEMU, under emulation, with the guest, its hypervisor's process and `qemu-img` as witnesses. */
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Image, runtimes, Sandbox } from '@backlot/sdk'
+import { giveAcceleration } from '../support/acceleration.ts'
+import { runBacklot } from '../support/backlot.ts'
+import { proving } from '../support/proves.ts'
+import { sandboxHome } from '../support/sandbox-home.ts'
+import { until } from '../support/until.ts'
+import { checkDisk, giveImage, image, isAlive } from '../support/vms.ts'
+
+const bootMs = 180_000
+
+/** The processes with a word in their arguments. */
+const withWord = (word: string): { pid: number; words: string }[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+        return words.includes(word) ? [{ pid: Number(pid), words }] : []
+      } catch {
+        return []
+      }
+    })
+
+const killAll = (word: string): void => {
+  for (const { pid } of withWord(word)) process.kill(pid, 'SIGKILL')
+}
+
+test('what is missing is told with the way to get it', async () => {
+  sandboxHome()
+  const path = process.env.PATH
+  try {
+    process.env.PATH = '/nowhere'
+    expect(await runtimes.qemu().check()).toEqual({
+      available: false,
+      reason: '"qemu-system-x86_64" is not installed.',
+      remedy: 'On Debian and Ubuntu: apt install qemu-system-x86.',
+    })
+  } finally {
+    process.env.PATH = path
+  }
+  expect(await runtimes.qemu({ accel: 'hvf' }).check()).toMatchObject({
+    available: false,
+    reason: '"hvf" is not of Linux.',
+  })
+  // A host that was never started holds nothing, and is not started to say so.
+  expect(await runtimes.qemu().list()).toEqual([])
+  expect(existsSync(join(process.env.BACKLOT_HOME ?? '', 'state/qemu'))).toBe(false)
+})
+
+test(
+  'a VM is started, built, suspended, continued by another host and deleted',
+  proving(['sandbox.state.suspended.qemu', 'sandbox.image.from-registry'], async () => {
+    const { folder, atEnd } = sandboxHome()
+    const home = join(folder, 'state/qemu')
+    // The host's sockets and the VMs' folders stand below it.
+    atEnd(async () => killAll(folder))
+    giveAcceleration(folder)
+    await giveImage({ home: folder })
+    const phases = new Set<string>()
+    const source = Image.fromRegistry(image)
+      .env({ GREETING: 'Grüße, "Welt"' })
+      .run('echo "$GREETING" >/var/layer')
+      .env({ LATER: 'too' })
+    const sandbox = await Sandbox.create(source, {
+      ...{ runtime: 'qemu', name: 'one', memoryMb: 512, diskGb: 1, timeoutMs: bootMs },
+      onProgress: ({ phase }) => void phases.add(phase),
+    })
+    expect([...phases]).toEqual(['boot', 'layer'])
+    const boot = async (from: Sandbox) => (await from.shell.run('cat /proc/sys/kernel/random/boot_id')).stdout
+    const first = await boot(sandbox)
+    expect((await sandbox.shell.run('hostname; cat /var/layer; echo "$GREETING" $LATER')).stdout).toBe(
+      'one\nGrüße, "Welt"\nGrüße, "Welt" too\n',
+    )
+    const vm = join(home, 'data/vms/one')
+    const pid = Number(readFileSync(join(vm, 'hypervisor.pid'), 'utf8'))
+    const { api_key: key } = JSON.parse(readFileSync(join(folder, 'state/sandboxes/keys/one.json'), 'utf8'))
+    expect([isAlive(pid), String(key).length, withWord(key)]).toEqual([true, 43, []])
+    const infos = await Sandbox.list({ local: true })
+    expect(infos).toContainEqual(
+      expect.objectContaining({ name: 'one', status: 'running', source: 'qemu', isolation: 'vm', osType: 'linux' }),
+    )
+
+    await Sandbox.suspend('one')
+    expect([isAlive(pid), existsSync(join(vm, 'memory.state')), checkDisk(vm)]).toEqual([false, true, 0])
+    expect((await Sandbox.getInfo('one')).status).toBe('suspended')
+    // The host that is started next finds the VM.
+    const hosts = withWord('--idle-seconds').filter(({ words }) => words.includes(folder))
+    expect(hosts).toHaveLength(1)
+    for (const { pid } of hosts) process.kill(pid, 'SIGKILL')
+    const again = await Sandbox.resume('one', { timeoutMs: bootMs })
+    expect(await boot(again)).toBe(first)
+
+    await Sandbox.delete('one')
+    expect(existsSync(vm)).toBe(false)
+    expect(await Sandbox.list({ local: true })).not.toContainEqual(expect.objectContaining({ name: 'one' }))
+  }),
+  bootMs * 2,
+)
+
+test('a host that nobody needs ends by itself', async () => {
+  const { folder } = sandboxHome()
+  const socket = join(folder, 'host.sock')
+  const { status, stdout } = await runBacklot(['serve', '--listen', `unix:${socket}`, '--idle-seconds', '0.5'])
+  expect([status, stdout.trim()]).toEqual([0, `unix:${socket}`])
+  await until('the socket to be gone', () => !existsSync(socket))
+})
