@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { until } from '../support/until.ts'
@@ -41,6 +41,15 @@ const hostKeys = (vm: Vm) =>
 
 const family = ['parent', 'left', 'right']
 
+/** Kibibytes of the guest's memory that a process has, by what the kernel says of it. */
+const sharedMemory = ({ pid }: Vm) => {
+  const areas = readFileSync(`/proc/${pid}/smaps`, 'utf8').split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m)
+  const area = areas.find((each) => each.includes('/memfd:backlot-memory'))
+  const sum = (...names: string[]) =>
+    names.reduce((total, name) => total + Number(new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(area ?? '')?.[1]), 0)
+  return { mode: area?.split(' ')[1], shared: sum('Shared_Clean', 'Shared_Dirty'), size: sum('Size') }
+}
+
 test('forks of a VM that runs go on from where it is, each with what makes it a machine of its own', async () => {
   await create(host, 'parent', { image })
   const before = await run(host, 'parent')
@@ -77,6 +86,17 @@ test('forks of a VM that runs go on from where it is, each with what makes it a 
   const keys = (await Promise.all(vms.map(hostKeys))).flat()
   expect(new Set(keys).size).toBe(keys.length)
   for (const vm of vms) expect(await booted(vm)).toMatchObject({ status: 'ok' })
+  // One copy of what they have not written to, mapped so that none can write to it.
+  for (const memory of vms.map(sharedMemory)) {
+    expect(memory).toMatchObject({ mode: 'rw-p', size: 256 * 1024 })
+    expect(memory.shared).toBeGreaterThan(8 * 1024)
+  }
+})
+
+test('a fork gives back no memory that the others have too', async () => {
+  const [status, body] = await call(host, 'PATCH', '/svc/vms/left', { memory: '200MB' })
+  expect([status, body.message]).toEqual([400, expect.stringContaining('does not give so much memory back')])
+  expect((await get(host, 'left')).memorySize).toBe((await get(host, 'right')).memorySize)
 })
 
 test('what one writes no other sees, and the parent may go first', async () => {

@@ -461,6 +461,21 @@ export declare class LiveFilm {
   close(): Promise<undefined>
 }
 
+/** A file without a name (memfd_create(2)); it is there as long as a process has it open or mapped. */
+export declare class MemoryFile {
+  /** Makes one of so many bytes, all zero, which take no memory until they are written. Fails where there is no such thing. */
+  static create(bytes: number): MemoryFile
+  /** The number of its file descriptor; null when it was closed. */
+  get descriptor(): number | null
+  /**
+   * Gives back the memory of pages that are all zero; afterwards the kernel lets nobody change what is in it, whoever has it
+   * open and however. Rejects while a process has it mapped to write.
+   */
+  seal(): Promise<void>
+  /** Closes it; closing twice is fine. */
+  close(): void
+}
+
 /** A connection to a hypervisor over QEMU's machine protocol, ready for commands. */
 export declare class QmpClient {
   /**

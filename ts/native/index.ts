@@ -51,6 +51,7 @@ export const {
   FileLock,
   Film,
   LiveFilm,
+  MemoryFile,
   QmpClient,
   StopKey,
   axRoundTrips,

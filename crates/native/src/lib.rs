@@ -13,6 +13,7 @@ mod hypervisor;
 mod input;
 mod landlock;
 mod lock;
+mod memory_file;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
 mod platform;

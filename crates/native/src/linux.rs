@@ -5,12 +5,14 @@ use std::fs::{File, OpenOptions, symlink_metadata};
 use std::io::Error;
 use std::ops::Range;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use rustix::fs::OFlags;
+use rustix::fs::{
+    FallocateFlags, MemfdFlags, OFlags, SealFlags, fallocate, fcntl_add_seals, ftruncate, memfd_create,
+};
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::mm::{Advice, madvise};
 use rustix::process::{Signal, geteuid, getpid, set_child_subreaper, set_parent_process_death_signal};
@@ -73,6 +75,49 @@ pub fn check(file: &File) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::other("it is no file of this user"))
+}
+
+/// A file in memory of so many bytes that can be sealed.
+pub fn memory_file(bytes: u64) -> Result<File, Error> {
+    let made = memfd_create("backlot-memory", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    ftruncate(&made, bytes)?;
+    Ok(File::from(made))
+}
+
+const PAGE: usize = 4096;
+const PAGES_AT_A_TIME: usize = 256;
+
+/// Makes holes of the pages of a file in memory that are all zero.
+pub fn give_back_zeros(file: &File) -> Result<(), Error> {
+    let mut pages = vec![0; PAGE * PAGES_AT_A_TIME];
+    let mut at = 0;
+    loop {
+        let read = file.read_at(&mut pages, at)?;
+        if read == 0 {
+            return Ok(());
+        }
+        let mut hole = 0;
+        for page in pages[..read].chunks(PAGE).chain([&[1][..]]) {
+            if page == &[0; PAGE][..page.len()] {
+                hole += page.len() as u64;
+                at += page.len() as u64;
+                continue;
+            }
+            if hole > 0 {
+                fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, at - hole, hole)?;
+                hole = 0;
+            }
+            at += page.len() as u64;
+        }
+        // The one byte that ends the last hole is none of the file's.
+        at -= 1;
+    }
+}
+
+/// Has the kernel refuse every change of a file in memory, and of its seals.
+pub fn seal(file: &File) -> Result<(), Error> {
+    let all = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    fcntl_add_seals(file, all).map_err(Into::into)
 }
 
 /// The number by which a child process can be given the file.

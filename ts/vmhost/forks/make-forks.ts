@@ -5,7 +5,7 @@ import { syncFile } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import type { Host } from '../host/host.ts'
 import { bringAlong, bringSeed } from '../lifecycle/clone.ts'
-import { markDisk, readSaved, writeSaved } from '../snapshots/saved-state.ts'
+import { markDisk, type SavedState, writeSaved } from '../snapshots/saved-state.ts'
 import { together } from '../together.ts'
 import { startFiles, vmPath } from '../vms/vm-directory.ts'
 import { newIdentity, writeNewSettings } from '../vms/vm-settings.ts'
@@ -13,13 +13,20 @@ import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 
 /** Part of the memory that is free which forks may take at most: the rest is for what they write. */
 const mostOfFree = 0.8
+/** What a fork takes beside the memory that all share: the part of that which it soon writes to, and its hypervisor. */
+const ofEach = { part: 0.25, bytes: 32 * 2 ** 20 } as const
 
-/** Throws `host_memory` where so many forks would not have room for what the parent's memory holds. */
-export const refuseTooMany = async (vm: VmPlace, count: number): Promise<void> => {
+/**
+ * Whether there is room to make forks share one memory, of which all is touched once while it is made; where there is not,
+ * each reads its own copy. Throws `host_memory` where so many would not have room for that either.
+ */
+export const hasRoomToShare = async (vm: StoredVm, count: number): Promise<boolean> => {
   const { size } = await stat(vmPath(vm.path, 'memory'))
   const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? []
   const free = Number(kibibytes) * 1024 * mostOfFree
-  if (!(count * size > free)) return
+  const shared = Math.max(vm.settings.memoryBytes, size) + count * (size * ofEach.part + ofEach.bytes)
+  if (shared < free) return true
+  if (count * size < free) return false
   const mebibytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
   throw new Failure(
     'host_memory',
@@ -28,15 +35,14 @@ export const refuseTooMany = async (vm: VmPlace, count: number): Promise<void> =
   )
 }
 
-/** Makes a suspended VM for each name of one that is suspended; where one cannot be made there is none. */
+/** Makes a suspended VM for each name of one that is suspended, with that memory; where one cannot be made there is none. */
 export const makeForks = async (
   host: Host,
   vm: StoredVm,
+  saved: SavedState,
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<VmPlace[]> => {
-  const saved = await readSaved(vm.path)
-  if (saved === undefined) throw new Failure('vm_not_running', `"${vm.name}" has no memory to fork.`, { name: vm.name })
   const made: VmPlace[] = []
   const make = async () => {
     const { base, replaced } = await host.bases.freeze(vm)

@@ -1,8 +1,8 @@
 /** The VMs that run, as this service knows them: each looked up by its folder. */
 import { Failure } from '@backlot/contract/failure'
 import type { VmStatus } from '@backlot/contract/vmhost/vm'
-import type { Hypervisor, Machine, RunOptions } from '../hypervisors/hypervisor.ts'
-import { isSaved } from '../snapshots/saved-state.ts'
+import type { Hypervisor, Machine, MemoryImage, RunOptions } from '../hypervisors/hypervisor.ts'
+import { isSaved, type SavedState } from '../snapshots/saved-state.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 import type { Events } from './events.ts'
@@ -95,6 +95,11 @@ export class Machines {
     } finally {
       this.giveUp(vm)
     }
+  }
+
+  /** Makes an image of the memory of a suspended VM; throws what its hypervisor throws. */
+  share(vm: StoredVm, saved: SavedState, work: Work): Promise<MemoryImage> {
+    return this.hypervisor.share(vm, saved, (line) => work.message(line), work.signal)
   }
 
   /** It does not start any more; says what it does instead. */

@@ -11,6 +11,16 @@ export interface RunOptions {
   readonly sharedDirectories: readonly SharedDirectory[]
   /** The saved memory with which the VM goes on; absent where it boots. */
   readonly saved?: SavedState | undefined
+  /** Made of that memory; where it is given, its pages are mapped instead of read. */
+  readonly image?: MemoryImage | undefined
+}
+
+/** A saved memory from which several machines go on without each reading it; there as long as one of them runs. */
+export interface MemoryImage extends Disposable {
+  /** Descriptor of the memory's pages, which nobody can write to any more. */
+  readonly pages: number
+  /** Descriptor of what else was saved. */
+  readonly devices: number
 }
 
 /** Hears what the hypervisor and the tools around it write. */
@@ -32,6 +42,10 @@ export interface Hypervisor {
    * memory stays as it was.
    */
   start(vm: StoredVm, options: RunOptions, tell: Tell, signal: AbortSignal): Promise<Machine>
+  /**
+   * Makes an image of the memory of a suspended VM, which stays suspended; throws as `start` does, and no process is left.
+   */
+  share(vm: StoredVm, saved: SavedState, tell: Tell, signal: AbortSignal): Promise<MemoryImage>
   /**
    * The machine of a VM whose service died; undefined where none lives, and what was left of it is removed. Throws
    * `vm_damaged` where one lives and nothing tells how it was started: `end` is all that can be done then.

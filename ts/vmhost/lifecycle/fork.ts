@@ -1,10 +1,12 @@
 /** Makes copies of a running VM that go on from where it is. */
 import { Failure } from '@backlot/contract/failure'
 import { giveIdentity } from '../forks/identity.ts'
-import { makeForks, refuseTooMany } from '../forks/make-forks.ts'
+import { hasRoomToShare, makeForks } from '../forks/make-forks.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
-import { isSaved } from '../snapshots/saved-state.ts'
+import type { MemoryImage } from '../hypervisors/hypervisor.ts'
+import { isSaved, readSaved } from '../snapshots/saved-state.ts'
+import { together } from '../together.ts'
 import { writeVmSettings } from '../vms/vm-settings.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
@@ -19,9 +21,14 @@ export const forkVm: Handlers['forkVm'] = async ({ name, count, names: named, st
   await host.takeCharge()
   refuseElsewhere(host, parent)
   const { id, done } = host.operations.begin('fork', parent, async (work) => {
-    const forks = await alone(host, parent, () => fork(host, parent, names, work), work.signal)
+    const { forks, image } = await alone(host, parent, () => fork(host, parent, names, work), work.signal)
+    // Those that run have it mapped.
+    using _ = image
     const identity: ('own' | 'shared')[] = []
-    for (const place of forks) identity.push(await wake(host, place, parent.settings.macAddress, work))
+    const settle = async (place: VmPlace, index: number) => {
+      identity[index] = await wake(host, place, parent.settings.macAddress, image, work)
+    }
+    await together(forks.map(settle))
     return identity
   })
   const identity = await done
@@ -43,31 +50,56 @@ const freeNames = async ({ store }: Host, { name, storage }: VmPlace, count: num
   return names
 }
 
-/** Makes the forks, suspended; the parent goes on if it ran. */
-const fork = async (host: Host, parent: StoredVm, names: readonly string[], work: Work): Promise<VmPlace[]> => {
+/** Forks that are suspended, and the memory from which they go on where they share one. */
+interface Made {
+  readonly forks: readonly VmPlace[]
+  readonly image: MemoryImage | undefined
+}
+
+/** Makes the forks; the parent goes on if it ran. */
+const fork = async (host: Host, parent: StoredVm, names: readonly string[], work: Work): Promise<Made> => {
   const machine = host.machines.get(parent.path)
   if (machine === undefined && !isSaved(parent.path)) {
     const next = 'Start it first, or clone it.'
     throw new Failure('vm_not_running', `"${parent.name}" does not run. ${next}`, { name: parent.name })
   }
-  const make = async () => {
-    work.step('laying the disks')
-    await refuseTooMany(parent, names.length)
-    return makeForks(host, await afresh(host, parent), names, work.signal)
-  }
-  if (machine === undefined) return make()
+  if (machine === undefined) return make(host, parent, names, work)
   await machine.suspend(work)
+  let made: Made | undefined
   try {
-    return await make()
+    made = await make(host, parent, names, work)
+    return made
   } finally {
-    await goOn(host, parent, work)
+    await goOn(host, parent, work, made?.image)
+  }
+}
+
+const make = async (host: Host, parent: StoredVm, names: readonly string[], work: Work): Promise<Made> => {
+  const vm = await afresh(host, parent)
+  const isShared = await hasRoomToShare(vm, names.length)
+  const saved = await readSaved(vm.path)
+  if (saved === undefined) throw new Failure('vm_not_running', `"${vm.name}" has no memory to fork.`, { name: vm.name })
+  if (isShared) work.step('sharing the memory')
+  const image = isShared ? await host.machines.share(vm, saved, work) : undefined
+  try {
+    work.step('laying the disks')
+    return { forks: await makeForks(host, vm, saved, names, work.signal), image }
+  } catch (error) {
+    image?.[Symbol.dispose]()
+    throw error
   }
 }
 
 /** Lets a fork go on, and gives its guest what is to be its own. */
-const wake = (host: Host, place: VmPlace, parentMac: string, work: Work): Promise<'own' | 'shared'> =>
+const wake = (
+  host: Host,
+  place: VmPlace,
+  parentMac: string,
+  image: MemoryImage | undefined,
+  work: Work,
+): Promise<'own' | 'shared'> =>
   alone(host, place, async () => {
-    const machine = await goOn(host, place, work)
+    const machine = await goOn(host, place, work, image)
     if (machine === undefined) throw new Failure('vm_not_suspended', `"${place.name}" is gone.`, { name: place.name })
     work.step(`giving ${place.name} an identity`)
     const vm = await afresh(host, place)

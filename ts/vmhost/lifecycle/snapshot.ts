@@ -1,7 +1,7 @@
 /** Keeps VMs as they are, and makes them again what they were. */
 import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
-import type { Machine } from '../hypervisors/hypervisor.ts'
+import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import { readSaved } from '../snapshots/saved-state.ts'
 import {
   deleteSnapshotOf,
@@ -45,15 +45,20 @@ export const takeSnapshot: Handlers['takeSnapshot'] = async ({ name, snapshot, s
   return snapshotOf(vm, snapshot)
 }
 
-/** Lets a VM go on that was suspended for a moment, whoever has cancelled the rest. */
-export const goOn = async (host: Host, place: VmPlace, work: Work): Promise<Machine | undefined> => {
+/** Lets a VM go on that was suspended for a moment, whoever has cancelled the rest; from an image of its memory where there is one. */
+export const goOn = async (
+  host: Host,
+  place: VmPlace,
+  work: Work,
+  image?: MemoryImage | undefined,
+): Promise<Machine | undefined> => {
   const vm = await afresh(host, place)
   const saved = await readSaved(vm.path)
   if (saved === undefined) return undefined
   work.step('going on')
   host.machines.announce(vm)
   const { hasDisplay, sharedDirectories } = saved
-  const options = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved }
+  const options = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved, image }
   return host.machines.start(vm, options, { ...work, signal: new AbortController().signal })
 }
 

@@ -27,6 +27,7 @@ test('a VM that starts while its record is made is running with its address, or 
   const machine = { place: vm, pid: 7, ipAddress: '127.77.0.1', forwards: [], ended: new Promise(() => {}) }
   const fake: Hypervisor = {
     start: () => Promise.reject(new Error('not asked for')),
+    share: () => Promise.reject(new Error('not asked for')),
     adopt: async () => machine as unknown as Machine,
     lives: () => true,
     end: () => Promise.reject(new Error('not asked for')),

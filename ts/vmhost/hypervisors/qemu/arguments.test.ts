@@ -119,6 +119,14 @@ test('a large screen has the memory for two of its pictures', () => {
   expect(screen(2560, 2048)).toBe('-device VGA,xres=2560,yres=2048,vgamem_mb=64')
 })
 
+test('memory that others have too is mapped from its file, under the name that a saved one knows', () => {
+  const mapped = lines({ ...launch, memory: { path: '/proc/self/fd/4', isShared: false } })
+  expect(mapped).toContain(
+    '-object memory-backend-file,id=pc.ram,size=1024M,mem-path=/proc/self/fd/4,share=off,x-use-canonical-path-for-ramblock-id=off',
+  )
+  expect(mapped).toContain('-machine q35,accel=tcg,vmport=off,usb=off,dump-guest-core=off,memory-backend=pc.ram')
+})
+
 test("words behind the VM's own come to its kernel, where it has one", () => {
   expect(lines({ ...launch, moreWords: 'a=1' })).toContain('-append console=ttyS0 quiet a=1')
   const { kernel: _, ...files } = launch.files

@@ -32,6 +32,8 @@ export interface Launch {
   readonly sharedDirectories: readonly SharedDirectory[]
   /** The machine type that a saved memory is of; absent where the VM boots, on the newest that there is. */
   readonly machineType?: string | undefined
+  /** The file that its memory is mapped from, and whether what the guest writes goes into it; absent where it has none. */
+  readonly memory?: { readonly path: string; readonly isShared: boolean } | undefined
   /** What stands behind the VM's own words on its kernel's command line. */
   readonly moreWords?: string | undefined
 }
@@ -64,9 +66,14 @@ const options = (kind: string, values: Readonly<Record<string, string | number |
 
 const blockdev = (node: Readonly<Record<string, unknown>>): string[] => ['-blockdev', JSON.stringify(node)]
 
+/** What QEMU calls the memory of a PC: a saved one is known by it, however it is mapped. */
+const memoryName = 'pc.ram'
+
 const cpus: Readonly<Record<Accelerator, string>> = { kvm: 'host', tcg: 'max' }
 
-const machine = ({ name, settings, accelerator, files, moreWords, machineType }: Launch): string[] => [
+const mebibytes = ({ memoryBytes }: VmSettings): string => `${Math.ceil(memoryBytes / 2 ** 20)}M`
+
+const machine = ({ name, settings, accelerator, files, moreWords, machineType, memory }: Launch): string[] => [
   '-name',
   options('', { guest: name }),
   '-uuid',
@@ -76,13 +83,31 @@ const machine = ({ name, settings, accelerator, files, moreWords, machineType }:
   '-sandbox',
   'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
   '-machine',
-  options(machineType ?? 'q35', { accel: accelerator, vmport: false, usb: false, 'dump-guest-core': false }),
+  options(machineType ?? 'q35', {
+    accel: accelerator,
+    vmport: false,
+    usb: false,
+    'dump-guest-core': false,
+    'memory-backend': memory && memoryName,
+  }),
+  ...(memory === undefined
+    ? []
+    : [
+        '-object',
+        options('memory-backend-file', {
+          id: memoryName,
+          size: mebibytes(settings),
+          'mem-path': memory.path,
+          share: memory.isShared,
+          'x-use-canonical-path-for-ramblock-id': false,
+        }),
+      ]),
   '-cpu',
   cpus[accelerator],
   '-smp',
   String(settings.cpu),
   '-m',
-  `${Math.ceil(settings.memoryBytes / 2 ** 20)}M`,
+  mebibytes(settings),
   '-rtc',
   'base=utc',
   '-device',

@@ -13,6 +13,7 @@ import type { Machine, Progress } from '../hypervisor.ts'
 import { tellAgent } from './guest/agent.ts'
 import { execInGuest, type GuestResult } from './guest/guest-exec.ts'
 import { hasAgent, hearsPowerButton } from './guest/power-button.ts'
+import { fillImage, loadImage, type Resume } from './memory-image.ts'
 import { goOn, loadMemory, machineTypeOf, saveMemory, versionOf } from './migration.ts'
 import { boundLog } from './process/bounded-log.ts'
 import { endingOf, type Seen } from './process/ending.ts'
@@ -86,8 +87,8 @@ export class QemuMachine implements Machine {
 
   /**
    * Takes over the QEMU behind the socket: proves that it is the VM's, sets its password, lets its processor run if it
-   * does not yet; with a signal it reads the VM's saved memory before, until that is aborted. Throws what the connection
-   * throws.
+   * does not yet; where it is to resume, it comes to the VM's saved memory before, until that is aborted. Throws what the
+   * connection throws.
    */
   static async take(
     vm: StoredVm,
@@ -95,7 +96,7 @@ export class QemuMachine implements Machine {
     run: RunRecord,
     around: Surroundings,
     timeoutMs: number,
-    resume?: AbortSignal,
+    resume?: Resume,
   ): Promise<QemuMachine> {
     const machine = new QemuMachine(vm, pid, run, around)
     await machine.#connect(timeoutMs, resume)
@@ -111,7 +112,7 @@ export class QemuMachine implements Machine {
     return machine
   }
 
-  async #connect(timeoutMs: number, resume?: AbortSignal): Promise<void> {
+  async #connect(timeoutMs: number, resume?: Resume): Promise<void> {
     const { run, place } = this
     // Whoever saves it ends it, or lets it go on.
     if (this.#isSaving) throw new Error('its memory is being saved')
@@ -209,6 +210,8 @@ export class QemuMachine implements Machine {
   }
 
   async setMemory(bytes: number, signal: AbortSignal): Promise<boolean> {
+    // Its pages are those of others too, of which none can be given back.
+    if (this.run.sharesMemory) return false
     const qmp = this.#connection()
     const ask = (value: number, timeoutMs?: number) => qmp.execute('balloon', { value }, timeoutMs)
     const before = await unlessAborted(presentMemory(qmp), signal)
@@ -317,9 +320,11 @@ export class QemuMachine implements Machine {
   }
 }
 
-/** Reads the saved memory of the VM in `folder` and lets its processor run, after which that memory is no more. */
-const goOnSaved = async (qmp: Qmp, folder: string, signal: AbortSignal): Promise<void> => {
-  await loadMemory(qmp, vmPath(folder, 'memory'), signal)
+/** Comes to the saved memory in `folder` and lets the processor run, after which that memory is no more; or only makes an image of it. */
+const goOnSaved = async (qmp: Qmp, folder: string, { signal, image, isFilling }: Resume): Promise<void> => {
+  const path = vmPath(folder, 'memory')
+  if (image !== undefined && isFilling) return fillImage(qmp, path, image, { signal })
+  await (image === undefined ? loadMemory(qmp, path, signal) : loadImage(qmp, image, signal))
   await qmp.execute('cont')
   // What stays of it is known by the disk, which is written to from now on.
   await dropSaved(folder).catch(() => undefined)

@@ -36,22 +36,43 @@ export const saveMemory = async (qmp: Qmp, name: string, path: string, work: Pro
   await rm(path, { force: true })
   try {
     await using file = await open(path, 'wx', 0o600)
-    await qmp.execute('migrate-set-parameters', { 'max-bandwidth': bandwidth })
+    // A machine that began from an image has pages of its own by now: it is saved whole.
+    await ignoreShared(qmp, false)
     await qmp.execute('stop', undefined, answersWithinMs)
-    await qmp.give(fileName, file.fd)
-    await qmp.execute('migrate', { uri: `fd:${fileName}` }, answersWithinMs)
-    for (;;) {
-      const { status, ram, 'error-desc': why } = await unlessAborted(query(qmp), work.signal)
-      if (ram !== undefined) work.progress(ram.transferred, null)
-      if (status === 'completed') return
-      if (status === 'failed' || status === 'cancelled') throw new Error(why ?? `the migration was ${status}`)
-      await unlessAborted(Bun.sleep(looksEveryMs), work.signal)
-    }
+    await write(qmp, file.fd, work.signal, (bytes) => work.progress(bytes, null))
   } catch (error) {
     await goOn(qmp).catch(() => undefined)
     await rm(path, { force: true })
     if (work.signal.aborted) throw work.signal.reason
     throw notSaved(name, error as Error)
+  }
+}
+
+/** Writes what a machine that stands still has beside its shared memory to an open file. */
+export const saveDevices = async (qmp: Qmp, descriptor: number, signal: AbortSignal): Promise<void> => {
+  await ignoreShared(qmp, true)
+  await write(qmp, descriptor, signal, () => undefined)
+}
+
+/** Whether memory that is mapped from a file is left out of what is written and read; both must be told the same. */
+export const ignoreShared = (qmp: Qmp, state: boolean): Promise<unknown> =>
+  qmp.execute('migrate-set-capabilities', { capabilities: [{ capability: 'x-ignore-shared', state }] })
+
+const write = async (
+  qmp: Qmp,
+  descriptor: number,
+  signal: AbortSignal,
+  progress: (bytes: number) => void,
+): Promise<void> => {
+  await qmp.execute('migrate-set-parameters', { 'max-bandwidth': bandwidth })
+  await qmp.give(fileName, descriptor)
+  await qmp.execute('migrate', { uri: `fd:${fileName}` }, answersWithinMs)
+  for (;;) {
+    const { status, ram, 'error-desc': why } = await unlessAborted(query(qmp), signal)
+    if (ram !== undefined) progress(ram.transferred)
+    if (status === 'completed') return
+    if (status === 'failed' || status === 'cancelled') throw new Error(why ?? `the migration was ${status}`)
+    await unlessAborted(Bun.sleep(looksEveryMs), signal)
   }
 }
 

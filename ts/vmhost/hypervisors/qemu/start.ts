@@ -14,12 +14,13 @@ import type { StoredVm, VmPlace } from '../../vms/vm-store.ts'
 import type { Hypervisor, RunOptions, Tell } from '../hypervisor.ts'
 import { type Accelerator, type Files, qemuArguments } from './arguments.ts'
 import { clearRun, QemuMachine, type Surroundings } from './machine.ts'
+import { QemuMemoryImage, type Resume } from './memory-image.ts'
 import { newPassword } from './password.ts'
 import { reachable } from './ports.ts'
 import { failureOf } from './process/complaints.ts'
 import { endingOf, lastLines } from './process/ending.ts'
 import { endLockHolder } from './process/lock-holder.ts'
-import { killProcess, startTime } from './process/process.ts'
+import { killProcess, pagesDescriptor, startTime } from './process/process.ts'
 import { type RunRecord, readRun, writeRun } from './process/run-record.ts'
 import { asUnreadable, programVersion, refuseUnfit } from './resume.ts'
 import { withoutRights } from './rights.ts'
@@ -55,23 +56,20 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
     await clearRun(vm.path, socketsOf(vm, options), endingOf(seen, undefined, ''))
   },
 
-  async start(vm, wishes, tell, signal) {
-    await mkdir(options.sockets, { recursive: true, mode: 0o700 })
-    const program = findProgram()
-    const { saved } = wishes
-    const version = saved === undefined ? '' : await programVersion(program)
-    if (saved !== undefined) await refuseUnfit(vm, saved, version, options.accelerator)
-    const accelerator = saved?.accelerator ?? (await unlessAborted(options.accelerator(), signal))
-    for (let attempt = 0; ; attempt++) {
-      signal.throwIfAborted()
-      try {
-        return await startOnce(program, accelerator, attempt, vm, wishes, tell, options, signal)
-      } catch (error) {
-        const failure = Failure.from(error)
-        if (attempt + 1 >= attempts || failure.code !== 'port_in_use')
-          throw saved === undefined ? error : asUnreadable(failure, vm.name, saved, version)
-        tell(`starting again: ${(error as Error).message}`)
-      }
+  start: (vm, wishes, tell, signal) => start(vm, wishes, tell, options, signal),
+
+  async share(vm, saved, tell, signal) {
+    const { hasDisplay, sharedDirectories, memoryBytes } = saved
+    const image = new QemuMemoryImage(vm.name, Math.ceil(memoryBytes / 2 ** 20) * 2 ** 20)
+    try {
+      const wishes = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved, image, isFilling: true }
+      const machine = await start(vm, wishes, tell, options, signal)
+      await machine.endSaved()
+      await image.seal()
+      return image
+    } catch (error) {
+      image[Symbol.dispose]()
+      throw error
     }
   },
 
@@ -105,6 +103,35 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
     return undefined
   },
 })
+
+/** How a VM is wanted to run, or what is wanted of its memory. */
+type Wishes = RunOptions & Pick<Resume, 'isFilling'>
+
+const start = async (
+  vm: StoredVm,
+  wishes: Wishes,
+  tell: Tell,
+  options: QemuOptions,
+  signal: AbortSignal,
+): Promise<QemuMachine> => {
+  await mkdir(options.sockets, { recursive: true, mode: 0o700 })
+  const program = findProgram()
+  const { saved } = wishes
+  const version = saved === undefined ? '' : await programVersion(program)
+  if (saved !== undefined) await refuseUnfit(vm, saved, version, options.accelerator)
+  const accelerator = saved?.accelerator ?? (await unlessAborted(options.accelerator(), signal))
+  for (let attempt = 0; ; attempt++) {
+    signal.throwIfAborted()
+    try {
+      return await startOnce(program, accelerator, attempt, vm, wishes, tell, options, signal)
+    } catch (error) {
+      const failure = Failure.from(error)
+      if (attempt + 1 >= attempts || failure.code !== 'port_in_use')
+        throw saved === undefined ? error : asUnreadable(failure, vm.name, saved, version)
+      tell(`starting again: ${(error as Error).message}`)
+    }
+  }
+}
 
 /** How a VM was started that may still live; throws `vm_damaged` where it lives and that cannot be told. */
 const recordOf = async (vm: StoredVm, options: QemuOptions): Promise<RunRecord | undefined> => {
@@ -141,13 +168,13 @@ const startOnce = async (
   accelerator: Accelerator,
   attempt: number,
   vm: StoredVm,
-  wishes: RunOptions,
+  wishes: Wishes,
   tell: Tell,
   options: QemuOptions,
   signal: AbortSignal,
 ): Promise<QemuMachine> => {
   const { name, path } = vm
-  const { saved } = wishes
+  const { saved, image, isFilling } = wishes
   const settings = saved === undefined ? vm.settings : { ...vm.settings, memoryBytes: saved.memoryBytes }
   const lock = lockAt(vmPath(path, 'lock'), options)
   if (lock === undefined) {
@@ -170,6 +197,7 @@ const startOnce = async (
       forwards: [...(found?.forwards ?? [])],
       vncPassword: wishes.hasDisplay ? newPassword() : null,
       sharedDirectories: wishes.sharedDirectories.length > 0 ? [...wishes.sharedDirectories] : null,
+      ...(image !== undefined && { sharesMemory: true }),
       ...socketsOf(vm, options),
     }
     for (const stale of [run.qmpSocket, run.agentSocket, ...left.map((file) => vmPath(path, file))])
@@ -184,11 +212,13 @@ const startOnce = async (
       forwards: run.forwards,
       sharedDirectories: wishes.sharedDirectories,
       machineType: saved?.machineType,
+      memory: image && { path: `/proc/self/fd/${pagesDescriptor}`, isShared: isFilling === true },
       moreWords: await wordsOf(vm),
     })
     const confined = [...withoutRights(wishes.sharedDirectories.length > 0), program, ...words]
     signal.throwIfAborted()
-    child = spawn(confined, options.sockets, vmPath(path, 'hypervisorLog'), lock.descriptor as number)
+    const kept = [lock.descriptor as number, ...(image === undefined ? [] : [image.pages])]
+    child = spawn(confined, options.sockets, vmPath(path, 'hypervisorLog'), kept)
   } catch (error) {
     lock.release()
     if (run !== undefined) await rm(vmPath(path, 'run'), { force: true })
@@ -204,7 +234,7 @@ const startOnce = async (
   const end = () => killProcess(pid, began)
   signal.addEventListener('abort', end)
   try {
-    return await answering(vm, child, run, around, signal, saved !== undefined)
+    return await answering(vm, child, run, around, signal, saved && { signal, image, isFilling })
   } catch (error) {
     end()
     await child.exited
@@ -240,9 +270,8 @@ const answering = async (
   run: RunRecord,
   around: Surroundings,
   signal: AbortSignal,
-  isSaved: boolean,
+  resume?: Resume,
 ): Promise<QemuMachine> => {
-  const resume = isSaved ? signal : undefined
   const deadline = performance.now() + opensWithinMs
   for (;;) {
     signal.throwIfAborted()
@@ -274,12 +303,12 @@ const silent = (name: string, ms: number): Failure =>
     { name },
   )
 
-const spawn = (words: readonly string[], folder: string, log: string, lock: number): Bun.Subprocess => {
+const spawn = (words: readonly string[], folder: string, log: string, kept: readonly number[]): Bun.Subprocess => {
   const output = openSync(log, 'a', 0o600)
   try {
     return Bun.spawn([...words], {
-      // The lock gets the number `lockDescriptor`.
-      stdio: ['ignore', output, output, lock] as ['ignore', number, number, number],
+      // They get the numbers `lockDescriptor` and `pagesDescriptor`.
+      stdio: ['ignore', output, output, ...kept] as ['ignore', number, number, ...number[]],
       detached: true,
       // Its sockets are named relative to it: a path may be longer than one of a socket can be.
       cwd: folder,

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 
 /** The descriptor through which a hypervisor holds the lock of its VM, the first after the standard ones. */
 export const lockDescriptor = 3
+/** The number of a memory image's pages in a hypervisor that maps them. */
+export const pagesDescriptor = 4
 
 /** When a process began, in ticks since the host's boot: with its pid it names one process. Undefined for none. */
 export const startTime = (pid: number): string | undefined => {

@@ -18,6 +18,8 @@ export const RunRecord = Type.Object({
   forwards: Type.Array(Forward),
   vncPassword: Type.Union([Type.String(), Type.Null()], { description: 'Null without a display.' }),
   sharedDirectories: Type.Union([Type.Array(SharedDirectory), Type.Null()]),
+  /** Whether its memory was mapped from an image that others have too. */
+  sharesMemory: Type.Optional(Type.Boolean()),
   qmpSocket: Type.String(),
   agentSocket: Type.String(),
 })
