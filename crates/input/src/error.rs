@@ -1,6 +1,6 @@
 //! What can go wrong with input.
 
-use crate::keys::character_of;
+use crate::keysyms::character_of;
 
 /// A failure of this crate; [`InputError::code`] is stable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -290,22 +290,6 @@ pub fn are_commanding(modifiers: &[Modifier]) -> bool {
     modifiers.iter().any(|held| matches!(held, Modifier::Alt | Modifier::Super))
 }
 
-/// The keysym that types a character: line breaks are Return, everything outside the old tables is
-/// 0x01000000 plus its code point. None for what no key can mean.
-pub fn keysym_of(character: char) -> Option<u32> {
-    match character {
-        '\n' | '\r' => Some(key::Return),
-        '\t' => Some(key::Tab),
-        _ if character.is_control() => None,
-        _ => Some(Keysym::from_char(character).raw()).filter(|keysym| *keysym != 0),
-    }
-}
-
-/// The character that a keysym types, when it types one.
-pub fn character_of(keysym: u32) -> Option<char> {
-    Keysym::new(keysym).key_char()
-}
-
 fn near(name: &str) -> Vec<&'static str> {
     let mut scored: Vec<(usize, &'static str)> = NAMED
         .iter()
@@ -323,6 +307,7 @@ fn near(name: &str) -> Vec<&'static str> {
 #[allow(clippy::unwrap_used, reason = "a test that fails panics")]
 mod tests {
     use super::*;
+    use crate::keysyms::{character_of, keysym_of};
 
     #[test]
     fn every_documented_name_has_a_keysym() {

@@ -3,6 +3,7 @@ mod core_acts;
 mod error;
 mod glide;
 mod keys;
+mod keysyms;
 mod path;
 mod plan;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use desktop::Point;
 
-use crate::keys::keysym_of;
+use crate::keysyms::keysym_of;
 
 /// Time between two clicks of one double click.
 const CLICK_INTERVAL: Duration = Duration::from_millis(80);

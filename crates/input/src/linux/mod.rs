@@ -1,33 +1,10 @@
 //! Delivery through a second master pointer of the X Input protocol.
-mod agent;
-mod core_devices;
-mod feigned;
-mod guests;
-mod hands;
-mod holes;
-mod keyboard;
-mod leading;
-mod link;
-mod master;
-mod messages;
-mod parking;
-mod person;
-mod places;
-mod porter;
 mod process;
-mod queues;
-mod reading;
-mod region;
 mod rest;
-mod settle;
-mod still;
-mod stop_key;
 mod stops;
-mod target;
-mod typist;
-mod witness;
+mod x11;
 
-pub use agent::{Agent, sweep_agents};
-pub use core_devices::{Asked, CoreDevices, sweep_core_devices};
-pub use queues::AppQueues;
-pub use stop_key::StopKey;
+pub use x11::agent::{Agent, sweep_agents};
+pub use x11::app_queues::AppQueues;
+pub use x11::core_devices::{Asked, CoreDevices, sweep_core_devices};
+pub use x11::stop_key::StopKey;

@@ -1,0 +1,501 @@
+//! The agent's own pointer and keyboard.
+
+use std::cell::{Cell, RefCell};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use desktop::Point;
+use x11rb::CURRENT_TIME;
+use x11rb::protocol::xinput;
+use x11rb::protocol::xproto::MOTION_NOTIFY_EVENT;
+
+use super::connection::link::{Link, on_display};
+use super::connection::toolkit;
+use super::connection::window_tree::{self, same_client};
+use super::devices::keyboard::{self, Loan, Plan};
+use super::devices::pair::Pair;
+use super::devices::parking::park;
+use super::devices::pointer::{self, fake};
+use super::devices::{key_positions, master, sweep};
+use super::gestures::holes::Holes;
+use super::gestures::steps::{Done, Hands, Pauses};
+use super::gestures::target::Target;
+use super::gestures::typing::Typist;
+use super::gestures::{key_messages, locale};
+use super::new_windows::watcher::Porter;
+use super::person::device_grab::{self, Still};
+use super::person::restore;
+use super::person::state::Witness;
+use crate::plan::{self, Step, Stroke};
+use crate::platform::stops::Stops;
+use crate::{
+    Click, Delivery, Drag, Gesture, Hover, InputError, KeyPress, Modifier, Moment, Text, Wheel, keys, path,
+};
+
+/// The focus of a keyboard whose keys go to the window that the pointer is in, X Input protocol.
+const POINTER_ROOT: u32 = 1;
+/// How long a pointer that hovers keeps what covers the window open.
+const HOVER: Duration = Duration::from_secs(10);
+
+/// How long the person's devices are held for a context menu that has not come.
+const MENU: Duration = Duration::from_millis(250);
+const GLANCE: Duration = Duration::from_millis(2);
+
+/// A second master pointer and keyboard on a display: one agent's hands, for as long as it lives.
+pub struct Agent {
+    name: String,
+    display: String,
+    stops: Stops,
+    body: Arc<Mutex<Option<Body>>>,
+}
+
+struct Body {
+    link: Link,
+    own: Pair,
+    person: Pair,
+    porter: RefCell<Porter>,
+    /// What is open for a pointer that stayed where it was moved to.
+    holes: RefCell<Holes>,
+    /// When that is closed, and somebody waits for it.
+    leaves: Cell<Option<Instant>>,
+    /// The windows that were told that they have the focus, and not otherwise yet. Between gestures they are the
+    /// porter's.
+    feigned: RefCell<Vec<u32>>,
+}
+
+impl Agent {
+    /// Makes the devices on the display, after those of dead owners are swept.
+    ///
+    /// Fails with `display_unavailable` and `input_unavailable`.
+    pub fn open(display: &str, name: &str) -> Result<Self, InputError> {
+        let body = on_display(display, Body::open(Some(display)))?;
+        let (name, display) = (name.to_owned(), display.to_owned());
+        Ok(Self { name, display, stops: Stops::default(), body: Arc::new(Mutex::new(Some(body))) })
+    }
+
+    /// Does what a caller asked for at that moment: cancelled too by what came in between.
+    ///
+    /// Fails with `window_not_found`, `window_not_visible`, `point_outside_window` and `window_covered`, and for
+    /// keys and texts with `text_not_typable` naming the characters, before anything is sent; with `cancelled`
+    /// between two steps, when everything is released.
+    pub fn perform(&self, gesture: &Gesture, asked: Moment) -> Result<Delivery, InputError> {
+        self.with(|body| {
+            let pauses = |pause| self.stops.wait(asked, pause);
+            body.attend(gesture.window_id())?;
+            let performed = match gesture {
+                Gesture::Click(click) => body.click(click, &pauses),
+                Gesture::Drag(drag) => body.drag(drag, &pauses),
+                Gesture::Wheel(wheel) => body.wheel(wheel, &pauses),
+                Gesture::Hover(hover) => body.hover(hover, &pauses),
+                Gesture::Key(press) => body.press_key(press, &pauses),
+                Gesture::Text(text) => body.type_text(text, &pauses),
+            };
+            body.porter.borrow().take_over(body.feigned.take())?;
+            if !body.holes.borrow().is_empty() && body.leaves.replace(Some(Instant::now() + HOVER)).is_none()
+            {
+                let body = Arc::downgrade(&self.body);
+                std::thread::spawn(move || leave_in_time(&body));
+            }
+            performed
+        })
+    }
+
+    /// Clicks in a window; fails as [`Agent::perform`] does.
+    pub fn click(&self, click: &Click) -> Result<Delivery, InputError> {
+        self.perform(&Gesture::Click(click.clone()), self.now())
+    }
+
+    /// Presses and releases a key; fails as [`Agent::perform`] does.
+    pub fn press_key(&self, press: &KeyPress) -> Result<Delivery, InputError> {
+        self.perform(&Gesture::Key(press.clone()), self.now())
+    }
+
+    /// Types a text; fails as [`Agent::perform`] does.
+    pub fn type_text(&self, text: &Text) -> Result<Delivery, InputError> {
+        self.perform(&Gesture::Text(text.clone()), self.now())
+    }
+
+    /// Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture, and
+    /// holds the person's devices until [`Agent::end_action`]. To be called before an element of the window is made to
+    /// act in another way than by a gesture.
+    pub fn begin_action(&self, window_id: u32) -> Result<(), InputError> {
+        self.with(|body| {
+            let porter = body.porter.borrow();
+            porter.watch(window_id)?;
+            porter.begin_act(window_id)
+        })
+    }
+
+    /// The application has answered: the person's devices are held until it has opened a window or had the time for it,
+    /// for which this does not wait.
+    pub fn end_action(&self) -> Result<(), InputError> {
+        self.with(|body| body.porter.borrow().end_act())
+    }
+
+    /// This moment: every later [`Agent::cancel`] reaches a call that was made at it.
+    pub fn now(&self) -> Moment {
+        self.stops.now()
+    }
+
+    /// Halts everything that was asked for before, also what has not begun: it fails with `cancelled` when its
+    /// buttons and keys are up and borrowed keycodes are given back. Does not wait for that.
+    pub fn cancel(&self) {
+        self.stops.stop();
+    }
+
+    /// One motion event to where the pointer is, waited for: the floor under every gesture.
+    pub fn ping(&self) -> Result<(), InputError> {
+        self.with(|body| {
+            let at = pointer::position(&body.link, body.own.pointer)?;
+            fake(&body.link, MOTION_NOTIFY_EVENT, 0, at)?;
+            body.link.sync()
+        })
+    }
+
+    /// Cancels what is under way and removes the devices; closing twice is fine. Where an application hangs they stay for the next sweep,
+    /// because it would die of events whose device is gone.
+    pub fn close(&self) -> Result<(), InputError> {
+        self.cancel();
+        match self.lock().take() {
+            Some(body) => {
+                body.porter.borrow_mut().close();
+                body.feigned.borrow_mut().extend(body.porter.borrow().give_over());
+                let left = body.unfeign(|_| true).and_then(|_| body.leave());
+                let removed = left.and_then(|()| master::remove(&body.link, body.own.pointer));
+                on_display(&self.display, removed.map(drop))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Body>> {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&Body) -> Result<T, InputError>) -> Result<T, InputError> {
+        let body = self.lock();
+        let body = body.as_ref().ok_or_else(|| InputError::AgentClosed { name: self.name.clone() })?;
+        on_display(&self.display, work(body))
+    }
+}
+
+/// Takes a pointer off that has hovered long enough.
+fn leave_in_time(body: &Weak<Mutex<Option<Body>>>) {
+    let mut pause = HOVER;
+    loop {
+        std::thread::sleep(pause);
+        let Some(body) = body.upgrade() else { return };
+        let body = body.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(body) = body.as_ref() else { return };
+        let is_open = !body.holes.borrow().is_empty();
+        let Some(leaves) = body.leaves.get().filter(|_| is_open) else {
+            body.leaves.set(None);
+            return;
+        };
+        pause = leaves.saturating_duration_since(Instant::now());
+        if pause.is_zero() {
+            body.leaves.set(None);
+            // Where the display is lost nothing is open.
+            let _ = body.leave();
+            return;
+        }
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // Nobody is left to hear of a failure; the next sweep removes what stayed.
+        let _ = self.close();
+    }
+}
+
+/// Removes masters whose owner is dead from a display, that of the environment when none is named, and
+/// answers with their names.
+pub fn sweep_agents(display: Option<&str>) -> Result<Vec<String>, InputError> {
+    let named = display.map(str::to_owned).or_else(|| std::env::var("DISPLAY").ok()).unwrap_or_default();
+    on_display(&named, Link::open(display).and_then(|link| sweep::sweep(&link)))
+}
+
+impl Body {
+    fn open(display: Option<&str>) -> Result<Self, InputError> {
+        let link = Link::open(display)?;
+        sweep::sweep(&link)?;
+        let person = master::person(&link)?;
+        let own = master::create(&link)?;
+        let porter = RefCell::new(Porter::open(display, (own, person), link.parking)?);
+        Ok(Self {
+            link,
+            own,
+            person,
+            porter,
+            holes: RefCell::default(),
+            leaves: Cell::default(),
+            feigned: RefCell::default(),
+        })
+    }
+
+    fn attend(&self, window: u32) -> Result<(), InputError> {
+        let porter = self.porter.borrow();
+        porter.forget_act();
+        // From here on it is told when this gesture is over.
+        self.feigned.borrow_mut().extend(porter.give_over());
+        porter.watch(window)?;
+        porter.catch_up(|| Ok(()))
+    }
+
+    fn click(&self, click: &Click, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+        let target = Target::read(&self.link, click.window_id)?;
+        let at = target.point(click.at)?;
+        let held = self.held(&click.modifiers, click.window_id)?;
+        let steps = plan::click(at, click.button, click.count, &held);
+        self.gesture(&target, &steps, keys::are_commanding(&click.modifiers), ("click", pauses))
+    }
+
+    fn drag(&self, drag: &Drag, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+        let target = Target::read(&self.link, drag.window_id)?;
+        let from = target.point(drag.from)?;
+        let to = target.place(drag.to);
+        let held = self.held(&drag.modifiers, drag.window_id)?;
+        let steps = path::drag(from, to, drag.button, drag.duration, drag.steps, &held);
+        self.gesture(&target, &steps, keys::are_commanding(&drag.modifiers), ("drag", pauses))
+    }
+
+    fn wheel(&self, wheel: &Wheel, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+        let target = Target::read(&self.link, wheel.window_id)?;
+        let at = target.point(wheel.at)?;
+        let held = self.held(&wheel.modifiers, wheel.window_id)?;
+        let steps = path::wheel(at, wheel.direction, wheel.amount, &held);
+        self.gesture(&target, &steps, keys::are_commanding(&wheel.modifiers), ("wheel", pauses))
+    }
+
+    fn hover(&self, hover: &Hover, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+        let target = Target::read(&self.link, hover.window_id)?;
+        let at = target.point(hover.at)?;
+        if pauses(Duration::ZERO) {
+            return Err(InputError::Halted { window_id: target.window, gesture: "pointer" });
+        }
+        let before = Witness::look(&self.link, self.person)?;
+        let mut hands = self.hands(&target, &before, false)?;
+        hands.run(&[Step::Move(at)], pauses)?;
+        let done = hands.stay()?;
+        self.measure(&before, &target, done)
+    }
+
+    fn press_key(&self, press: &KeyPress, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+        if toolkit::reads_messages(&self.link, press.window_id)? {
+            let held = self.held(&press.modifiers, press.window_id)?;
+            return self.typist().press(press, &held, pauses);
+        }
+        let target = Target::read(&self.link, press.window_id)?;
+        let at = self.rest(&target, press.at)?;
+        if let Some(keycode) = self.shortcut_by_place(press)? {
+            let held = self.held(&press.modifiers, press.window_id)?;
+            let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
+            let mut steps = vec![Step::Move(at)];
+            steps.extend(plan::presses(&Stroke { keycode, held: vec![] }, &held, press.count));
+            return self.gesture(&target, &steps, hides_keys, ("key", pauses));
+        }
+        let typed = crate::keysyms::character_of(press.keysym).map(String::from).unwrap_or_default();
+        locale::check(&self.link, target.window, &typed)?;
+        let held = self.held(&press.modifiers, press.window_id)?;
+        let refuse = || InputError::untypable(press.window_id, press.keysym);
+        let plan = Plan::make(&self.link, self.person.keyboard, &[press.keysym])?.ok_or_else(refuse)?;
+        let batch = plan.batches.first().ok_or_else(refuse)?;
+        let stroke = batch.strokes.first().ok_or_else(refuse)?;
+        let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
+        loan.wait_until_known(target.window)?;
+        let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
+        let mut steps = vec![Step::Move(at)];
+        steps.extend(plan::presses(stroke, &held, press.count));
+        let delivery = self.gesture(&target, &steps, hides_keys, ("key", pauses))?;
+        loan.give_back_when_read(target.window)?;
+        Ok(delivery)
+    }
+
+    /// The key of a shortcut whose letter the person's layout lacks, for an application that goes by its place.
+    fn shortcut_by_place(&self, press: &KeyPress) -> Result<Option<u8>, InputError> {
+        let (link, keyboard) = (&self.link, self.person.keyboard);
+        if !keys::is_shortcut(press.keysym, &press.modifiers)
+            || keyboard::layout(link, keyboard)?.strokes.contains_key(&press.keysym)
+            || !toolkit::is_chromium(link, press.window_id)?
+        {
+            return Ok(None);
+        }
+        key_positions::key_of(link, keyboard, press.keysym)
+    }
+
+    /// Types until `pauses` says, of the time after each character, that it is stopped.
+    fn type_text(&self, text: &Text, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+        if toolkit::reads_messages(&self.link, text.window_id)? {
+            return self.typist().text(text, pauses);
+        }
+        let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
+        let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
+        let target = Target::read(&self.link, text.window_id)?;
+        let at = self.rest(&target, text.at)?;
+        locale::check(&self.link, target.window, &text.text)?;
+        let plan = Plan::make(&self.link, self.person.keyboard, &keysyms)?
+            .ok_or_else(|| refuse(text.text.clone()))?;
+        let before = Witness::look(&self.link, self.person)?;
+        let (mut events, mut typed) = (0, 0);
+        let mut is_stopped = pauses(Duration::ZERO);
+        for batch in &plan.batches {
+            if is_stopped {
+                break;
+            }
+            let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
+            loan.wait_until_known(target.window)?;
+            let mut hands = self.hands(&target, &before, false)?;
+            hands.run(&[Step::Move(at)], pauses)?;
+            for stroke in &batch.strokes {
+                if is_stopped {
+                    break;
+                }
+                hands.run(&plan::press(stroke, &[]), pauses)?;
+                typed += 1;
+                is_stopped = hands.wait(text.delay, pauses)?;
+            }
+            let done = hands.finish()?;
+            events += done.events;
+            // An application that hangs is waited for; the person is not to wait with it.
+            drop(done.still);
+            loan.give_back_when_read(target.window)?;
+        }
+        if typed < keysyms.len() {
+            return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
+        }
+        self.measure(&before, &target, Done { events, ..Done::default() })
+    }
+
+    fn typist(&self) -> Typist<'_> {
+        Typist { link: &self.link, own: self.own, person: self.person, porter: &self.porter }
+    }
+
+    fn gesture(
+        &self,
+        target: &Target,
+        steps: &[Step],
+        hides_keys: bool,
+        (name, pauses): (&'static str, Pauses<'_>),
+    ) -> Result<Delivery, InputError> {
+        let halted = || InputError::Halted { window_id: target.window, gesture: name };
+        if pauses(Duration::ZERO) {
+            return Err(halted());
+        }
+        let before = Witness::look(&self.link, self.person)?;
+        let activates = steps.iter().any(|step| matches!(step, Step::Button(1..=3, _)));
+        let still = if activates && toolkit::reads_messages(&self.link, target.window)? {
+            Some(self.link.alone(|| Still::hold(&self.link, self.person, &before))?)
+        } else {
+            None
+        };
+        let focus_feigned = activates && key_messages::feign_focus(&self.link, self.person, target.window)?;
+        if focus_feigned && !self.feigned.borrow().contains(&target.window) {
+            self.feigned.borrow_mut().push(target.window);
+        }
+        let mut hands = self.hands(target, &before, hides_keys)?;
+        hands.still = still;
+        let ended = hands.run_out(steps, pauses)?;
+        let done = hands.finish()?;
+        if !ended {
+            return Err(halted());
+        }
+        let delivery = self.measure(&before, target, done)?;
+        Ok(Delivery { focus_feigned, ..delivery })
+    }
+
+    fn hands<'a>(
+        &'a self,
+        target: &'a Target,
+        before: &'a Witness,
+        hides_keys: bool,
+    ) -> Result<Hands<'a>, InputError> {
+        // What the application took with the agent's devices would keep keys from where the pointer is.
+        let (conn, keyboard) = (&self.link.conn, self.own.keyboard);
+        if xinput::xi_get_focus(conn, keyboard)?.reply()?.focus != POINTER_ROOT {
+            xinput::xi_set_focus(conn, POINTER_ROOT, CURRENT_TIME, keyboard)?.ignore_error();
+        }
+        let holes = self.holes.take();
+        Hands::on(&self.link, (self.own, self.person), (target, before), hides_keys, holes)
+    }
+
+    fn measure(&self, before: &Witness, target: &Target, done: Done<'_>) -> Result<Delivery, InputError> {
+        self.holes.replace(done.holes);
+        // The person's devices are held until nothing is left to be given back.
+        let still = done.still;
+        let mut is_calm = restore::settle(&self.link, target.window)?;
+        if still.as_ref().is_some_and(|still| still.is_held()) && done.asks_for_menu {
+            self.wait_for_menu(target.window)?;
+        }
+        // One that has not answered may be about to open a list, which would close.
+        if is_calm && self.unfeign(|window| same_client(&self.link, window, target.window))? {
+            // Told that it has not the focus, Qt asks for it again where it has opened a modal window.
+            is_calm = restore::settle(&self.link, target.window)?;
+        }
+        self.porter.borrow().catch_up(|| device_grab::breathe(&self.link))?;
+        let delivery = restore::release(&self.link, self.person, before, target.window, done.events, still)?;
+        if !is_calm {
+            self.porter.borrow().linger(target.window)?;
+        }
+        Ok(delivery)
+    }
+
+    /// Waits for the context menu that was asked for: browsers make it some time after they have read the
+    /// press, and grab every pointer that is free then.
+    fn wait_for_menu(&self, window: u32) -> Result<(), InputError> {
+        let deadline = Instant::now() + MENU;
+        while window_tree::menus(&self.link, window)?.is_empty() {
+            if Instant::now() > deadline {
+                return Ok(());
+            }
+            std::thread::sleep(GLANCE);
+            device_grab::breathe(&self.link)?;
+        }
+        restore::settle(&self.link, window)?;
+        Ok(())
+    }
+
+    fn rest(&self, target: &Target, at: Option<Point>) -> Result<Point, InputError> {
+        match at {
+            Some(local) => target.point(local),
+            None => {
+                let place = |pointer| pointer::position(&self.link, pointer);
+                target.any_point(&self.link, place(self.own.pointer)?, place(self.person.pointer)?)
+            }
+        }
+    }
+
+    fn held(&self, modifiers: &[Modifier], window_id: u32) -> Result<Vec<u8>, InputError> {
+        if modifiers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let layout = keyboard::layout(&self.link, self.person.keyboard)?;
+        let keycode = |held: &Modifier| layout.strokes.get(&held.keysym()).map(|stroke| stroke.keycode);
+        modifiers
+            .iter()
+            .map(|held| keycode(held).ok_or_else(|| InputError::untypable(window_id, held.keysym())))
+            .collect()
+    }
+
+    /// Ends the belief of some windows that they have the focus, as far as no menu of theirs is open; true when one was
+    /// told.
+    fn unfeign(&self, is_meant: impl Fn(u32) -> bool) -> Result<bool, InputError> {
+        let feigned = self.feigned.take();
+        let count = feigned.len();
+        for window in feigned {
+            if !is_meant(window) || !key_messages::unfeign_focus(&self.link, self.person, window)? {
+                self.feigned.borrow_mut().push(window);
+            }
+        }
+        Ok(self.feigned.borrow().len() < count)
+    }
+
+    /// Takes the pointer off where it stayed.
+    fn leave(&self) -> Result<(), InputError> {
+        let mut holes = self.holes.take();
+        self.link.alone(|| {
+            park(&self.link)?;
+            holes.close(&self.link, self.own)
+        })
+    }
+}

@@ -1,0 +1,301 @@
+//! The connection of one agent to the X server, and how its failures are told.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use desktop::DesktopError;
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::errors::{ConnectionError, ReplyError};
+use x11rb::protocol::Event;
+use x11rb::protocol::xproto::{
+    Atom, AtomEnum, ConnectionExt as _, CreateWindowAux, EventMask, PropMode, Timestamp, Window, WindowClass,
+};
+use x11rb::protocol::{shape, xinput, xkb, xtest};
+use x11rb::rust_connection::RustConnection;
+
+use crate::InputError;
+use crate::platform::x11::person::hold::Hold;
+
+x11rb::atom_manager! {
+    /// Names of the window manager's protocol.
+    pub Atoms: AtomsCookie {
+        _BACKLOT_AGENT,
+        _BACKLOT_BORROWED_KEYS,
+        _BACKLOT_HEARD,
+        _BACKLOT_HOLES,
+        WM_LOCALE_NAME,
+        WM_PROTOCOLS,
+        WM_STATE,
+        _NET_ACTIVE_WINDOW,
+        _NET_CLIENT_LIST_STACKING,
+        _NET_CURRENT_DESKTOP,
+        _NET_FRAME_EXTENTS,
+        _NET_REQUEST_FRAME_EXTENTS,
+        _NET_RESTACK_WINDOW,
+        _NET_SUPPORTED,
+        _NET_WM_DESKTOP,
+        _NET_WM_NAME,
+        _NET_WM_PING,
+        _NET_WM_USER_TIME,
+        _NET_WM_USER_TIME_WINDOW,
+    }
+}
+
+/// A connection of its own: what is set on it ends with it.
+pub struct Link {
+    /// The connection.
+    pub conn: RustConnection,
+    /// The root window of the default screen.
+    pub root: Window,
+    /// Interned names.
+    pub atoms: Atoms,
+    /// A window that is never shown, for the window manager's answers.
+    pub own: Window,
+    /// Where an agent's pointer rests between gestures: one pixel that only takes input.
+    pub parking: Window,
+    /// What is held of the person's devices.
+    pub hold: Mutex<Option<Hold>>,
+    /// How many pieces of work that have the server for themselves go on, one inside another.
+    server_grabs: AtomicU32,
+    /// Whether a process, by pid and start time, reads keys from messages: what it has loaded is read once.
+    pub message_readers: Mutex<HashMap<(u32, u64), bool>>,
+}
+
+impl Link {
+    /// Connects and checks that the server has what background input needs.
+    pub fn open(display: Option<&str>) -> Result<Self, InputError> {
+        let named = || display.unwrap_or_default().to_owned();
+        let (conn, screen) = RustConnection::connect(display).map_err(|error| {
+            DesktopError::DisplayUnavailable { display: named(), reason: error.to_string() }
+        })?;
+        let missing = |missing| InputError::InputUnavailable { display: named(), missing };
+        for (name, extension) in [
+            (xinput::X11_EXTENSION_NAME, "XInputExtension"),
+            (xtest::X11_EXTENSION_NAME, "XTEST"),
+            (shape::X11_EXTENSION_NAME, "SHAPE"),
+            (xkb::X11_EXTENSION_NAME, "XKEYBOARD"),
+        ] {
+            conn.extension_information(name)?.ok_or_else(|| missing(extension))?;
+        }
+        let version = xinput::xi_query_version(&conn, 2, 2)?.reply()?;
+        if version.major_version < 2 {
+            return Err(missing("XInputExtension 2"));
+        }
+        xkb::use_extension(&conn, 1, 0)?.reply()?;
+        let atoms = Atoms::new(&conn)?.reply()?;
+        let root = conn.setup().roots.get(screen).map(|screen| screen.root).unwrap_or_default();
+        let own = conn.generate_id()?;
+        let shown_never = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
+        let (depth, visual) = (x11rb::COPY_DEPTH_FROM_PARENT, x11rb::COPY_FROM_PARENT);
+        conn.create_window(depth, own, root, 0, 0, 1, 1, 0, WindowClass::INPUT_OUTPUT, visual, &shown_never)?;
+        let parking = conn.generate_id()?;
+        create_parking(&conn, root, parking)?;
+        let (hold, server_grabs, message_readers) =
+            (Mutex::default(), AtomicU32::default(), Mutex::default());
+        Ok(Self { conn, root, atoms, own, parking, hold, server_grabs, message_readers })
+    }
+
+    /// Waits until the server has done everything that was sent.
+    pub fn sync(&self) -> Result<(), InputError> {
+        x11rb::wrapper::ConnectionExt::sync(&self.conn)?;
+        Ok(())
+    }
+
+    /// The server's time now.
+    pub fn time(&self) -> Result<Timestamp, InputError> {
+        let (own, name) = (self.own, self.atoms._BACKLOT_BORROWED_KEYS);
+        // Even a change of nothing is announced with its time.
+        x11rb::wrapper::ConnectionExt::change_property8(
+            &self.conn,
+            PropMode::APPEND,
+            own,
+            name,
+            AtomEnum::STRING,
+            &[],
+        )?;
+        self.conn.flush()?;
+        loop {
+            match self.conn.wait_for_event()? {
+                Event::PropertyNotify(changed) if changed.window == own && changed.atom == name => {
+                    return Ok(changed.time);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Does something while the server does nothing for anybody else, however the work ends.
+    pub fn alone<T>(&self, work: impl FnOnce() -> Result<T, InputError>) -> Result<T, InputError> {
+        let _grab = ServerGrab::begin(self)?;
+        work()
+    }
+
+    /// Forgets the events that grabs and questions of ours brought.
+    pub fn drain(&self) -> Result<(), InputError> {
+        self.sync()?;
+        while self.conn.poll_for_event()?.is_some() {}
+        Ok(())
+    }
+
+    /// The first 32-bit item of a property of any type.
+    pub fn number(&self, window: Window, property: Atom) -> Result<Option<u32>, InputError> {
+        let reply = self.conn.get_property(false, window, property, AtomEnum::ANY, 0, 1)?.reply();
+        Ok(reply.ok().and_then(|reply| reply.value32()?.next()))
+    }
+}
+
+/// The server, grabbed for as long as this lives.
+struct ServerGrab<'a>(&'a Link);
+
+impl<'a> ServerGrab<'a> {
+    fn begin(link: &'a Link) -> Result<Self, InputError> {
+        link.server_grabs.fetch_add(1, Ordering::Relaxed);
+        let grab = Self(link);
+        link.conn.grab_server()?;
+        Ok(grab)
+    }
+}
+
+impl Drop for ServerGrab<'_> {
+    fn drop(&mut self) {
+        // The server does not count: the first end of several would be the end of all.
+        if self.0.server_grabs.fetch_sub(1, Ordering::Relaxed) == 1 {
+            // A connection that is lost grabs nothing any more; who asks next is told so.
+            let _ = self.0.conn.ungrab_server();
+            let _ = self.0.conn.flush();
+        }
+    }
+}
+
+/// Makes the window, which is not shown yet.
+fn create_parking(conn: &RustConnection, root: Window, window: Window) -> Result<(), InputError> {
+    let unmanaged = CreateWindowAux::new().override_redirect(1);
+    let y = parking_row(conn.get_geometry(root)?.reply()?.height);
+    let visual = x11rb::COPY_FROM_PARENT;
+    conn.create_window(0, window, root, 0, y, 1, 1, 0, WindowClass::INPUT_ONLY, visual, &unmanaged)?;
+    Ok(())
+}
+
+/// Hardly anybody aims at this pixel of the left edge of a screen.
+pub fn parking_row(height: u16) -> i16 {
+    i16::try_from(height / 3 * 2).unwrap_or(0)
+}
+
+/// Puts the display's name into failures that arose where it was not known.
+pub fn on_display<T>(display: &str, result: Result<T, InputError>) -> Result<T, InputError> {
+    result.map_err(|error| match error {
+        InputError::Desktop(DesktopError::DisplayLost { display: unknown, reason }) if unknown.is_empty() => {
+            DesktopError::DisplayLost { display: display.to_owned(), reason }.into()
+        }
+        InputError::Desktop(DesktopError::DisplayRefused { display: unknown, request, reason })
+            if unknown.is_empty() =>
+        {
+            DesktopError::DisplayRefused { display: display.to_owned(), request, reason }.into()
+        }
+        InputError::Desktop(DesktopError::DisplayUnavailable { display: unknown, reason })
+            if unknown.is_empty() =>
+        {
+            DesktopError::DisplayUnavailable { display: display.to_owned(), reason }.into()
+        }
+        InputError::InputUnavailable { display: unknown, missing } if unknown.is_empty() => {
+            InputError::InputUnavailable { display: display.to_owned(), missing }
+        }
+        InputError::TooManyAgents { display: unknown, agents } if unknown.is_empty() => {
+            InputError::TooManyAgents { display: display.to_owned(), agents }
+        }
+        other => other,
+    })
+}
+
+impl From<ConnectionError> for InputError {
+    fn from(error: ConnectionError) -> Self {
+        DesktopError::DisplayLost { display: String::new(), reason: error.to_string() }.into()
+    }
+}
+
+impl From<ReplyError> for InputError {
+    fn from(error: ReplyError) -> Self {
+        match error {
+            ReplyError::ConnectionError(error) => error.into(),
+            ReplyError::X11Error(error) => DesktopError::DisplayRefused {
+                display: String::new(),
+                request: error.request_name.unwrap_or("input"),
+                reason: format!("{:?}", error.error_kind),
+            }
+            .into(),
+        }
+    }
+}
+
+impl From<x11rb::errors::ReplyOrIdError> for InputError {
+    fn from(error: x11rb::errors::ReplyOrIdError) -> Self {
+        match error {
+            x11rb::errors::ReplyOrIdError::ConnectionError(error) => error.into(),
+            x11rb::errors::ReplyOrIdError::X11Error(error) => ReplyError::X11Error(error).into(),
+            x11rb::errors::ReplyOrIdError::IdsExhausted => {
+                DesktopError::DisplayLost { display: String::new(), reason: "no more X ids".to_owned() }
+                    .into()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// True when the server answers another client.
+    fn answers(display: &str) -> bool {
+        let (sender, answer) = channel();
+        let display = display.to_owned();
+        std::thread::spawn(move || {
+            let (conn, _) = RustConnection::connect(Some(&display)).unwrap();
+            conn.get_input_focus().unwrap().reply().unwrap();
+            sender.send(()).unwrap();
+        });
+        answer.recv_timeout(Duration::from_secs(20)).is_ok()
+    }
+
+    #[test]
+    fn work_that_panics_leaves_the_server_to_the_others() {
+        let stage = stage::Stage::bare().unwrap();
+        let link = Link::open(Some(stage.display())).unwrap();
+        let panics = || link.alone(|| -> Result<(), InputError> { panic!("in the middle") });
+        assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+        assert!(answers(stage.display()));
+    }
+
+    #[test]
+    fn work_inside_other_work_does_not_end_the_grab_of_the_other() {
+        let stage = stage::Stage::bare().unwrap();
+        let link = Link::open(Some(stage.display())).unwrap();
+        let (other, _) = RustConnection::connect(Some(stage.display())).unwrap();
+        let root = link.root;
+        let asked = link.alone(|| {
+            link.alone(|| link.sync())?;
+            let asked =
+                other.get_property(false, root, link.atoms._BACKLOT_AGENT, AtomEnum::ANY, 0, 1).unwrap();
+            other.flush().unwrap();
+            // What the other asked was there before this, and is not answered before it.
+            let (kind, name) = (AtomEnum::CARDINAL, link.atoms._BACKLOT_AGENT);
+            link.sync()?;
+            x11rb::wrapper::ConnectionExt::change_property32(
+                &link.conn,
+                PropMode::REPLACE,
+                root,
+                name,
+                kind,
+                &[7],
+            )?;
+            Ok(asked)
+        });
+        let seen: Vec<u32> = asked.unwrap().reply().unwrap().value32().unwrap().collect();
+        assert_eq!(seen, [7]);
+    }
+}

@@ -1,0 +1,251 @@
+//! The display's own pointer and keyboard, acted through by one caller at a time.
+
+mod devices;
+mod guard;
+mod held;
+mod keys;
+mod modifiers;
+mod queue;
+mod reader;
+mod turns;
+mod typing;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use desktop::Point;
+
+use super::connection::link::{Link, on_display};
+use super::core_devices::devices::{Devices, UNINTERRUPTED};
+use super::core_devices::keys::Down;
+use super::core_devices::turns::{Turn, Turns};
+use super::devices::pair::Pair;
+use super::devices::pointer;
+use super::gestures::steps::Pauses;
+use crate::plan::{self, Step};
+use crate::platform::stops::Stops;
+use crate::{Button, CoreAct, InputError, Modifier, Moment, glide};
+
+/// How long others may take for what they are about until a caller that closes releases what it holds all the same.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The pointer and keyboard of the display itself, which a person sitting there would use.
+///
+/// Calls of one value are done in the order of their [`CoreDevices::ask`]; several values, in whatever processes, take
+/// turns. What is held when the process ends is released by another process.
+pub struct CoreDevices {
+    display: String,
+    link: Arc<Link>,
+    person: Pair,
+    stops: Stops,
+    turns: Arc<Turns>,
+    body: Mutex<Option<Body>>,
+}
+
+struct Body {
+    devices: Devices,
+    /// Keys that are held by [`CoreAct::KeyDown`].
+    down: Vec<Down>,
+}
+
+/// When a call was made: its place in the order, and what cancels it.
+pub struct Asked {
+    moment: Moment,
+    turn: Turn,
+}
+
+impl CoreDevices {
+    /// Connects to a display. Fails with `display_unavailable` and `input_unavailable`.
+    pub fn open(display: &str) -> Result<Self, InputError> {
+        let devices = on_display(display, Devices::open(display))?;
+        let (link, person) = (Arc::clone(&devices.link), devices.person);
+        let body = Mutex::new(Some(Body { devices, down: Vec::new() }));
+        let (stops, turns) = (Stops::default(), Arc::default());
+        Ok(Self { display: display.to_owned(), link, person, stops, turns, body })
+    }
+
+    /// Now: the call is done after all that were asked for before, and every later [`CoreDevices::cancel`] reaches it.
+    pub fn ask(&self) -> Asked {
+        Asked { moment: self.stops.now(), turn: self.turns.take() }
+    }
+
+    /// Does what was asked for.
+    ///
+    /// Fails with `invalid_argument` for a point that is not on the screen, with `text_not_typable`, with
+    /// `condition_not_met` where other callers or the application take too long, and with `cancelled` when what it
+    /// pressed is released.
+    pub fn perform(&self, act: &CoreAct, asked: &Asked) -> Result<(), InputError> {
+        asked.turn.wait();
+        let pauses = |pause| self.stops.wait(asked.moment, pause);
+        let mut body = self.lock();
+        let display = self.display.clone();
+        let body = body.as_mut().ok_or(InputError::DevicesClosed { display })?;
+        on_display(&self.display, body.perform(act, &pauses))
+    }
+
+    /// Where the pointer is on the screen.
+    pub fn position(&self) -> Result<Point, InputError> {
+        on_display(&self.display, pointer::position(&self.link, self.person.pointer))
+    }
+
+    /// Halts everything that was asked for before; what is held from one call to the next stays so.
+    pub fn cancel(&self) {
+        self.stops.stop();
+    }
+
+    /// Cancels what is under way and releases what is held; closing twice is fine.
+    pub fn close(&self) -> Result<(), InputError> {
+        let asked = self.ask();
+        self.cancel();
+        asked.turn.wait();
+        match self.lock().take() {
+            Some(body) => on_display(&self.display, body.close()),
+            None => Ok(()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Body>> {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for CoreDevices {
+    fn drop(&mut self) {
+        // Nobody is left to hear of a failure; the next caller releases what stayed.
+        let _ = self.close();
+    }
+}
+
+/// Releases what callers whose process has ended held on a display, that of the environment when none is named; how many
+/// they were. Every call of a [`CoreDevices`] does so too.
+pub fn sweep_core_devices(display: Option<&str>) -> Result<usize, InputError> {
+    let named = display.map(str::to_owned).or_else(|| std::env::var("DISPLAY").ok()).unwrap_or_default();
+    let swept = Devices::open(&named).and_then(|mut devices| {
+        devices.in_turn(UNINTERRUPTED, |_| Ok(()))?;
+        Ok(devices.swept)
+    });
+    on_display(&named, swept)
+}
+
+impl Body {
+    fn perform(&mut self, act: &CoreAct, pauses: Pauses<'_>) -> Result<(), InputError> {
+        let halted = || InputError::ActHalted { act: act.name() };
+        if pauses(Duration::ZERO) {
+            return Err(halted());
+        }
+        let Self { devices, down } = self;
+        let done = devices.in_turn(pauses, |devices| act_with(devices, down, act, pauses))?;
+        if done.unwrap_or(false) { Ok(()) } else { Err(halted()) }
+    }
+
+    fn close(mut self) -> Result<(), InputError> {
+        let deadline = Instant::now() + PATIENCE;
+        let pauses = |time| {
+            std::thread::sleep(time);
+            Instant::now() > deadline
+        };
+        match self.devices.in_turn(&pauses, Devices::release_all)? {
+            Some(()) => Ok(()),
+            None => self.devices.release_all(),
+        }
+    }
+}
+
+/// False when it was halted.
+fn act_with(
+    devices: &mut Devices,
+    down: &mut Vec<Down>,
+    act: &CoreAct,
+    pauses: Pauses<'_>,
+) -> Result<bool, InputError> {
+    match act {
+        CoreAct::Move { to, duration } => {
+            devices.check(&[*to])?;
+            let steps = glide::travel(&[devices.place()?, *to], *duration);
+            devices.run(&steps, pauses)
+        }
+        CoreAct::Press { button, at } => {
+            go(devices, *at, pauses)?;
+            devices.hold(&[], &[button.number()])?;
+            Ok(true)
+        }
+        CoreAct::Release { button, at } => {
+            go(devices, *at, pauses)?;
+            devices.release(&[], &[button.number()])?;
+            Ok(true)
+        }
+        CoreAct::Click { button, count, at, modifiers } => {
+            go(devices, *at, pauses)?;
+            let here = devices.place()?;
+            let steps = click(here, *button, *count, &held(devices, modifiers)?);
+            devices.run(&steps, pauses)
+        }
+        CoreAct::Drag { path, button, duration, modifiers } => {
+            devices.check(path)?;
+            let here = devices.place()?;
+            let path = if path.len() == 1 { [&[here], path.as_slice()].concat() } else { path.clone() };
+            let steps = glide::drag(&path, *button, *duration, &held(devices, modifiers)?);
+            devices.run(&steps, pauses)
+        }
+        CoreAct::Wheel { right, down, at, modifiers } => {
+            go(devices, *at, pauses)?;
+            let steps = glide::turns(*right, *down, &held(devices, modifiers)?);
+            devices.run(&steps, pauses)
+        }
+        CoreAct::KeyDown { keysym } => {
+            if down.iter().any(|key| key.keysym == *keysym) {
+                return Ok(true);
+            }
+            let key = super::core_devices::keys::down(devices, *keysym, pauses)?;
+            let is_down = key.is_some();
+            down.extend(key);
+            Ok(is_down)
+        }
+        CoreAct::KeyUp { keysym } => {
+            match down.iter().position(|key| key.keysym == *keysym) {
+                Some(at) => {
+                    let key = down.remove(at);
+                    super::core_devices::keys::up(devices, &key, down, pauses)?;
+                }
+                None => {
+                    let keycodes = super::core_devices::keys::keycodes(devices, *keysym)?;
+                    devices.release(&keycodes, &[])?;
+                }
+            }
+            Ok(true)
+        }
+        CoreAct::Keys { keysyms } => super::core_devices::keys::chord(devices, keysyms, pauses),
+        CoreAct::Text { text, delay } => {
+            super::core_devices::typing::text(devices, text, *delay, pauses).map(|()| true)
+        }
+        CoreAct::ReleaseAll => {
+            down.clear();
+            devices.release_all().map(|()| true)
+        }
+    }
+}
+
+/// Goes to a point with one motion.
+fn go(devices: &mut Devices, at: Option<Point>, pauses: Pauses<'_>) -> Result<(), InputError> {
+    let Some(at) = at else { return Ok(()) };
+    devices.check(&[at])?;
+    devices.run(&[Step::Move(at)], pauses).map(drop)
+}
+
+/// The steps of clicks where the pointer is.
+fn click(here: Point, button: Button, count: u32, held: &[u8]) -> Vec<Step> {
+    plan::click(here, button, count, held).into_iter().skip(1).collect()
+}
+
+/// The keycodes of modifiers.
+fn held(devices: &Devices, modifiers: &[Modifier]) -> Result<Vec<u8>, InputError> {
+    if modifiers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let layout = devices.layout()?;
+    let keycode = |modifier: &Modifier| {
+        let stroke = layout.strokes.get(&modifier.keysym()).filter(|stroke| stroke.held.is_empty());
+        stroke.map(|stroke| stroke.keycode).ok_or_else(|| InputError::untypable(0, modifier.keysym()))
+    };
+    modifiers.iter().map(keycode).collect()
+}

@@ -1,0 +1,136 @@
+//! Keys and texts for an application that reads them from messages.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use x11rb::protocol::xproto::ConnectionExt as _;
+
+use super::key_messages::Messages;
+use crate::plan::{self, Layout};
+use crate::platform::x11::connection::link::Link;
+use crate::platform::x11::connection::settle;
+use crate::platform::x11::devices::keyboard::{self, Loan, Plan};
+use crate::platform::x11::devices::pair::Pair;
+use crate::platform::x11::new_windows::watcher::Porter;
+use crate::platform::x11::person::device_grab::{self, Still};
+use crate::platform::x11::person::restore;
+use crate::platform::x11::person::state::Witness;
+use crate::{Delivery, InputError, KeyPress, Text, keys};
+
+/// How long the person's devices are held for an application that does not answer.
+const HELD: Duration = Duration::from_secs(1);
+
+/// Who writes the messages, and whose keyboard map they go by.
+pub struct Typist<'a> {
+    /// The agent's connection.
+    pub link: &'a Link,
+    /// The agent's devices.
+    pub own: Pair,
+    /// The person's devices.
+    pub person: Pair,
+    /// Who keeps what the application opens from the person's focus.
+    pub porter: &'a RefCell<Porter>,
+}
+
+impl Typist<'_> {
+    /// Presses and releases a key as often as asked, with the modifiers held.
+    pub fn press(
+        &self,
+        press: &KeyPress,
+        held: &[u8],
+        pauses: &dyn Fn(Duration) -> bool,
+    ) -> Result<Delivery, InputError> {
+        self.refuse_absent(press.window_id)?;
+        let refuse = || InputError::untypable(press.window_id, press.keysym);
+        let plan = Plan::make(self.link, self.person.keyboard, &[press.keysym])?.ok_or_else(refuse)?;
+        let batch = plan.batches.first().ok_or_else(refuse)?;
+        let stroke = batch.strokes.first().ok_or_else(refuse)?;
+        let before = Witness::look(self.link, self.person)?;
+        let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
+        loan.wait_until_known(press.window_id)?;
+        let active = keys::is_shortcut(press.keysym, &press.modifiers);
+        // A dialog that a shortcut opens asks for the focus when it is shown, and again when the window is told that
+        // it has not the focus.
+        let mut still = if active {
+            Some(self.link.alone(|| Still::hold(self.link, self.person, &before))?)
+        } else {
+            None
+        };
+        let mut messages = self.messages(press.window_id, &plan.layout, active)?;
+        let mut is_halted = false;
+        for _ in 0..press.count {
+            is_halted = is_halted || pauses(Duration::ZERO);
+            if !is_halted {
+                messages.run(&plan::press(stroke, held))?;
+            }
+        }
+        // What the application still has to read, it reads as the window that has the focus.
+        if active && !settle::application(self.link, press.window_id, HELD, true)? {
+            // The person is not to wait with one that hangs.
+            still = None;
+            settle::application(self.link, press.window_id, keyboard::PATIENCE, true)?;
+        }
+        let focus_feigned = messages.feigns_focus();
+        let events = messages.finish()?;
+        loan.give_back_when_read(press.window_id)?;
+        if is_halted {
+            return Err(InputError::Halted { window_id: press.window_id, gesture: "key" });
+        }
+        let is_calm = restore::settle(self.link, press.window_id)?;
+        self.porter.borrow().catch_up(|| device_grab::breathe(self.link))?;
+        let delivery = restore::release(self.link, self.person, &before, press.window_id, events, still)?;
+        if !is_calm {
+            self.porter.borrow().linger(press.window_id)?;
+        }
+        Ok(Delivery { focus_feigned, ..delivery })
+    }
+
+    /// Types until `pauses` says, of the time after each character, that it is stopped.
+    pub fn text(&self, text: &Text, pauses: impl Fn(Duration) -> bool) -> Result<Delivery, InputError> {
+        let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
+        let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
+        self.refuse_absent(text.window_id)?;
+        let plan = Plan::make(self.link, self.person.keyboard, &keysyms)?
+            .ok_or_else(|| refuse(text.text.clone()))?;
+        let before = Witness::look(self.link, self.person)?;
+        let (mut events, mut typed) = (0, 0);
+        let mut is_stopped = pauses(Duration::ZERO);
+        for batch in &plan.batches {
+            if is_stopped {
+                break;
+            }
+            let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
+            loan.wait_until_known(text.window_id)?;
+            let mut messages = self.messages(text.window_id, &plan.layout, false)?;
+            for stroke in &batch.strokes {
+                if is_stopped {
+                    break;
+                }
+                messages.run(&plan::press(stroke, &[]))?;
+                typed += 1;
+                is_stopped = pauses(text.delay);
+            }
+            events += messages.finish()?;
+            loan.give_back_when_read(text.window_id)?;
+        }
+        if typed < keysyms.len() {
+            return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
+        }
+        restore::settle(self.link, text.window_id)?;
+        restore::measure(self.link, self.person, &before, text.window_id, events)
+    }
+
+    fn messages<'a>(
+        &'a self,
+        window: u32,
+        layout: &'a Layout,
+        active: bool,
+    ) -> Result<Messages<'a>, InputError> {
+        Messages::to(self.link, self.person, window, &layout.modifiers, active)
+    }
+
+    fn refuse_absent(&self, window_id: u32) -> Result<(), InputError> {
+        let geometry = self.link.conn.get_geometry(window_id)?.reply();
+        geometry.map(drop).map_err(|_| InputError::WindowNotFound { window_id })
+    }
+}

@@ -1,0 +1,31 @@
+//! What a connection remembers of the person's devices while it holds them.
+
+use std::time::Instant;
+
+use x11rb::protocol::xproto::Window;
+
+use crate::platform::x11::devices::pair::Pair;
+
+/// Where the person's keys go.
+#[derive(Clone, Copy, Debug)]
+pub struct Home {
+    /// The window that has the person's keyboard focus.
+    pub focus: Window,
+    /// The active window.
+    pub active: Option<Window>,
+}
+
+/// What a connection holds of the person's devices. It is kept with the connection, so that every wait on it can let
+/// arrive what waits.
+pub struct Hold {
+    /// Counts the holds, so that one is not let go for another.
+    pub number: u64,
+    /// Whose devices.
+    pub person: Pair,
+    /// Where the person's keys belong.
+    pub home: Home,
+    /// Since when it is held.
+    pub begun: Instant,
+    /// Since when what the person does has not arrived.
+    pub since: Instant,
+}

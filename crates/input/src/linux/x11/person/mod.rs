@@ -1,0 +1,7 @@
+//! The person's devices, focus and window order: observed, held while needed, given back.
+
+pub mod device_grab;
+pub mod focus;
+pub mod hold;
+pub mod restore;
+pub mod state;
