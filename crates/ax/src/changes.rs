@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use crate::elements;
-use crate::markdown;
 use crate::token::Token;
 use crate::tree::{Node, Tree};
+use crate::{elements, markdown};
 
 /// What became of the printed nodes of a tree, by their positions.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -209,7 +208,7 @@ fn difference(old: &Node, new: &Node, fields: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::changes::*;
     use crate::state::State;
     use crate::tree::tests::{identified, node};
 

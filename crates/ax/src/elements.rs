@@ -180,7 +180,7 @@ pub(crate) fn string(out: &mut String, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::elements::*;
     use crate::tree::tests::{node, sample};
 
     #[test]

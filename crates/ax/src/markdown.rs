@@ -77,7 +77,7 @@ pub fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::markdown::*;
     use crate::tree::tests::sample;
 
     #[test]

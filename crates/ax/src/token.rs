@@ -201,7 +201,7 @@ fn cut(value: u64, part: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::token::*;
     use crate::tree::tests::{identified, node};
 
     fn token(tree: &Tree, index: u32) -> Token {

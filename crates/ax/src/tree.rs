@@ -258,7 +258,7 @@ pub struct Line {
 
 #[cfg(test)]
 pub mod tests {
-    use super::*;
+    use crate::tree::*;
 
     /// A node for tests.
     pub fn node(parent: Option<usize>, role: u32, label: &str) -> Node {

@@ -99,8 +99,8 @@ pub fn is_option(role: Role) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::tree::tests::node;
+    use crate::value::*;
 
     #[test]
     fn a_kind_goes_by_role_and_abilities() {

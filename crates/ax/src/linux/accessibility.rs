@@ -1,16 +1,19 @@
 //! The accessibility bus as callers see it: applications, snapshots, events.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use super::application::{App, Toolkit};
-use super::ask::{self, Ask};
+use super::bus::application::App;
+use super::bus::ask::{self, Ask};
+use super::bus::events::Events;
+use super::bus::limit::Limit;
+use super::bus::toolkit::Toolkit;
+use super::bus::{connecting, proxied};
 use super::dbus::{Call, Connection, lock};
-use super::events::Events;
-use super::limit::Limit;
 use super::snapshot::Snapshot;
-use super::{bus, collect, mirror, proxied};
+use super::tree::kept::{self, Mirror};
+use super::tree::objects;
 use crate::{Application, AxError, SnapshotRequest};
 
 /// How long opening the bus and listing applications may take.
@@ -35,6 +38,8 @@ pub struct Accessibility {
 struct State {
     bus: Arc<Connection>,
     apps: HashMap<Arc<str>, Arc<App>>,
+    /// The windows of each application as they were read last, with the application that they are of.
+    mirrors: HashMap<Arc<str>, (Weak<App>, Arc<Mirror>)>,
     /// A call opens the bus anew.
     opening: bool,
     closed: bool,
@@ -46,8 +51,9 @@ impl Accessibility {
     pub fn open(bus_address: Option<&str>) -> Result<Self, AxError> {
         let events = Arc::new(Events::default());
         let limit = Limit::until(Instant::now() + OPEN_TIMEOUT);
-        let bus = Arc::new(bus::open(bus_address, &events, &limit)?);
-        let state = State { bus, apps: HashMap::new(), opening: false, closed: false };
+        let bus = Arc::new(connecting::open(bus_address, &events, &limit)?);
+        let state =
+            State { bus, apps: HashMap::new(), mirrors: HashMap::new(), opening: false, closed: false };
         Ok(Self {
             session_address: bus_address.map(str::to_owned),
             events,
@@ -74,17 +80,18 @@ impl Accessibility {
     /// Reads the tree of a window within the request's time; what is not read by then is missing, and `partial` says so.
     pub fn snapshot(&self, request: &SnapshotRequest) -> Result<Snapshot, AxError> {
         let limit = Limit { deadline: Instant::now() + request.timeout, cancel: request.cancel.clone() };
-        mirror::snapshot(&self.app(request.pid, &limit)?, request, limit.deadline)
+        let app = self.app(request.pid, &limit)?;
+        kept::snapshot(&self.mirror_of(&app), &app, request, limit.deadline)
     }
 
     /// Number of nodes that a bare bulk read (`Cache.GetItems`) of the application answers: the floor of any tree.
     pub fn cache_items(&self, pid: u32) -> Result<u32, AxError> {
         let app = self.app(pid, &Limit::until(Instant::now() + ITEMS_TIMEOUT))?;
-        let cache = Ask::plain(&app.object("", collect::CACHE_PATH), ask::CACHE, "GetItems");
+        let cache = Ask::plain(&app.object("", objects::CACHE_PATH), ask::CACHE, "GetItems");
         let reply = app
             .ask(cache, Instant::now() + ITEMS_TIMEOUT)
             .map_err(|error| app.failure(&error, ITEMS_TIMEOUT))?;
-        Ok(collect::count(&reply))
+        Ok(objects::count(&reply))
     }
 
     /// Number of events of the application so far; grows with every change that it announces.
@@ -127,6 +134,18 @@ impl Accessibility {
         state.bus.close();
     }
 
+    /// What was read of an application; nothing yet when it was found anew since.
+    fn mirror_of(&self, app: &Arc<App>) -> Arc<Mirror> {
+        let mut state = lock(&self.state);
+        state.mirrors.retain(|_, (of, _)| of.strong_count() > 0);
+        let fresh = || (Arc::downgrade(app), Arc::default());
+        let (of, mirror) = state.mirrors.entry(Arc::clone(&app.name)).or_insert_with(fresh);
+        if !std::ptr::eq(of.as_ptr(), Arc::as_ptr(app)) {
+            (*of, *mirror) = fresh();
+        }
+        Arc::clone(mirror)
+    }
+
     fn app(&self, pid: u32, limit: &Limit) -> Result<Arc<App>, AxError> {
         let known = lock(&self.state).apps.values().find(|app| app.pid == pid).cloned();
         if let Some(app) = known.filter(|app| !self.events.has_left(&app.name) && !app.is_cut_off()) {
@@ -152,17 +171,17 @@ impl Accessibility {
             body: &[],
         };
         let reply = bus.call(registry, &limit).map_err(|error| AxError::Unavailable {
-            reason: format!("the registry: {}", bus::why(&error)),
+            reason: format!("the registry: {}", connecting::why(&error)),
         })?;
         let names: Vec<Arc<str>> =
-            collect::references(&reply).into_iter().map(|(name, _)| name.into()).collect();
+            objects::references(&reply).into_iter().map(|(name, _)| name.into()).collect();
         let known = lock(&self.state).apps.clone();
         let fresh: Vec<Arc<str>> = names
             .iter()
             .filter(|name| known.get(*name).is_none_or(|app| app.title.is_empty()))
             .cloned()
             .collect();
-        let processes = bus::processes(&bus, &fresh, &limit).into_iter().map(proxied::process);
+        let processes = connecting::processes(&bus, &fresh, &limit).into_iter().map(proxied::process);
         // What was proved of a connection stays so.
         let proved =
             |name: &Arc<str>| known.get(name).map(|app| app.pid).filter(|pid| !proxied::is_hidden(*pid));
@@ -212,7 +231,7 @@ impl Accessibility {
         }
         state.opening = true;
         drop(state);
-        let opened = bus::open(self.session_address.as_deref(), &self.events, limit).map(Arc::new);
+        let opened = connecting::open(self.session_address.as_deref(), &self.events, limit).map(Arc::new);
         let mut state = lock(&self.state);
         state.opening = false;
         self.opened_anew.notify_all();

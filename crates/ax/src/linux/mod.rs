@@ -1,33 +1,10 @@
 //! Linux: AT-SPI over D-Bus (interfaces of at-spi2-core 2.46).
 mod accessibility;
-mod act;
-mod activity;
-mod application;
-mod ask;
+mod actions;
 mod bus;
-mod collect;
 mod dbus;
-mod detail;
-mod direct;
-mod drawn;
-mod events;
-mod limit;
-mod menu;
-mod mirror;
-mod options;
-mod page;
-mod part;
-mod place;
-mod plugs;
-mod proxied;
-mod remembered;
-mod set_value;
 mod snapshot;
-mod telling;
-mod text;
-mod view;
-mod walk;
-mod window;
+mod tree;
 
 pub use accessibility::Accessibility;
 pub use dbus::round_trips;

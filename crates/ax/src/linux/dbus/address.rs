@@ -12,7 +12,7 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect as connect_to, socket_with,
 };
 
-use super::super::limit::Limit;
+use crate::platform::bus::limit::Limit;
 
 /// How long a server whose queue is full is left alone.
 const FULL: Duration = Duration::from_millis(5);

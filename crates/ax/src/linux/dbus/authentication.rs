@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use super::super::limit::Limit;
+use crate::platform::bus::limit::Limit;
 
 /// Longest line of the dialogue.
 const MAX_LINE: usize = 4096;

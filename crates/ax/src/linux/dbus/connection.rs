@@ -5,18 +5,19 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::socket_peercred;
 
-use super::super::activity::is_asleep;
-use super::super::limit::Limit;
 use super::address;
 use super::authentication::authenticate;
+use super::locking::lock;
 use super::message::{Call, Kind, Message};
 use super::outgoing::Outgoing;
 use super::wire::{Malformed, Writer};
+use crate::platform::bus::activity::is_asleep;
+use crate::platform::bus::limit::Limit;
 
 /// Calls in flight on one connection: more makes libdbus in the application slower, fewer costs round trips.
 const WINDOW: usize = 128;
@@ -101,11 +102,6 @@ impl Drop for Connection {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-/// Locks also what a panicking thread left: the data are whole after every statement.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Connection {

@@ -4,10 +4,12 @@
 mod address;
 mod authentication;
 mod connection;
+mod locking;
 mod message;
 mod outgoing;
 mod wire;
 
-pub use connection::{CallError, Connection, lock, round_trips};
-pub use message::{Call, Message};
-pub use wire::{Malformed, Reader, Writer};
+pub use super::dbus::connection::{CallError, Connection, round_trips};
+pub use super::dbus::locking::lock;
+pub use super::dbus::message::{Call, Message};
+pub use super::dbus::wire::{Malformed, Reader, Writer};

@@ -8,8 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::super::limit::Limit;
-use super::connection::lock;
+use super::locking::lock;
+use crate::platform::bus::limit::Limit;
 
 /// How soon a wait ends that is cancelled.
 const CANCELLED_WITHIN: Duration = Duration::from_millis(20);

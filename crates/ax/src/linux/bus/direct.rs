@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::dbus::{Connection, lock};
+use crate::platform::dbus::{Connection, lock};
 
 /// What is known of the socket.
 #[derive(Default)]

@@ -3,47 +3,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::action_names::ActionNames;
 use super::ask::{self, Ask, ObjectRef, Reply};
-use super::bus;
-use super::dbus::{Call, CallError, Connection};
+use super::connecting;
 use super::direct::{Direct, Opened};
 use super::events::Events;
 use super::limit::Limit;
-use super::mirror::Mirror;
-use super::remembered::ActionNames;
+use super::toolkit::{Toolkit, toolkit};
 use crate::AxError;
+use crate::platform::dbus::{Call, CallError, Connection};
 
 /// Longest wait for an event before the state is looked at again: not every change is announced.
 const RECHECK: Duration = Duration::from_millis(20);
-
-/// The toolkits whose behaviour differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Toolkit {
-    /// GTK 3 through the ATK bridge.
-    Gtk3,
-    /// GTK 4, which speaks AT-SPI itself.
-    Gtk4,
-    /// Qt 5 and 6.
-    Qt,
-    /// Chromium and Electron.
-    Chromium,
-    /// Firefox and Thunderbird.
-    Gecko,
-    /// Any other.
-    Other,
-}
-
-impl Toolkit {
-    /// True for those whose events tell of every change but scrolling.
-    pub fn tells_all(self) -> bool {
-        matches!(self, Self::Gtk3 | Self::Chromium | Self::Gecko)
-    }
-
-    /// True for those of which only what changed is read again: large trees with events that say where.
-    pub fn is_read_in_part(self) -> bool {
-        matches!(self, Self::Chromium | Self::Gecko)
-    }
-}
 
 /// An application that has been found on the bus.
 pub struct App {
@@ -59,8 +30,6 @@ pub struct App {
     pub toolkit: Toolkit,
     /// Actions of its objects as they were read last.
     pub action_names: ActionNames,
-    /// Its windows as they were read last.
-    pub mirror: Mirror,
     /// Its events.
     pub events: Arc<Events>,
     bus: Arc<Connection>,
@@ -97,7 +66,6 @@ impl App {
                 toolkit_text: format!("{} {}", texts[1], texts[2]).trim().to_owned(),
                 toolkit: toolkit(&texts[1], &texts[2]),
                 action_names: ActionNames::default(),
-                mirror: Mirror::default(),
                 bus: Arc::clone(bus),
                 events: Arc::clone(events),
                 direct: Direct::default(),
@@ -186,7 +154,7 @@ impl App {
 
     /// The process that has a bus name; none when the bus does not know it.
     pub fn process_of(&self, name: &Arc<str>, limit: &Limit) -> Option<u32> {
-        let processes = bus::processes(&self.bus, std::slice::from_ref(name), limit);
+        let processes = connecting::processes(&self.bus, std::slice::from_ref(name), limit);
         processes.first().copied().filter(|pid| *pid != 0)
     }
 
@@ -242,15 +210,4 @@ pub fn through(connection: &Connection, asks: &[Ask], bus: bool, limit: &Limit) 
         })
         .collect();
     connection.call_all(&calls, limit)
-}
-
-fn toolkit(name: &str, version: &str) -> Toolkit {
-    match name.to_lowercase().as_str() {
-        "gtk" if version.starts_with("4.") => Toolkit::Gtk4,
-        "gtk" | "gail" => Toolkit::Gtk3,
-        "qt" => Toolkit::Qt,
-        "chromium" => Toolkit::Chromium,
-        "gecko" => Toolkit::Gecko,
-        _ => Toolkit::Other,
-    }
 }

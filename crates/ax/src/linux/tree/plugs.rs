@@ -10,10 +10,10 @@ use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{Atom, ConnectionExt, Window};
 use x11rb::rust_connection::RustConnection;
 
-use super::application::Toolkit;
-use super::ask::{self, Ask, ObjectRef};
-use super::collect::Objects;
+use super::objects::Objects;
 use super::walk::Walk;
+use crate::platform::bus::ask::{self, Ask, ObjectRef};
+use crate::platform::bus::toolkit::Toolkit;
 use crate::state::States;
 
 /// Most windows that are looked at.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use desktop::Rect;
 
-use super::dbus::{CallError, Malformed, Message, Reader, Writer};
+use crate::platform::dbus::{CallError, Malformed, Message, Reader, Writer};
 
 /// Interfaces of AT-SPI.
 pub const ACCESSIBLE: &str = "org.a11y.atspi.Accessible";

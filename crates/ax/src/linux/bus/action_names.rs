@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use super::application::Toolkit;
 use super::ask::ObjectRef;
-use super::dbus::lock;
+use super::toolkit::Toolkit;
+use crate::platform::dbus::lock;
 use crate::role::Role;
 use crate::state::States;
 use crate::tree::Node;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::application::Toolkit;
-use super::ask::{self, Ask, Reply};
-use super::detail::MAX_TEXT;
-use super::snapshot::Snapshot;
+use crate::platform::bus::ask::{self, Ask, Reply};
+use crate::platform::bus::toolkit::Toolkit;
+use crate::platform::snapshot::Snapshot;
+use crate::platform::tree::detail::MAX_TEXT;
 use crate::tree::Abilities;
 use crate::{AxError, Inserted};
 

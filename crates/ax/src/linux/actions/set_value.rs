@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::application::{App, Toolkit};
-use super::ask::{self, Ask, ObjectRef};
-use super::dbus::CallError;
-use super::detail;
 use super::options::{self, Choosable, Offer};
-use super::snapshot::Snapshot;
+use crate::platform::bus::application::App;
+use crate::platform::bus::ask::{self, Ask, ObjectRef};
+use crate::platform::bus::toolkit::Toolkit;
+use crate::platform::dbus::CallError;
+use crate::platform::snapshot::Snapshot;
+use crate::platform::tree::detail;
 use crate::state::{State, States};
 use crate::tree::{Abilities, Node};
 use crate::value::{self, Kind};
@@ -366,7 +367,7 @@ impl Setting<'_> {
         }
         let chosen = Ask::integers(object, (ask::SELECTION, "GetSelectedChild"), "i", &[0]);
         let reply = self.app.ask(chosen, self.deadline).ok()?;
-        let (bus, path) = super::collect::single(&reply)?;
+        let (bus, path) = crate::platform::tree::objects::single(&reply)?;
         let child = object.named(&bus, &path);
         let option = offer.options.iter().find(|option| option.object == child);
         option.map(|option| option.name.clone())

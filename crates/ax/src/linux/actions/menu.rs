@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::ask::{self, Ask, ObjectRef};
-use super::dbus::CallError;
-use super::detail;
 use super::options::{self, Seen};
-use super::snapshot::Snapshot;
+use crate::platform::bus::ask::{self, Ask, ObjectRef};
+use crate::platform::dbus::CallError;
+use crate::platform::snapshot::Snapshot;
+use crate::platform::tree::detail;
 use crate::role::Role;
 use crate::state::{State, States};
 use crate::{Action, AxError, Chosen, menu, value};

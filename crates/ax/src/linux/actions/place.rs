@@ -4,19 +4,17 @@ use std::time::{Duration, Instant};
 
 use desktop::Rect;
 
-use super::application::Toolkit;
-use super::ask::{self, Ask, ObjectRef, Reply};
-use super::dbus::CallError;
-use super::drawn;
-use super::snapshot::{self, Snapshot};
-use super::walk::Walk;
-use super::window;
+use crate::platform::bus::ask::{self, Ask};
+use crate::platform::bus::toolkit::Toolkit;
+use crate::platform::dbus::CallError;
+use crate::platform::snapshot::Snapshot;
+use crate::platform::tree::coordinates::{origin, origin_asks, relative_to, unwrapped};
+use crate::platform::tree::walk::Walk;
+use crate::platform::tree::{drawn, window};
 use crate::{AxError, Place};
 
 /// `ATSPI_SCROLL_ANYWHERE`: as far as is needed.
 const ANYWHERE: u32 = 6;
-/// Pixels after which a coordinate of X begins again.
-const WRAPS: i32 = 65_536;
 /// Of more neighbours only some are asked where they are.
 const MANY_BESIDE: usize = 400;
 /// Most objects around an element that are asked where they are.
@@ -42,7 +40,7 @@ impl Snapshot {
         if let Err(error @ (CallError::TimedOut | CallError::Remote { .. })) = &replies[2] {
             return Err(self.failure(index, error, timeout));
         }
-        let (x, y) = snapshot::relative_to(&walk, origin(self, &replies[..2]));
+        let (x, y) = relative_to(&walk, origin(self, &replies[..2]));
         let mut frames = all().zip(&replies[3..]).map(|(at, reply)| {
             let frame = unwrapped(self.app.toolkit, ask::rect(reply)?);
             let frame = Rect { x: frame.x.saturating_sub(x), y: frame.y.saturating_sub(y), ..frame };
@@ -122,13 +120,6 @@ impl Snapshot {
     }
 }
 
-/// A place in GTK 3, whose windows of X count in 16 bits: what is scrolled by more than 32,767 pixels seems to lie
-/// 65,536 further.
-pub fn unwrapped(toolkit: Toolkit, place: Rect) -> Rect {
-    let value = |value: i32| if value > WRAPS / 4 { value.saturating_sub(WRAPS) } else { value };
-    if toolkit == Toolkit::Gtk3 { Rect { x: value(place.x), y: value(place.y), ..place } } else { place }
-}
-
 /// The place of the neighbour of that number, as those that are seen stand one after another.
 fn between(seen: &[(usize, Rect)], own: usize) -> Option<Rect> {
     let (first, last) = (seen.first()?, seen.last()?);
@@ -152,23 +143,6 @@ fn common(a: Rect, b: Rect) -> Rect {
     let (x, y) = (a.x.max(b.x), a.y.max(b.y));
     let size = |end: i32, start: i32| u32::try_from(end.saturating_sub(start)).unwrap_or(0);
     Rect { x, y, width: size(right(a).min(right(b)), x), height: size(bottom(a).min(bottom(b)), y) }
-}
-
-/// The calls that say where a window's content begins on the screen.
-pub fn origin_asks(window: &ObjectRef) -> [Ask; 2] {
-    [Ask::extents(window, ask::COORD_WINDOW), Ask::extents(window, ask::COORD_SCREEN)]
-}
-
-/// Where the window's content begins on the screen by the replies to these calls.
-pub fn origin(snapshot: &Snapshot, replies: &[Reply]) -> (i32, i32) {
-    let screen = ask::rect(&replies[1]);
-    let inside = if snapshot.app.toolkit == Toolkit::Qt {
-        screen.map(window::at_origin)
-    } else {
-        ask::rect(&replies[0])
-    };
-    let moved = inside.zip(screen).filter(|_| snapshot.window.is_some());
-    moved.map_or(snapshot.tree.origin, |(inside, screen)| window::origin(inside, screen))
 }
 
 #[cfg(test)]

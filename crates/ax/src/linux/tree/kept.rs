@@ -10,14 +10,16 @@ use std::time::{Duration, Instant};
 
 use desktop::Rect;
 
-use super::activity::Activity;
-use super::application::App;
-use super::ask::{self, Ask};
-use super::dbus::lock;
-use super::events::Change;
+use super::objects::Source;
 use super::part;
-use super::snapshot::{self, Place, Reading, Snapshot};
+use super::reading::{self, Reading};
 use super::walk::Walk;
+use crate::platform::bus::activity::Activity;
+use crate::platform::bus::application::App;
+use crate::platform::bus::ask::{self, Ask};
+use crate::platform::bus::events::Change;
+use crate::platform::dbus::lock;
+use crate::platform::snapshot::Snapshot;
 use crate::tree::{Abilities, Tree};
 use crate::{AxError, Beyond, SnapshotRequest};
 
@@ -40,7 +42,7 @@ pub struct Mirror(Mutex<HashMap<(u32, bool), Kept>>);
 struct Kept {
     request: SnapshotRequest,
     tree: Arc<Tree>,
-    objects: Arc<Vec<Place>>,
+    objects: Arc<Vec<Source>>,
     window: Option<ask::ObjectRef>,
     partial: Option<String>,
     beyond: Beyond,
@@ -54,10 +56,15 @@ struct Kept {
 }
 
 /// The tree of the window that `request` names: from memory where it cannot have changed, else read.
-pub fn snapshot(app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) -> Result<Snapshot, AxError> {
+pub fn snapshot(
+    mirror: &Mirror,
+    app: &Arc<App>,
+    request: &SnapshotRequest,
+    deadline: Instant,
+) -> Result<Snapshot, AxError> {
     let key = (request.window_id, request.offscreen);
     // Taken out, so that nobody waits for an application that another call is reading.
-    let kept = lock(&app.mirror.0).remove(&key).filter(|kept| kept.fits(request));
+    let kept = lock(&mirror.0).remove(&key).filter(|kept| kept.fits(request));
     let kept = match kept {
         Some(kept) if kept.is_as_it_was(app) => kept,
         Some(kept) => {
@@ -68,7 +75,7 @@ pub fn snapshot(app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) ->
     let snapshot = kept.snapshot(app);
     // What belongs to another program changes without this one.
     if kept.reading.in_time && kept.reading.found.is_some() && !kept.reading.has_embedded {
-        let mut windows = lock(&app.mirror.0);
+        let mut windows = lock(&mirror.0);
         if windows.len() >= MANY_WINDOWS {
             windows.clear();
         }
@@ -80,7 +87,7 @@ pub fn snapshot(app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) ->
 impl Kept {
     fn read(app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) -> Self {
         let events = app.events.number(&app.name);
-        let (snapshot, reading) = snapshot::take(app, request, deadline);
+        let (snapshot, reading) = reading::take(app, request, deadline);
         Self::of(app, request, (snapshot, reading), events, Instant::now())
     }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::dbus::{Message, lock};
-use super::telling::Standing;
+use super::event_meaning::Standing;
+use crate::platform::dbus::{Message, lock};
 
 /// Changes of one application that are kept: one that floods is read anew.
 const MANY: usize = 2_000;

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::ask::{self, Ask};
-use super::dbus::CallError;
-use super::drawn;
-use super::snapshot::{Snapshot, reread};
+use crate::platform::bus::ask::{self, Ask};
+use crate::platform::dbus::CallError;
+use crate::platform::snapshot::Snapshot;
+use crate::platform::tree::drawn;
+use crate::platform::tree::rereading::reread;
 use crate::state::State;
 use crate::{Action, AxError, Element};
 
@@ -52,7 +53,7 @@ impl Snapshot {
 
     /// Gives an element the keyboard focus; false where the toolkit cannot, or would bring the window to the front to do so.
     pub fn focus(&self, index: u32, timeout: Duration) -> Result<bool, AxError> {
-        use super::application::Toolkit;
+        use crate::platform::bus::toolkit::Toolkit;
         let position = self.position(index)?;
         let grabs_quietly = matches!(self.app.toolkit, Toolkit::Qt | Toolkit::Gecko);
         if !grabs_quietly || !self.tree.nodes[position].states.has(State::Focusable) {

@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 
-use super::application::App;
-use super::ask::{self, Ask, ObjectRef, Reply};
-use super::collect::{self, Objects};
 use super::detail;
-use super::events::Change;
-use super::snapshot::{self, Reading, Snapshot};
+use super::objects::{self, Objects};
+use super::reading::{self, Reading};
 use super::view::View;
 use super::walk::Walk;
 use crate::SnapshotRequest;
+use crate::platform::bus::application::App;
+use crate::platform::bus::ask::{self, Ask, ObjectRef, Reply};
+use crate::platform::bus::events::Change;
+use crate::platform::snapshot::Snapshot;
 use crate::state::{State, States};
 use crate::tree::Abilities;
 
@@ -73,9 +74,9 @@ pub fn read_again(
         let chooses = node.role.name() == "combo box";
         !(chooses || unnamed && node.is_operated() && detail::wants_label(node))
     });
-    let (snapshot, reading) = snapshot::assemble(walk, objects, found, request, &known);
+    let (snapshot, reading) = reading::assemble(walk, objects, found, request, &known);
     let moved = known.keys().any(|object| {
-        let frame = |nodes: &snapshot::Known| nodes.get(object).map(|node| node.frame);
+        let frame = |nodes: &reading::Known| nodes.get(object).map(|node| node.frame);
         frame(&reading.known).is_some_and(|now| frame(&before) != Some(now))
     });
     (reading.in_time && !moved).then_some((snapshot, reading))
@@ -117,7 +118,7 @@ fn dirty(app: &App, objects: &Objects, changes: Vec<Change>) -> Option<Dirty> {
 
 /// The children of an object as it tells them now; those that are new are read with what lies below them.
 fn children(walk: &mut Walk<'_>, objects: &mut Objects, parent: usize, reply: &Reply) -> Option<Vec<usize>> {
-    let references = collect::references(reply.as_ref().ok()?);
+    let references = objects::references(reply.as_ref().ok()?);
     let above = objects.all[parent].object.clone();
     let told: Vec<ObjectRef> = references.iter().map(|(bus, path)| above.named(bus, path)).collect();
     let unknown: Vec<ObjectRef> =

@@ -6,10 +6,10 @@ use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
 
 use super::ask::PROPERTIES;
-use super::dbus::{Call, CallError, Connection, Message, Writer};
 use super::events::Events;
 use super::limit::Limit;
 use crate::AxError;
+use crate::platform::dbus::{Call, CallError, Connection, Message, Writer};
 
 /// Event classes that are registered for: without a registration, applications answer no bulk read and send no event.
 const EVENTS: [&str; 4] = ["object:", "window:", "focus:", "document:"];

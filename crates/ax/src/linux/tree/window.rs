@@ -2,11 +2,11 @@
 
 use desktop::Rect;
 
-use super::application::Toolkit;
-use super::ask::{self, Ask, ObjectRef};
-use super::collect::Objects;
+use super::objects::Objects;
 use super::walk::Walk;
 use crate::SnapshotRequest;
+use crate::platform::bus::ask::{self, Ask, ObjectRef};
+use crate::platform::bus::toolkit::Toolkit;
 use crate::state::State;
 
 /// Most top-level objects that are compared.

@@ -3,15 +3,14 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use super::ask::{self, Ask, Reply};
-use super::snapshot::Snapshot;
-use super::walk::Walk;
+use crate::AxError;
 use crate::elements::string;
+use crate::platform::bus::ask::{self, Ask, Reply};
+use crate::platform::bus::attributes::attributes;
+use crate::platform::snapshot::Snapshot;
+use crate::platform::tree::walk::Walk;
+use crate::state::State;
 use crate::tree::Node;
-use crate::{AxError, state::State};
-
-/// Most attributes of one object.
-const MAX_ATTRIBUTES: usize = 64;
 
 impl Snapshot {
     /// The shown objects of the web pages in the window as the text of a JSON array, parents before children: role, label,
@@ -33,7 +32,7 @@ impl Snapshot {
         let mut walk = Walk::until(&self.app, deadline);
         let replies = walk.ask_all(&asks);
         if walk.timed_out {
-            return Err(self.app.failure(&super::dbus::CallError::TimedOut, timeout));
+            return Err(self.app.failure(&crate::platform::dbus::CallError::TimedOut, timeout));
         }
         let mut out = String::from("[");
         for (position, (at, replies)) in members.iter().zip(replies.chunks(2)).enumerate() {
@@ -91,21 +90,4 @@ fn member(out: &mut String, node: &Node, parent: Option<usize>, replies: &[Reply
         format!("{{\"x\":{},\"y\":{},\"w\":{},\"h\":{}}}", frame.x, frame.y, frame.width, frame.height)
     });
     let _ = write!(out, "}},\"frame\":{}}}", optional(frame));
-}
-
-/// Names and values in a reply of type `a{ss}`.
-pub fn attributes(reply: &Reply) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    let Some(mut reader) = reply.as_ref().ok().and_then(|reply| reply.expect("a{ss}").ok()) else {
-        return found;
-    };
-    let Ok(end) = reader.array(8) else { return found };
-    while reader.position() < end && found.len() < MAX_ATTRIBUTES {
-        let name = reader.align(8).and_then(|()| reader.string());
-        let (Ok(name), Ok(value)) = (name, reader.string()) else { break };
-        if !found.iter().any(|(known, _)| known == name) {
-            found.push((name.to_owned(), value.to_owned()));
-        }
-    }
-    found
 }

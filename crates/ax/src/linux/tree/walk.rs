@@ -8,12 +8,13 @@ use std::time::Instant;
 
 use desktop::Rect;
 
-use super::application::{App, Toolkit};
-use super::ask::{self, Ask, ObjectRef, Reply};
-use super::collect::{self, Objects, Raw};
-use super::dbus::CallError;
-use super::limit::Limit;
+use super::objects::{self, Objects, Raw};
 use super::view::{self, View};
+use crate::platform::bus::application::App;
+use crate::platform::bus::ask::{self, Ask, ObjectRef, Reply};
+use crate::platform::bus::limit::Limit;
+use crate::platform::bus::toolkit::Toolkit;
+use crate::platform::dbus::CallError;
 use crate::role::Role;
 use crate::state::{State, States};
 use crate::tree::Abilities;
@@ -217,9 +218,9 @@ impl Walk<'_> {
                 let parent = &objects.all[*position].object;
                 let references = replies[span].iter().flatten();
                 references
-                    .flat_map(|reply| match collect::single(reply) {
+                    .flat_map(|reply| match objects::single(reply) {
                         Some(one) => vec![one],
-                        None => collect::references(reply),
+                        None => objects::references(reply),
                     })
                     .map(|(bus, path)| parent.named(&bus, &path))
                     .collect()
@@ -405,7 +406,7 @@ impl Walk<'_> {
             })
             .collect();
         let mut hit: Vec<(String, String)> =
-            self.ask_all(&asks).iter().flatten().filter_map(collect::single).collect();
+            self.ask_all(&asks).iter().flatten().filter_map(objects::single).collect();
         hit.sort();
         hit.dedup();
         let asks: Vec<Ask> = hit
@@ -460,7 +461,7 @@ fn next_level(objects: &Objects, level: &[usize], visited: &mut HashSet<usize>) 
 
 fn raw((object, states): &(&ObjectRef, States), replies: &[Reply]) -> Option<Raw> {
     let interfaces = replies[1].as_ref().ok().and_then(|reply| reply.expect("as").ok());
-    let abilities = interfaces.and_then(|mut reader| collect::abilities(&mut reader).ok());
+    let abilities = interfaces.and_then(|mut reader| objects::abilities(&mut reader).ok());
     Some(Raw {
         object: (*object).clone(),
         parent: None,

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::dbus::Message;
+use crate::platform::dbus::Message;
 
 /// What an application last said of its focus and of its caret.
 #[derive(Default)]

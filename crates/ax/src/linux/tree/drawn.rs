@@ -3,12 +3,12 @@
 
 use desktop::Rect;
 
-use super::application::{App, Toolkit};
-use super::ask::{self, Ask};
-use super::collect::Raw;
-use super::page;
-use super::snapshot::Place;
+use super::objects::{Raw, Source};
 use super::walk::Walk;
+use crate::platform::bus::application::App;
+use crate::platform::bus::ask::{self, Ask};
+use crate::platform::bus::attributes::attributes;
+use crate::platform::bus::toolkit::Toolkit;
 use crate::state::State;
 use crate::tree::{Node, Tree};
 
@@ -31,7 +31,7 @@ pub fn is_cell(tree: &Tree, position: usize) -> bool {
 
 /// Finds how far the nodes of drawn windows are from where they say, by where GTK says that such a window begins.
 /// Widgets of GTK inside know their place.
-pub fn find_shifts(walk: &mut Walk<'_>, tree: &Tree, places: &mut [Place]) {
+pub fn find_shifts(walk: &mut Walk<'_>, tree: &Tree, places: &mut [Source]) {
     if walk.app.toolkit != Toolkit::Gtk3 {
         return;
     }
@@ -66,7 +66,7 @@ pub fn find_shifts(walk: &mut Walk<'_>, tree: &Tree, places: &mut [Place]) {
         .collect();
     let mut is_widget = vec![false; tree.nodes.len()];
     for (at, reply) in candidates.iter().zip(walk.ask_all(&asks)) {
-        is_widget[*at] = page::attributes(&reply).iter().any(|(name, _)| name == "toolkit");
+        is_widget[*at] = attributes(&reply).iter().any(|(name, _)| name == "toolkit");
     }
     for (at, node) in tree.nodes.iter().enumerate() {
         if let Some(parent) = node.parent.filter(|_| !is_widget[at] && !is_drawn(node.role.name())) {

@@ -2,12 +2,14 @@
 
 use desktop::Rect;
 
-use super::application::{App, Toolkit};
-use super::ask::{self, Ask, ObjectRef, Reply};
-use super::dbus::Message;
-use super::remembered::ActionNames;
-use super::{collect, walk::Walk};
+use super::objects;
+use super::walk::Walk;
 use crate::action;
+use crate::platform::bus::action_names::ActionNames;
+use crate::platform::bus::application::App;
+use crate::platform::bus::ask::{self, Ask, ObjectRef, Reply};
+use crate::platform::bus::toolkit::Toolkit;
+use crate::platform::dbus::Message;
 use crate::role::Role;
 use crate::tree::{Abilities, Node};
 
@@ -246,7 +248,7 @@ fn take(target: &mut Target<'_>, want: Want, reply: &Reply, origin: (i32, i32)) 
             }
         }
         Want::Inside | Want::Chosen => {
-            let found = reply.as_ref().ok().and_then(collect::single);
+            let found = reply.as_ref().ok().and_then(objects::single);
             target.within = found.map(|(bus, path)| target.object.named(&bus, &path));
         }
         Want::ChosenName => {
@@ -299,7 +301,7 @@ fn labels(object: &ObjectRef, reply: &Message) -> Vec<ObjectRef> {
         let relation = reader.align(8).and_then(|()| reader.u32());
         let (Ok(relation), Ok(inner)) = (relation, reader.array(8)) else { break };
         while reader.position() < inner {
-            let Ok((bus, path)) = collect::reference(&mut reader) else { return found };
+            let Ok((bus, path)) = objects::reference(&mut reader) else { return found };
             if relation == LABELLED_BY {
                 found.push(object.named(bus, path));
             }

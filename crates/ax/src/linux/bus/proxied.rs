@@ -20,9 +20,9 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open}
 
 use super::application::through;
 use super::ask::{self, Ask, ObjectRef};
-use super::collect;
-use super::dbus::{Call, Connection};
 use super::limit::Limit;
+use crate::platform::dbus::{Call, Connection};
+use crate::platform::tree::objects;
 
 /// Name of the proxy's process (proc(5), `comm`).
 const PROXY: &str = "xdg-dbus-proxy";
@@ -65,7 +65,7 @@ fn listens(pid: u32, address: &str, name: &str, limit: &Limit) -> bool {
         signature: "",
         body: &[],
     };
-    let said = socket.call(call, &limit).ok().and_then(|reply| collect::single(&reply));
+    let said = socket.call(call, &limit).ok().and_then(|reply| objects::single(&reply));
     said.is_some_and(|(bus, _)| bus == name)
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::application::App;
-use super::ask::{self, NULL, ObjectRef};
-use super::dbus::{Malformed, Message, Reader};
+use crate::platform::bus::application::App;
+use crate::platform::bus::ask::{self, NULL, ObjectRef};
+use crate::platform::dbus::{Malformed, Message, Reader};
 use crate::role::Role;
 use crate::state::States;
 use crate::tree::Abilities;
@@ -43,6 +43,19 @@ pub struct Raw {
     pub role: Role,
     /// Its states.
     pub states: States,
+}
+
+/// Where a node of the tree comes from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its object.
+    pub object: ObjectRef,
+    /// Its parent's object, and its position there.
+    pub parent: Option<(ObjectRef, i32)>,
+    /// True when it has children, shown or not.
+    pub has_children: bool,
+    /// From where the application says that it is to where it is.
+    pub shift: (i32, i32),
 }
 
 /// The objects read so far.

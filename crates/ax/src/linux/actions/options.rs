@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use super::application::{App, Toolkit};
-use super::ask::{self, Ask, ObjectRef, Reply};
-use super::collect;
-use super::dbus::CallError;
-use super::detail;
+use crate::platform::bus::application::App;
+use crate::platform::bus::ask::{self, Ask, ObjectRef, Reply};
+use crate::platform::bus::toolkit::Toolkit;
+use crate::platform::dbus::CallError;
+use crate::platform::tree::{detail, objects};
 use crate::role::Role;
 use crate::state::{State, States};
 use crate::value;
@@ -140,7 +140,7 @@ pub fn children(
     let calls: Vec<Ask> = asks.iter().map(|(_, call)| call.clone()).collect();
     let mut found: Vec<(usize, i32, ObjectRef)> = Vec::new();
     for ((at, _), reply) in asks.iter().zip(all(app, &calls, deadline)?) {
-        let references = reply.as_ref().map(collect::references).unwrap_or_default();
+        let references = reply.as_ref().map(objects::references).unwrap_or_default();
         let places = (0..).zip(&references);
         found.extend(places.map(|(place, (bus, path))| (*at, place, parents[*at].named(bus, path))));
     }
