@@ -10,7 +10,8 @@ mod platform;
 
 pub use clip::Clip;
 pub use error::DesktopError;
-pub use platform::{Desktop, x11};
+pub use platform::Desktop;
+pub use platform::x11::connection as x11;
 pub use types::{
     App, Frame, FrameExtents, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Window,
     WindowKind, WindowManager, WindowState,

@@ -9,8 +9,11 @@ use crate::{
     Window, WindowManager, WindowState,
 };
 
-/// Connections to an X server: none is made here.
-pub mod x11 {}
+/// The X server: there is none here.
+pub mod x11 {
+    /// Connections to an X server: none is made here.
+    pub mod connection {}
+}
 
 /// A display that cannot be opened here.
 pub struct Desktop {

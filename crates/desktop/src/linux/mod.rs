@@ -1,32 +1,7 @@
 //! Linux: the X server as the display, `/proc` as the processes.
 
-mod apps;
-mod catalog;
-mod clipboard;
-mod entry;
-mod events;
-mod exec;
-mod family;
-mod focus;
-mod hush;
-mod identity;
-mod invocation;
-mod kill;
-mod launch;
-mod link;
-mod listing;
-mod mirror;
-mod placing;
-mod plan;
-mod process;
-mod profile;
-mod properties;
-mod spawn;
-mod stacking;
-mod start;
-mod states;
-mod text;
-mod wallpaper;
+mod applications;
+mod processes;
 pub mod x11;
 
 use std::sync::{Arc, Mutex};
@@ -38,12 +13,12 @@ use x11rb::protocol::randr::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
 use crate::{App, Clip, DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
-use catalog::{Catalog, Shelf};
-use clipboard::Clipboard;
-use events::Inbox;
-use identity::{Identities, Identity};
-use link::{Link, lock};
-use mirror::Mirror;
+use applications::catalog::{Catalog, Shelf};
+use applications::identity::{Identities, Identity};
+use x11::clipboard::Clipboard;
+use x11::events::Inbox;
+use x11::link::{Link, lock};
+use x11::window_cache::Mirror;
 
 /// An open display, its windows kept up to date by events; shared through its [`Arc`].
 ///
@@ -144,19 +119,19 @@ impl Desktop {
         let catalog = self.shelf.current();
         let windows = self.listed(&catalog)?;
         let active = self.active_window()?;
-        Ok(apps::list(&catalog, &windows, active))
+        Ok(applications::apps::list(&catalog, &windows, active))
     }
 
     /// The window that has the person's focus: what the window manager says, else the top-level window of the focus.
     pub fn active_window(&self) -> Result<Option<u32>, DesktopError> {
         let (is_managed, active) = self.look(|mirror, _| (mirror.manager.is_some(), mirror.active))?;
-        if is_managed { Ok(active) } else { self.ask("input focus", stacking::focused_top_level) }
+        if is_managed { Ok(active) } else { self.ask("input focus", x11::stacking::focused_top_level) }
     }
 
     /// All mapped children of the root window, bottom to top.
     pub fn stacking(&self) -> Result<Vec<Frame>, DesktopError> {
-        let frames = self.look(|mirror, _| stacking::mapped(mirror))?;
-        self.ask("window shapes", |link| stacking::with_shapes(link, frames))
+        let frames = self.look(|mirror, _| x11::stacking::mapped(mirror))?;
+        self.ask("window shapes", |link| x11::stacking::with_shapes(link, frames))
     }
 
     /// The window manager, when one runs.
@@ -211,7 +186,7 @@ impl Desktop {
     fn listed(&self, catalog: &Arc<Catalog>) -> Result<Vec<(Window, Identity)>, DesktopError> {
         self.look(|mirror, link| {
             let mut identities = lock(&self.identities);
-            listing::windows(mirror, link, |properties| identities.of_window(catalog, properties))
+            x11::listing::windows(mirror, link, |properties| identities.of_window(catalog, properties))
         })
     }
 

@@ -8,8 +8,9 @@ use x11rb::errors::ReplyError;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask, StackMode};
 
 use super::link::Link;
-use super::mirror::Mirror;
-use super::{Desktop, stacking};
+use super::stacking;
+use super::window_cache::Mirror;
+use crate::platform::Desktop;
 use crate::{DesktopError, WindowKind};
 
 /// How long nothing must happen on the display until a launch counts as over.

@@ -8,8 +8,8 @@ use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass};
 
-use super::super::x11::{self, XConnection};
 use crate::DesktopError;
+use crate::platform::x11::connection::{self, XConnection};
 
 x11rb::atom_manager! {
     /// Selections, targets and types.
@@ -45,8 +45,8 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) fn open(display: &str) -> Result<Self, DesktopError> {
         let unavailable = |reason| DesktopError::DisplayUnavailable { display: display.to_owned(), reason };
-        let (conn, screen) =
-            x11::connect(Some(display)).map_err(|error: ConnectError| unavailable(error.to_string()))?;
+        let (conn, screen) = connection::connect(Some(display))
+            .map_err(|error: ConnectError| unavailable(error.to_string()))?;
         let root = conn.setup().roots[screen].root;
         let prepare = || -> Result<_, ReplyOrIdError> {
             let names = Names::new(&conn)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::process::base;
+use crate::platform::processes::process::base;
 
 /// Programs that become the one named behind them.
 const WRAPPERS: [&str; 10] = [

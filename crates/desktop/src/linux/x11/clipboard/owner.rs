@@ -14,9 +14,9 @@ use x11rb::protocol::xproto::{
 use x11rb::wrapper::ConnectionExt as _;
 use x11rb::{CURRENT_TIME, NONE};
 
-use super::super::link::lock;
 use super::peer::{Names, PATIENCE, Peer};
 use crate::clip::{copied_files, uri_list};
+use crate::platform::x11::link::lock;
 use crate::{Clip, DesktopError};
 
 /// Bytes that go at once; more are sent in pieces (ICCCM 2.7.2, INCR).

@@ -5,7 +5,7 @@ use x11rb::protocol::shape::{ConnectionExt as _, SK};
 use x11rb::protocol::xproto::{ConnectionExt as _, Rectangle};
 
 use super::link::{Link, optional};
-use super::mirror::Mirror;
+use super::window_cache::Mirror;
 use crate::{Frame, Rect};
 
 /// Mapped root children, bottom to top, their shapes not yet asked for.

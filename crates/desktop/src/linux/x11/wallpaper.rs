@@ -15,10 +15,10 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
-use super::Desktop;
 use super::link::Link;
 use super::properties::{numbers, property_of};
 use crate::DesktopError;
+use crate::platform::Desktop;
 
 /// Bytes of a pixel of a picture, and of the screens that are served.
 const PIXEL: usize = 4;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::catalog::Catalog;
 use super::entry::Entry;
+use super::exec;
 use super::invocation::{Invocation, is_interpreter};
-use super::process::base;
-use super::properties::Properties;
-use super::{exec, process};
+use crate::platform::processes::process::{self, base};
+use crate::platform::x11::properties::Properties;
 
 /// An application, with or without a desktop file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use x11rb::protocol::xproto::{
     ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass,
 };
 
-use super::x11::{self, XConnection};
+use super::connection::{self, XConnection};
 use crate::DesktopError;
 
 x11rb::atom_manager! {
@@ -73,7 +73,7 @@ impl Link {
             return Err(unavailable("DISPLAY is not set".to_owned()));
         }
         let (conn, screen) =
-            x11::connect(Some(&name)).map_err(|error: ConnectError| unavailable(error.to_string()))?;
+            connection::connect(Some(&name)).map_err(|error: ConnectError| unavailable(error.to_string()))?;
         let root = conn.setup().roots[screen].root;
         let prepared = prepare(&conn, root).map_err(|error| unavailable(error.to_string()))?;
         let (own, atoms, names_processes) = prepared;

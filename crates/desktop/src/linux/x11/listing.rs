@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use x11rb::protocol::xproto::Window as Xid;
 
-use super::identity::Identity;
 use super::link::Link;
-use super::mirror::{Mirror, Node};
 use super::properties::Properties;
+use super::window_cache::{Mirror, Node};
+use crate::platform::applications::identity::Identity;
 use crate::{Window, WindowKind};
 
 /// `_NET_WM_DESKTOP` of a window that is on every workspace (EWMH).

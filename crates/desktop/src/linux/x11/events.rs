@@ -10,9 +10,9 @@ use x11rb::errors::ReplyError;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask};
 
-use super::hush::Hush;
+use super::connection::{ANSWER_LIMIT, silence};
 use super::link::{Link, lock};
-use super::x11::{ANSWER_LIMIT, silence};
+use super::startup_focus::Hush;
 use crate::DesktopError;
 
 /// What changed on one window since it was last read.

@@ -1,7 +1,8 @@
 //! Starting an application as a person does.
 
 use super::spawn::spawn;
-use super::{Desktop, plan, profile};
+use super::{plan, profile};
+use crate::platform::Desktop;
 use crate::{DesktopError, LaunchOptions};
 
 impl Desktop {

@@ -6,9 +6,9 @@ mod read;
 
 use std::sync::{Arc, Mutex};
 
+use super::clipboard::owner::Owner;
 use super::link::lock;
 use crate::{Clip, DesktopError};
-use owner::Owner;
 
 /// The clipboard of one display; opened by the first write.
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl Kept {
 
 impl Clipboard {
     pub(crate) fn read(&self, display: &str) -> Result<Clip, DesktopError> {
-        read::read(display)
+        super::clipboard::read::read(display)
     }
 
     pub(crate) fn write(&self, display: &str, clip: &Clip) -> Result<(), DesktopError> {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::entry::{Entry, Reader, languages};
-use super::link::lock;
+use crate::platform::x11::link::lock;
 
 /// How long the window list trusts the catalog without looking at the folders.
 const TRUST: Duration = Duration::from_secs(1);

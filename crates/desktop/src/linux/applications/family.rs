@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::process::base;
+use crate::platform::processes::process::base;
 
 /// Programs that share their switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::focus::Focus;
-use super::hush::Hush;
-use super::identity::Identity;
 use super::spawn::{Started, spawn, startup_id};
-use super::{Desktop, plan, process, profile};
+use super::{plan, process, profile};
+use crate::platform::Desktop;
+use crate::platform::applications::identity::Identity;
+use crate::platform::x11::focus::Focus;
+use crate::platform::x11::startup_focus::Hush;
 use crate::{DesktopError, LaunchOptions, Launched, Window, WindowKind};
 
 /// How long a first window is awaited unless the caller says otherwise.

@@ -5,9 +5,10 @@ use x11rb::errors::{ConnectionError, ReplyError};
 use x11rb::protocol::res::{self, ClientIdMask, ClientIdSpec, QueryClientIdsReply};
 use x11rb::protocol::xproto::{Atom, AtomEnum, ConnectionExt as _, GetPropertyReply, Window};
 
+use super::connection::XConnection;
 use super::link::{Atoms, Link, optional};
-use super::x11::XConnection;
-use super::{process, text};
+use super::text;
+use crate::platform::processes::process;
 
 /// What a window says about itself.
 #[derive(Clone, Debug, Default)]

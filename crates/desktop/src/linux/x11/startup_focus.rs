@@ -13,9 +13,9 @@ use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, CreateNotifyEvent, P
 use x11rb::wrapper::ConnectionExt as _;
 
 use super::link::Link;
-use super::process;
 use super::properties::{numbers, property_of};
-use super::spawn::STARTUP_ID;
+use crate::platform::processes::process;
+use crate::platform::processes::spawn::STARTUP_ID;
 
 /// One launch that goes on.
 #[derive(Debug)]

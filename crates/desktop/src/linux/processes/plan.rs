@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::catalog::{Catalog, find_program};
-use super::entry::Entry;
-use super::exec;
-use super::family::Family;
-use super::invocation::Invocation;
 use super::process::base;
+use crate::platform::applications::catalog::{Catalog, find_program};
+use crate::platform::applications::entry::Entry;
+use crate::platform::applications::exec;
+use crate::platform::applications::family::Family;
+use crate::platform::applications::invocation::Invocation;
 use crate::{DesktopError, LaunchOptions};
 
 /// A command, and whose it is.

@@ -6,9 +6,9 @@ use x11rb::CURRENT_TIME;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask, Window as Xid};
 
-use super::Desktop;
 use super::focus::tell_manager;
 use super::properties::{numbers, property_of};
+use crate::platform::Desktop;
 use crate::{DesktopError, FrameExtents, WindowState};
 
 /// How long the window manager may take for what it is asked.

@@ -10,9 +10,10 @@ use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
-use super::properties::{self, property_of};
-use super::{Desktop, process};
+use super::process;
 use crate::DesktopError;
+use crate::platform::Desktop;
+use crate::platform::x11::properties::{self, property_of};
 
 /// How long the kernel may take to end a process; one in an uninterruptible read takes longer.
 const LIMIT: Duration = Duration::from_secs(5);

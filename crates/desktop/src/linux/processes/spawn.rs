@@ -6,9 +6,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::link::lock;
 use super::plan::Plan;
 use super::profile;
+use crate::platform::x11::link::lock;
 
 /// A program that was started.
 pub(crate) struct Started {

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use x11rb::protocol::xproto::Window as Xid;
 
-use super::Desktop;
 use super::focus::tell_manager;
+use crate::platform::Desktop;
 use crate::{DesktopError, Frame, Placement, Rect, Window};
 
 /// How long the window manager may take for what it is asked.

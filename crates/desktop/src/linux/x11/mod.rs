@@ -1,0 +1,16 @@
+//! The X server: its connection, windows, focus, clipboard and events.
+
+pub mod clipboard;
+pub mod connection;
+pub mod events;
+pub mod focus;
+pub mod link;
+pub mod listing;
+pub mod placing;
+pub mod properties;
+pub mod stacking;
+pub mod startup_focus;
+pub mod states;
+pub mod text;
+pub mod wallpaper;
+pub mod window_cache;
