@@ -3,7 +3,7 @@
 use capture::CaptureError;
 use desktop::Rect;
 
-use crate::encoder::{MOST_SIDE, Settings};
+use crate::pictures::settings::{MOST_SIDE, Settings};
 
 /// A failure of this crate; [`VideoError::code`] is stable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

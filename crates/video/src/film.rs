@@ -9,9 +9,10 @@ use std::time::{Duration, Instant, SystemTime};
 use capture::Footage;
 
 use crate::VideoError;
-use crate::encoder::{Encoder, Settings};
 use crate::mp4::Movie;
-use crate::tiles::tiles;
+use crate::pictures::encoder::Encoder;
+use crate::pictures::settings::Settings;
+use crate::pictures::tiles::tiles;
 
 /// How a film is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

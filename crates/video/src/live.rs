@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use capture::Footage;
 
 use crate::VideoError;
-use crate::encoder::{Encoder, Settings};
 use crate::film::{FilmOptions, look};
 use crate::mp4::{LiveStart, Stream};
 use crate::pace::{HoldBack, Pace};
+use crate::pictures::encoder::Encoder;
+use crate::pictures::settings::Settings;
 
 /// How long the screen is left alone before it is looked at again, once the next picture may be taken.
 const GLANCE: Duration = Duration::from_millis(8);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::thrift::Terms;
+use crate::pictures::thrift::Terms;
 
 /// Bytes a second that are held while much moves.
 const RATE: f64 = 90_000.0;

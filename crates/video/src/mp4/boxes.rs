@@ -1,6 +1,6 @@
 //! The boxes of an MP4 file (ISO/IEC 14496-12; 14496-15 for `avc1` and `avcC`).
 
-use crate::encoder::Encoder;
+use crate::pictures::encoder::Encoder;
 
 /// Ticks that a picture lasts; a second has [`Track::scale`].
 pub(crate) const TICKS: u32 = 1000;

@@ -8,11 +8,11 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::VideoError;
-use crate::encoder::{Encoder, Picture};
-pub use stream::LiveStart;
-pub(crate) use stream::Stream;
+pub use crate::mp4::stream::LiveStart;
+pub(crate) use crate::mp4::stream::Stream;
+use crate::pictures::encoder::{Encoder, Picture};
 
-use boxes::{Index, TICKS, Track, beginning, fragment, large_mdat};
+use crate::mp4::boxes::{Index, TICKS, Track, beginning, fragment, large_mdat};
 
 /// A film's file while it is made.
 ///

@@ -1,7 +1,7 @@
 //! An MP4 without an end, a fragment for each picture, as players take it from a connection.
 
-use super::boxes::{TICKS, Track, beginning, fragment};
-use crate::encoder::{Encoder, Picture};
+use crate::mp4::boxes::{TICKS, Track, beginning, fragment};
+use crate::pictures::encoder::{Encoder, Picture};
 
 /// The beginning of a stream, before its first fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Prediction from the neighbours in the same picture (ITU-T H.264, 8.3).
 
-use crate::planes::Plane;
+use crate::h264::planes::Plane;
 
 /// Which neighbouring macroblocks there are in the slice.
 #[derive(Clone, Copy)]

@@ -1,11 +1,11 @@
 //! What a prediction lacks: its levels, what a decoder makes of them, and their bits (ITU-T H.264, 7.3.5.3).
 
-use crate::bits::Bits;
-use crate::cavlc::{Context, residual};
-use crate::cells::{Cell, Cells};
-use crate::inter::differ;
-use crate::planes::Samples;
-use crate::transform::{Block, Quantiser, SCAN, forward, inverse};
+use crate::h264::bits::Bits;
+use crate::h264::cavlc::{Context, residual};
+use crate::h264::cells::{Cell, Cells};
+use crate::h264::inter::differ;
+use crate::h264::planes::Samples;
+use crate::h264::transform::{Block, Quantiser, SCAN, forward, inverse};
 
 /// Raster places of the luma blocks in the order in which they are coded (figure 6-10).
 pub(crate) const ORDER: [usize; 16] = [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15];

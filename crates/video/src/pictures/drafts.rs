@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cells::Vector;
+use crate::h264::cells::Vector;
 
 /// How each macroblock is shown.
 pub(crate) struct Drafts {

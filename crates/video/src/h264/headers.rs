@@ -1,6 +1,6 @@
 //! Parameter sets and slice headers (ITU-T H.264, 7.3.2, 7.3.3 and annex E).
 
-use crate::bits::Bits;
+use crate::h264::bits::Bits;
 
 /// What a film is, for its headers.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +85,7 @@ impl Format {
         finished(&mut bits, SEQUENCE)
     }
 
-    /// `vui_parameters`: colours as [`crate::colour`] makes them, a constant rate, nothing out of order.
+    /// `vui_parameters`: colours as [`crate::pictures::colour`] makes them, a constant rate, nothing out of order.
     fn usability(&self, bits: &mut Bits) {
         // Square samples.
         bits.flag(true);

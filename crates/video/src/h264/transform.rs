@@ -1,6 +1,6 @@
 //! Transform and quantisation of residuals (ITU-T H.264, 8.5).
 
-use crate::cavlc::MOST_LEVEL;
+use crate::h264::cavlc::MOST_LEVEL;
 
 /// Sixteen values in raster order.
 pub(crate) type Block = [i32; 16];

@@ -1,6 +1,6 @@
 //! BGRX pixels to luma and chroma: BT.709, limited range, chroma in the middle of its four pixels.
 
-use crate::planes::Planes;
+use crate::h264::planes::Planes;
 use crate::platform::widest;
 
 /// Parts of 2^16 that blue, green and red have in luma; together they span 16 to 235.

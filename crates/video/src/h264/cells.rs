@@ -1,8 +1,8 @@
 //! What is remembered of the macroblocks of a picture for those that come after them: how they are predicted, and how many
 //! coefficients their blocks have.
 
-use crate::cavlc::Context;
-use crate::intra::{Around, MEAN};
+use crate::h264::cavlc::Context;
+use crate::h264::intra::{Around, MEAN};
 
 /// A motion vector in whole luma samples.
 pub(crate) type Vector = (i32, i32);

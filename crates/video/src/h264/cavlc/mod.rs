@@ -2,8 +2,8 @@
 
 mod tables;
 
-use crate::bits::Bits;
-use tables::{RUNS, TOKENS, TOKENS_CHROMA, Word, ZEROS, ZEROS_CHROMA};
+use crate::h264::bits::Bits;
+use crate::h264::cavlc::tables::{RUNS, TOKENS, TOKENS_CHROMA, Word, ZEROS, ZEROS_CHROMA};
 
 /// The largest magnitude of a level that has a code in this profile, with a margin.
 pub(crate) const MOST_LEVEL: i32 = 2000;

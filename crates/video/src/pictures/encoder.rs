@@ -5,20 +5,18 @@ use std::time::Duration;
 use desktop::Rect;
 
 use crate::VideoError;
-use crate::bits::Bits;
-use crate::cells::Cells;
-use crate::colour::Pixels;
-use crate::drafts::Drafts;
-use crate::headers::{Format, Slice};
-use crate::macroblock::Desk;
-use crate::next::{Task, Work};
-use crate::planes::Planes;
-use crate::quality::Qualities;
-use crate::scroll::Search;
-use crate::thrift::{Terms, Thrift};
-
-/// The largest side of a picture.
-pub const MOST_SIDE: u32 = 8192;
+use crate::h264::bits::Bits;
+use crate::h264::cells::Cells;
+use crate::h264::headers::{Format, Slice};
+use crate::h264::macroblock::Desk;
+use crate::h264::planes::Planes;
+use crate::h264::quality::Qualities;
+use crate::pictures::colour::Pixels;
+use crate::pictures::drafts::Drafts;
+use crate::pictures::next::{Task, Work};
+use crate::pictures::scroll::Search;
+use crate::pictures::settings::{MOST_SIDE, Settings};
+use crate::pictures::thrift::{Terms, Thrift};
 
 /// Rows of macroblocks in a slice of a picture that needs no other.
 const SLICE_ROWS: usize = 4;
@@ -28,19 +26,6 @@ const REFRESH_SECONDS: (u32, u32) = (10, 30);
 
 /// Bytes after which a picture that needs no other is due on terms; those who look on are given one when they come.
 const REFRESH_BYTES: usize = 8 << 20;
-
-/// What a film looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Width of what is filmed, in pixels, from 1 to [`MOST_SIDE`]; an odd one is filmed with its last column twice.
-    pub width: u32,
-    /// Height of what is filmed, in pixels, from 1 to [`MOST_SIDE`]; an odd one is filmed with its last row twice.
-    pub height: u32,
-    /// Pictures a second, from 1 to 60.
-    pub fps: u32,
-    /// The quantiser, from 12 (large and fine) to 40 (small and coarse).
-    pub qp: u8,
-}
 
 /// One encoded picture.
 #[derive(Clone, Copy, Debug)]
@@ -259,7 +244,7 @@ impl Encoder {
     /// The last picture as a decoder shows it.
     pub fn shown(&self) -> Shown {
         let (width, height) = (self.format.width as usize, self.format.height as usize);
-        let cut = |plane: &crate::planes::Plane, width: usize, height: usize| {
+        let cut = |plane: &crate::h264::planes::Plane, width: usize, height: usize| {
             (0..height).flat_map(|y| plane.row(0, y)[..width].to_vec()).collect::<Vec<u8>>()
         };
         let [blue, red] = &self.shown.chroma;

@@ -1,6 +1,6 @@
 //! The quantisers between which a film chooses.
 
-use crate::transform::{Quantiser, chroma_qp};
+use crate::h264::transform::{Quantiser, chroma_qp};
 
 /// The quantiser of the coarsest macroblocks that the standard knows.
 pub(crate) const COARSEST: u8 = 51;

@@ -1,7 +1,7 @@
 //! Prediction from the picture before, moved by whole luma samples (ITU-T H.264, 8.4.2.2).
 
-use crate::cells::Vector;
-use crate::planes::{Plane, Planes, Samples};
+use crate::h264::cells::Vector;
+use crate::h264::planes::{Plane, Planes, Samples};
 
 /// A macroblock of the picture before, moved; it lies inside that picture.
 pub(crate) fn predict(reference: &Planes, index: usize, vector: Vector) -> Samples {

@@ -1,11 +1,11 @@
 //! The macroblocks of a picture that goes on from the one before: what is to be done with each, and doing it.
 
-use crate::cells::Vector;
-use crate::copies;
-use crate::drafts::Drafts;
-use crate::macroblock::Desk;
-use crate::planes::Planes;
-use crate::thrift::Thrift;
+use crate::h264::cells::Vector;
+use crate::h264::macroblock::Desk;
+use crate::h264::planes::Planes;
+use crate::pictures::copies;
+use crate::pictures::drafts::Drafts;
+use crate::pictures::thrift::Thrift;
 
 /// A macroblock that is not the same as before.
 pub(crate) struct Task {

@@ -1,7 +1,7 @@
 //! Finds by which vectors parts of a picture moved: scrolling, and windows that are dragged.
 
-use crate::cells::Vector;
-use crate::planes::{Plane, Planes};
+use crate::h264::cells::Vector;
+use crate::h264::planes::{Plane, Planes};
 
 /// Spots of the new picture that are looked for in the old one, at most.
 const MOST_SPOTS: usize = 96;

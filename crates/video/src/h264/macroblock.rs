@@ -1,12 +1,12 @@
 //! One macroblock: how it is predicted, and its bits (ITU-T H.264, 7.3.5).
 
-use crate::bits::Bits;
-use crate::cells::{Cell, Cells, Kind, Vector};
-use crate::inter::{differ, predict};
-use crate::intra::{Around, Edges, HORIZONTAL, MEAN, Rim, VERTICAL};
-use crate::planes::{Planes, Samples};
-use crate::quality::{Qualities, Quality, step};
-use crate::residue::{Chroma, Luma, ORDER, block};
+use crate::h264::bits::Bits;
+use crate::h264::cells::{Cell, Cells, Kind, Vector};
+use crate::h264::inter::{differ, predict};
+use crate::h264::intra::{Around, Edges, HORIZONTAL, MEAN, Rim, VERTICAL};
+use crate::h264::planes::{Planes, Samples};
+use crate::h264::quality::{Qualities, Quality, step};
+use crate::h264::residue::{Chroma, Luma, ORDER, block};
 
 /// `coded_block_pattern` by code number for intra and for inter prediction (table 9-4).
 const PATTERNS: [[u8; 2]; 48] = [

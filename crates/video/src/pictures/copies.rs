@@ -1,7 +1,7 @@
 //! Finds where in the picture before a macroblock looks exactly as it does now: letters that were typed before, for one.
 
-use crate::cells::Vector;
-use crate::planes::Planes;
+use crate::h264::cells::Vector;
+use crate::h264::planes::Planes;
 
 /// Samples of a line of a macroblock.
 const LINE: usize = 16;
