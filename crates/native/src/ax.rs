@@ -12,9 +12,9 @@ use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
+use crate::ax::records::{AxApplication, AxRequest};
+use crate::ax::snapshot::AxSnapshot;
 use crate::failure::{Coded, promise};
-use records::{AxApplication, AxRequest};
-use snapshot::AxSnapshot;
 
 impl Coded for AxError {
     fn code(&self) -> &'static str {

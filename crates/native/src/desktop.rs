@@ -1,5 +1,6 @@
 //! The display, its windows and its applications, for JavaScript.
 
+mod clipboard;
 mod records;
 mod windows;
 
@@ -11,8 +12,10 @@ use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
+pub use crate::desktop::records::{
+    App, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Window,
+};
 use crate::failure::promise;
-pub use records::{App, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Window};
 
 /// An open display.
 #[napi]

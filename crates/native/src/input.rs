@@ -1,5 +1,9 @@
 //! Input in the background, for JavaScript.
 
+mod core_devices;
+mod queues;
+mod stop_key;
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -3,24 +3,16 @@
 
 mod ax;
 mod capture;
-mod clipboard;
-mod core_devices;
 mod cursor;
 mod desktop;
 mod disk;
 mod failure;
+mod host;
 mod hypervisor;
 mod input;
-mod landlock;
-mod lock;
-mod memory_file;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
 mod platform;
-mod process;
-mod queues;
-mod sockets;
-mod stop_key;
 mod video;
 
 use napi_derive::napi;

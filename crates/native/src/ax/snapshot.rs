@@ -7,7 +7,7 @@ use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
-use super::records::{AxBeyond, AxChosen, AxElement, AxFound, AxInserted, AxOption, AxPlace, AxWritten};
+use crate::ax::records::{AxBeyond, AxChosen, AxElement, AxFound, AxInserted, AxOption, AxPlace, AxWritten};
 use crate::failure::promise;
 
 /// How long reading one element again, or focusing it, may take.

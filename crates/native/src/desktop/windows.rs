@@ -8,7 +8,7 @@ use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
-use super::{Desktop, Rect};
+use crate::desktop::{Desktop, Rect};
 use crate::failure::promise;
 
 /// What a window is once the window manager has done what it was asked.
