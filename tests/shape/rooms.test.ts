@@ -8,9 +8,11 @@ const most = 16
 /** Lists of like things, one file each. */
 const lists = ['ts/driver/tools', 'ts/cli/commands', 'ts/sdk/interfaces']
 
-test('no folder of a package holds more sources than a reader takes in', () => {
+test('no folder of a package or crate holds more sources than a reader takes in', () => {
   const counts = new Map<string, number>()
-  for (const file of files.filter((each) => /^ts\/.*\.tsx?$/.test(each) && !each.includes('.test.'))) {
+  const isSource = (file: string): boolean =>
+    /^ts\/.*\.tsx?$/.test(file) ? !file.includes('.test.') : /^crates\/[^/]+\/src\/.*\.rs$/.test(file)
+  for (const file of files.filter(isSource)) {
     counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
   }
   const full = [...counts].filter(([folder, count]) => count > most && !lists.includes(folder))
