@@ -61,8 +61,9 @@ test(
     giveAcceleration(folder)
     await giveImage({ home: folder })
     const phases = new Set<string>()
+    const hostile = "a\nEND_OF_VARIABLES\nEND\n$(touch /var/touched)'`touch /var/touched`"
     const source = Image.fromRegistry(image)
-      .env({ GREETING: 'Grüße, "Welt"' })
+      .env({ GREETING: 'Grüße, "Welt"', LINES: hostile })
       .run('echo "$GREETING" >/var/layer')
       .env({ LATER: 'too' })
     const sandbox = await Sandbox.create(source, {
@@ -75,6 +76,7 @@ test(
     expect((await sandbox.shell.run('hostname; cat /var/layer; echo "$GREETING" $LATER')).stdout).toBe(
       'one\nGrüße, "Welt"\nGrüße, "Welt" too\n',
     )
+    expect((await sandbox.shell.run('printf %s "$LINES"; ls /var/touched 2>/dev/null || true')).stdout).toBe(hostile)
     const vm = join(home, 'data/vms/one')
     const pid = Number(readFileSync(join(vm, 'hypervisor.pid'), 'utf8'))
     const { api_key: key } = JSON.parse(readFileSync(join(folder, 'state/sandboxes/keys/one.json'), 'utf8'))

@@ -14,13 +14,16 @@ export const newKey = (): string => randomBytes(32).toString('base64url')
  * User data, a script that a guest with Linux runs once: it starts the server from the disk labelled BACKLOT, now and at each
  * start; what it starts has the variables. Nothing is done where the image starts a server itself.
  */
-export const serverScript = (key: string, variables: Readonly<Record<string, string>>): string => `#!/bin/sh
+export const serverScript = (key: string, variables: Readonly<Record<string, string>>): string => {
+  // No value can have it as a line of its own.
+  const end = `END_${newKey()}`
+  return `#!/bin/sh
 set -e
 [ ! -x /usr/lib/backlot/entry ] || exit 0
 mkdir -p /etc/backlot /opt/backlot
 (umask 077; echo ${key} >${keyPath})
-cat >/etc/backlot/variables <<'END_OF_VARIABLES'
-${exported(variables)}END_OF_VARIABLES
+cat >/etc/backlot/variables <<'${end}'
+${exported(variables)}${end}
 cat >/etc/backlot/serve <<'END'
 #!/bin/sh
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -53,6 +56,7 @@ else
   kill -HUP 1
 fi
 `
+}
 
 const exported = (variables: Readonly<Record<string, string>>): string =>
   Object.entries(variables)
