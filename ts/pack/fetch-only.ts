@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import type { Plugin } from 'rollup'
 import { root } from './workspace.ts'
 
-/** What needs this machine: it is loaded only by Node and Bun. */
+/** Folders of what needs this machine: it is loaded only by Node and Bun. */
+const ofMachine = ['local', 'runtimes/container', 'runtimes/emulator', 'runtimes/qemu', 'runtimes/vmhost']
+
 const needsMachine = (id: string): boolean =>
-  ['ts/sdk/local/', 'ts/sdk/runtimes/container/'].some((folder) => id.startsWith(join(root, folder)))
+  ofMachine.some((folder) => id.startsWith(`${join(root, 'ts/sdk', folder)}/`))
 
 /** Asks whether this is Node: here that is settled, because some runtimes and bundlers imitate a part of it. */
 const question = join(root, 'ts/sdk/node.ts')
