@@ -8,6 +8,7 @@ const behind: Readonly<Record<string, readonly string[]>> = {
   cli: [],
   driver: ['ax', 'capture', 'cursor', 'desktop', 'input', 'video'],
   headless: [],
+  local: [],
   serve: [],
   vmhost: ['qcow2', 'qmp'],
 }

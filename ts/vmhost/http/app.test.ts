@@ -82,6 +82,7 @@ describe('routes', () => {
       '/svc/pull post',
       '/svc/pull/start post',
       '/svc/vms/push post',
+      '/svc/images/import post',
       '/svc/prune post',
       '/svc/vms/{name}/suspend post',
       '/svc/vms/{name}/resume post',
