@@ -18,14 +18,14 @@ use super::devices::parking::park;
 use super::devices::pointer::{self, fake};
 use super::devices::{key_positions, master, sweep};
 use super::gestures::holes::Holes;
-use super::gestures::steps::{Done, Hands, Pauses};
+use super::gestures::steps::{Done, Pauses, StepRunner};
 use super::gestures::target::Target;
-use super::gestures::typing::Typist;
+use super::gestures::typing::KeyTyping;
 use super::gestures::{key_messages, locale};
-use super::new_windows::watcher::Porter;
-use super::person::device_grab::{self, Still};
+use super::new_windows::watcher::Watcher;
+use super::person::device_grab::{self, DeviceGrab};
 use super::person::restore;
-use super::person::state::Witness;
+use super::person::state::PersonState;
 use crate::plan::{self, Step, Stroke};
 use crate::platform::stops::Stops;
 use crate::{
@@ -39,9 +39,9 @@ const HOVER: Duration = Duration::from_secs(10);
 
 /// How long the person's devices are held for a context menu that has not come.
 const MENU: Duration = Duration::from_millis(250);
-const GLANCE: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// A second master pointer and keyboard on a display: one agent's hands, for as long as it lives.
+/// A second master pointer and keyboard on a display: what one agent acts with, for as long as it lives.
 pub struct Agent {
     name: String,
     display: String,
@@ -53,14 +53,14 @@ struct Body {
     link: Link,
     own: Pair,
     person: Pair,
-    porter: RefCell<Porter>,
+    watcher: RefCell<Watcher>,
     /// What is open for a pointer that stayed where it was moved to.
     holes: RefCell<Holes>,
     /// When that is closed, and somebody waits for it.
     leaves: Cell<Option<Instant>>,
-    /// The windows that were told that they have the focus, and not otherwise yet. Between gestures they are the
-    /// porter's.
-    feigned: RefCell<Vec<u32>>,
+    /// The windows that were told that they have the focus, and not otherwise yet. Between gestures the
+    /// watcher has them.
+    pretended: RefCell<Vec<u32>>,
 }
 
 impl Agent {
@@ -90,7 +90,7 @@ impl Agent {
                 Gesture::Key(press) => body.press_key(press, &pauses),
                 Gesture::Text(text) => body.type_text(text, &pauses),
             };
-            body.porter.borrow().take_over(body.feigned.take())?;
+            body.watcher.borrow().take_over(body.pretended.take())?;
             if !body.holes.borrow().is_empty() && body.leaves.replace(Some(Instant::now() + HOVER)).is_none()
             {
                 let body = Arc::downgrade(&self.body);
@@ -120,16 +120,16 @@ impl Agent {
     /// act in another way than by a gesture.
     pub fn begin_action(&self, window_id: u32) -> Result<(), InputError> {
         self.with(|body| {
-            let porter = body.porter.borrow();
-            porter.watch(window_id)?;
-            porter.begin_act(window_id)
+            let watcher = body.watcher.borrow();
+            watcher.watch(window_id)?;
+            watcher.begin_act(window_id)
         })
     }
 
     /// The application has answered: the person's devices are held until it has opened a window or had the time for it,
     /// for which this does not wait.
     pub fn end_action(&self) -> Result<(), InputError> {
-        self.with(|body| body.porter.borrow().end_act())
+        self.with(|body| body.watcher.borrow().end_act())
     }
 
     /// This moment: every later [`Agent::cancel`] reaches a call that was made at it.
@@ -158,9 +158,9 @@ impl Agent {
         self.cancel();
         match self.lock().take() {
             Some(body) => {
-                body.porter.borrow_mut().close();
-                body.feigned.borrow_mut().extend(body.porter.borrow().give_over());
-                let left = body.unfeign(|_| true).and_then(|_| body.leave());
+                body.watcher.borrow_mut().close();
+                body.pretended.borrow_mut().extend(body.watcher.borrow().give_over());
+                let left = body.end_pretence(|_| true).and_then(|_| body.leave());
                 let removed = left.and_then(|()| master::remove(&body.link, body.own.pointer));
                 on_display(&self.display, removed.map(drop))
             }
@@ -222,25 +222,25 @@ impl Body {
         sweep::sweep(&link)?;
         let person = master::person(&link)?;
         let own = master::create(&link)?;
-        let porter = RefCell::new(Porter::open(display, (own, person), link.parking)?);
+        let watcher = RefCell::new(Watcher::open(display, (own, person), link.parking)?);
         Ok(Self {
             link,
             own,
             person,
-            porter,
+            watcher,
             holes: RefCell::default(),
             leaves: Cell::default(),
-            feigned: RefCell::default(),
+            pretended: RefCell::default(),
         })
     }
 
     fn attend(&self, window: u32) -> Result<(), InputError> {
-        let porter = self.porter.borrow();
-        porter.forget_act();
+        let watcher = self.watcher.borrow();
+        watcher.forget_act();
         // From here on it is told when this gesture is over.
-        self.feigned.borrow_mut().extend(porter.give_over());
-        porter.watch(window)?;
-        porter.catch_up(|| Ok(()))
+        self.pretended.borrow_mut().extend(watcher.give_over());
+        watcher.watch(window)?;
+        watcher.catch_up(|| Ok(()))
     }
 
     fn click(&self, click: &Click, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
@@ -274,17 +274,17 @@ impl Body {
         if pauses(Duration::ZERO) {
             return Err(InputError::Halted { window_id: target.window, gesture: "pointer" });
         }
-        let before = Witness::look(&self.link, self.person)?;
-        let mut hands = self.hands(&target, &before, false)?;
-        hands.run(&[Step::Move(at)], pauses)?;
-        let done = hands.stay()?;
+        let before = PersonState::look(&self.link, self.person)?;
+        let mut runner = self.runner(&target, &before, false)?;
+        runner.run(&[Step::Move(at)], pauses)?;
+        let done = runner.stay()?;
         self.measure(&before, &target, done)
     }
 
     fn press_key(&self, press: &KeyPress, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
         if toolkit::reads_messages(&self.link, press.window_id)? {
             let held = self.held(&press.modifiers, press.window_id)?;
-            return self.typist().press(press, &held, pauses);
+            return self.key_typing().press(press, &held, pauses);
         }
         let target = Target::read(&self.link, press.window_id)?;
         let at = self.rest(&target, press.at)?;
@@ -327,7 +327,7 @@ impl Body {
     /// Types until `pauses` says, of the time after each character, that it is stopped.
     fn type_text(&self, text: &Text, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
         if toolkit::reads_messages(&self.link, text.window_id)? {
-            return self.typist().text(text, pauses);
+            return self.key_typing().text(text, pauses);
         }
         let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
         let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
@@ -336,7 +336,7 @@ impl Body {
         locale::check(&self.link, target.window, &text.text)?;
         let plan = Plan::make(&self.link, self.person.keyboard, &keysyms)?
             .ok_or_else(|| refuse(text.text.clone()))?;
-        let before = Witness::look(&self.link, self.person)?;
+        let before = PersonState::look(&self.link, self.person)?;
         let (mut events, mut typed) = (0, 0);
         let mut is_stopped = pauses(Duration::ZERO);
         for batch in &plan.batches {
@@ -345,20 +345,20 @@ impl Body {
             }
             let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
             loan.wait_until_known(target.window)?;
-            let mut hands = self.hands(&target, &before, false)?;
-            hands.run(&[Step::Move(at)], pauses)?;
+            let mut runner = self.runner(&target, &before, false)?;
+            runner.run(&[Step::Move(at)], pauses)?;
             for stroke in &batch.strokes {
                 if is_stopped {
                     break;
                 }
-                hands.run(&plan::press(stroke, &[]), pauses)?;
+                runner.run(&plan::press(stroke, &[]), pauses)?;
                 typed += 1;
-                is_stopped = hands.wait(text.delay, pauses)?;
+                is_stopped = runner.wait(text.delay, pauses)?;
             }
-            let done = hands.finish()?;
+            let done = runner.finish()?;
             events += done.events;
             // An application that hangs is waited for; the person is not to wait with it.
-            drop(done.still);
+            drop(done.device_grab);
             loan.give_back_when_read(target.window)?;
         }
         if typed < keysyms.len() {
@@ -367,8 +367,8 @@ impl Body {
         self.measure(&before, &target, Done { events, ..Done::default() })
     }
 
-    fn typist(&self) -> Typist<'_> {
-        Typist { link: &self.link, own: self.own, person: self.person, porter: &self.porter }
+    fn key_typing(&self) -> KeyTyping<'_> {
+        KeyTyping { link: &self.link, own: self.own, person: self.person, watcher: &self.watcher }
     }
 
     fn gesture(
@@ -382,21 +382,21 @@ impl Body {
         if pauses(Duration::ZERO) {
             return Err(halted());
         }
-        let before = Witness::look(&self.link, self.person)?;
+        let before = PersonState::look(&self.link, self.person)?;
         let activates = steps.iter().any(|step| matches!(step, Step::Button(1..=3, _)));
-        let still = if activates && toolkit::reads_messages(&self.link, target.window)? {
-            Some(self.link.alone(|| Still::hold(&self.link, self.person, &before))?)
+        let device_grab = if activates && toolkit::reads_messages(&self.link, target.window)? {
+            Some(self.link.alone(|| DeviceGrab::hold(&self.link, self.person, &before))?)
         } else {
             None
         };
-        let focus_feigned = activates && key_messages::feign_focus(&self.link, self.person, target.window)?;
-        if focus_feigned && !self.feigned.borrow().contains(&target.window) {
-            self.feigned.borrow_mut().push(target.window);
+        let focus_feigned = activates && key_messages::send_focus_in(&self.link, self.person, target.window)?;
+        if focus_feigned && !self.pretended.borrow().contains(&target.window) {
+            self.pretended.borrow_mut().push(target.window);
         }
-        let mut hands = self.hands(target, &before, hides_keys)?;
-        hands.still = still;
-        let ended = hands.run_out(steps, pauses)?;
-        let done = hands.finish()?;
+        let mut runner = self.runner(target, &before, hides_keys)?;
+        runner.device_grab = device_grab;
+        let ended = runner.run_out(steps, pauses)?;
+        let done = runner.finish()?;
         if !ended {
             return Err(halted());
         }
@@ -404,38 +404,39 @@ impl Body {
         Ok(Delivery { focus_feigned, ..delivery })
     }
 
-    fn hands<'a>(
+    fn runner<'a>(
         &'a self,
         target: &'a Target,
-        before: &'a Witness,
+        before: &'a PersonState,
         hides_keys: bool,
-    ) -> Result<Hands<'a>, InputError> {
+    ) -> Result<StepRunner<'a>, InputError> {
         // What the application took with the agent's devices would keep keys from where the pointer is.
         let (conn, keyboard) = (&self.link.conn, self.own.keyboard);
         if xinput::xi_get_focus(conn, keyboard)?.reply()?.focus != POINTER_ROOT {
             xinput::xi_set_focus(conn, POINTER_ROOT, CURRENT_TIME, keyboard)?.ignore_error();
         }
         let holes = self.holes.take();
-        Hands::on(&self.link, (self.own, self.person), (target, before), hides_keys, holes)
+        StepRunner::on(&self.link, (self.own, self.person), (target, before), hides_keys, holes)
     }
 
-    fn measure(&self, before: &Witness, target: &Target, done: Done<'_>) -> Result<Delivery, InputError> {
+    fn measure(&self, before: &PersonState, target: &Target, done: Done<'_>) -> Result<Delivery, InputError> {
         self.holes.replace(done.holes);
         // The person's devices are held until nothing is left to be given back.
-        let still = done.still;
-        let mut is_calm = restore::settle(&self.link, target.window)?;
-        if still.as_ref().is_some_and(|still| still.is_held()) && done.asks_for_menu {
+        let device_grab = done.device_grab;
+        let mut is_settled = restore::settle(&self.link, target.window)?;
+        if device_grab.as_ref().is_some_and(|device_grab| device_grab.is_held()) && done.asks_for_menu {
             self.wait_for_menu(target.window)?;
         }
         // One that has not answered may be about to open a list, which would close.
-        if is_calm && self.unfeign(|window| same_client(&self.link, window, target.window))? {
+        if is_settled && self.end_pretence(|window| same_client(&self.link, window, target.window))? {
             // Told that it has not the focus, Qt asks for it again where it has opened a modal window.
-            is_calm = restore::settle(&self.link, target.window)?;
+            is_settled = restore::settle(&self.link, target.window)?;
         }
-        self.porter.borrow().catch_up(|| device_grab::breathe(&self.link))?;
-        let delivery = restore::release(&self.link, self.person, before, target.window, done.events, still)?;
-        if !is_calm {
-            self.porter.borrow().linger(target.window)?;
+        self.watcher.borrow().catch_up(|| device_grab::let_through(&self.link))?;
+        let delivery =
+            restore::release(&self.link, self.person, before, target.window, done.events, device_grab)?;
+        if !is_settled {
+            self.watcher.borrow().linger(target.window)?;
         }
         Ok(delivery)
     }
@@ -448,8 +449,8 @@ impl Body {
             if Instant::now() > deadline {
                 return Ok(());
             }
-            std::thread::sleep(GLANCE);
-            device_grab::breathe(&self.link)?;
+            std::thread::sleep(POLL_INTERVAL);
+            device_grab::let_through(&self.link)?;
         }
         restore::settle(&self.link, window)?;
         Ok(())
@@ -479,15 +480,15 @@ impl Body {
 
     /// Ends the belief of some windows that they have the focus, as far as no menu of theirs is open; true when one was
     /// told.
-    fn unfeign(&self, is_meant: impl Fn(u32) -> bool) -> Result<bool, InputError> {
-        let feigned = self.feigned.take();
-        let count = feigned.len();
-        for window in feigned {
-            if !is_meant(window) || !key_messages::unfeign_focus(&self.link, self.person, window)? {
-                self.feigned.borrow_mut().push(window);
+    fn end_pretence(&self, is_meant: impl Fn(u32) -> bool) -> Result<bool, InputError> {
+        let pretended = self.pretended.take();
+        let count = pretended.len();
+        for window in pretended {
+            if !is_meant(window) || !key_messages::send_focus_out(&self.link, self.person, window)? {
+                self.pretended.borrow_mut().push(window);
             }
         }
-        Ok(self.feigned.borrow().len() < count)
+        Ok(self.pretended.borrow().len() < count)
     }
 
     /// Takes the pointer off where it stayed.

@@ -1,4 +1,4 @@
-//! The connection of one agent to the X server, and how its failures are told.
+//! The connection of one agent to the X server, and what its failures are called.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use x11rb::protocol::{shape, xinput, xkb, xtest};
 use x11rb::rust_connection::RustConnection;
 
 use crate::InputError;
-use crate::platform::x11::person::hold::Hold;
+use crate::platform::x11::person::hold::GrabState;
 
 x11rb::atom_manager! {
     /// Names of the window manager's protocol.
@@ -55,7 +55,7 @@ pub struct Link {
     /// Where an agent's pointer rests between gestures: one pixel that only takes input.
     pub parking: Window,
     /// What is held of the person's devices.
-    pub hold: Mutex<Option<Hold>>,
+    pub hold: Mutex<Option<GrabState>>,
     /// How many pieces of work that have the server for themselves go on, one inside another.
     server_grabs: AtomicU32,
     /// Whether a process, by pid and start time, reads keys from messages: what it has loaded is read once.

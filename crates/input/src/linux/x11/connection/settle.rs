@@ -21,8 +21,8 @@ use crate::platform::x11::person::device_grab;
 const UNSEEN: Duration = Duration::from_millis(500);
 /// How often in a row a process must be found in the same sleep until it counts as waiting for events.
 const ASLEEP: u32 = 12;
-const DOZE: Duration = Duration::from_millis(1);
-const GLANCE: Duration = Duration::from_micros(100);
+const POLL_SLEEP: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_micros(100);
 
 /// The time in a ping of ours, by which window managers know the answers to their own: those of xfwm4, metacity and kwin
 /// carry the server's time of their asking, those of openbox small numbers. 0 would not do: xfwm4 complains of it, and kwin
@@ -63,7 +63,7 @@ pub fn twice(link: &Link, window: Window, patience: Duration) -> Result<bool, In
     }
     if let Some(pid) = process_of(link, window)? {
         while process_state(pid).is_some_and(|state| state != SLEEPING) && Instant::now() < deadline {
-            pause(link, GLANCE)?;
+            pause(link, POLL_INTERVAL)?;
         }
     }
     application(link, window, deadline.saturating_duration_since(Instant::now()), false)
@@ -85,7 +85,7 @@ fn asleep(link: &Link, pid: u32, patience: Duration) -> Result<(), InputError> {
     let (mut found, mut sleep) = (0, None);
     while found < ASLEEP && Instant::now() < deadline {
         link.sync()?;
-        pause(link, DOZE)?;
+        pause(link, POLL_SLEEP)?;
         let now = process_state(pid).filter(|state| *state == SLEEPING).and_then(|_| turns(pid));
         found = if now.is_some() && now == sleep { found + 1 } else { 0 };
         sleep = now;
@@ -200,7 +200,7 @@ fn wait(link: &Link, patience: Duration, mut meant: impl FnMut(&Event) -> bool) 
         if Instant::now() >= deadline {
             return Ok(false);
         }
-        pause(link, GLANCE)?;
+        pause(link, POLL_INTERVAL)?;
     }
 }
 
@@ -208,11 +208,11 @@ fn wait(link: &Link, patience: Duration, mut meant: impl FnMut(&Event) -> bool) 
 pub fn pause(link: &Link, time: Duration) -> Result<(), InputError> {
     let until = Instant::now() + time;
     loop {
-        device_grab::breathe(link)?;
+        device_grab::let_through(link)?;
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Ok(());
         }
-        std::thread::sleep(left.min(DOZE));
+        std::thread::sleep(left.min(POLL_SLEEP));
     }
 }

@@ -27,7 +27,7 @@ x11rb::atom_manager! {
 /// How long the others may take until a caller gives up.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// How long after each look at the queue the next comes.
-const GLANCE: Duration = Duration::from_millis(4);
+const POLL_INTERVAL: Duration = Duration::from_millis(4);
 /// How long the process that releases what a dead caller held may take for it.
 const GUARD: Duration = Duration::from_secs(3);
 /// Most words of a property that are read.
@@ -91,7 +91,7 @@ impl Queue<'_> {
                 None => drop(self.change(|queue| queue.push(own))?),
             }
             let is_late = Instant::now() > deadline;
-            if is_late || pauses(GLANCE) {
+            if is_late || pauses(POLL_INTERVAL) {
                 self.leave()?;
                 let busy =
                     InputError::DevicesBusy { display: display.to_owned(), seconds: PATIENCE.as_secs() };
@@ -133,7 +133,7 @@ impl Queue<'_> {
     pub fn await_guard(&self, guard: Window) -> Result<(), InputError> {
         let deadline = Instant::now() + GUARD;
         while guard != 0 && Instant::now() < deadline && self.link.conn.get_geometry(guard)?.reply().is_ok() {
-            std::thread::sleep(GLANCE);
+            std::thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ pub struct Messages<'a> {
 /// it is. Pressed without the focus, Qt asks the window manager to be activated. False, and untold, for windows of
 /// other toolkits, for one that the window manager does not know (a menu), and where the person works in the same
 /// application, which would take their keys there.
-pub fn feign_focus(link: &Link, person: Pair, window: Window) -> Result<bool, InputError> {
+pub fn send_focus_in(link: &Link, person: Pair, window: Window) -> Result<bool, InputError> {
     if !reads_messages(link, window)? || link.conn.get_window_attributes(window)?.reply()?.override_redirect {
         return Ok(false);
     }
@@ -57,7 +57,7 @@ pub fn feign_focus(link: &Link, person: Pair, window: Window) -> Result<bool, In
 
 /// Tells a window again that it has not the focus, unless its application shows a menu, which would close, or has the
 /// person's focus by now; true when there is nothing more to tell.
-pub fn unfeign_focus(link: &Link, person: Pair, window: Window) -> Result<bool, InputError> {
+pub fn send_focus_out(link: &Link, person: Pair, window: Window) -> Result<bool, InputError> {
     if !window_tree::menus(link, window)?.is_empty() {
         return Ok(false);
     }
@@ -142,7 +142,7 @@ impl<'a> Messages<'a> {
     }
 
     /// True when the application was told that the window has the focus.
-    pub fn feigns_focus(&self) -> bool {
+    pub fn pretends_focus(&self) -> bool {
         self.focus.is_some()
     }
 

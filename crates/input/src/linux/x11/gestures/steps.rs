@@ -22,9 +22,9 @@ use crate::platform::x11::connection::window_tree::same_client;
 use crate::platform::x11::devices::pair::Pair;
 use crate::platform::x11::devices::parking::park;
 use crate::platform::x11::devices::pointer::fake;
-use crate::platform::x11::person::device_grab::Still;
+use crate::platform::x11::person::device_grab::DeviceGrab;
 use crate::platform::x11::person::restore;
-use crate::platform::x11::person::state::Witness;
+use crate::platform::x11::person::state::PersonState;
 
 /// `XIAnyModifier` of the X Input protocol.
 const ANY_MODIFIER: u32 = 1 << 31;
@@ -39,11 +39,11 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub type Pauses<'a> = &'a dyn Fn(Duration) -> bool;
 
 /// A gesture under way: what is pressed is released, and what is grabbed or opened is let go, when it is dropped.
-pub struct Hands<'a> {
+pub struct StepRunner<'a> {
     link: &'a Link,
     own: Pair,
     person: Pair,
-    before: &'a Witness,
+    before: &'a PersonState,
     target: &'a Target,
     hides_keys: bool,
     buttons: BTreeSet<u8>,
@@ -51,7 +51,7 @@ pub struct Hands<'a> {
     events: u32,
     holes: Holes,
     /// The person's devices, held from the first press on, or by who began earlier.
-    pub still: Option<Still<'a>>,
+    pub device_grab: Option<DeviceGrab<'a>>,
     has_grabs: bool,
     /// Something was pressed.
     is_pressing: bool,
@@ -65,14 +65,14 @@ pub struct Done<'a> {
     /// Device events sent.
     pub events: u32,
     /// The person's devices, held until the target has done what the last press set off.
-    pub still: Option<Still<'a>>,
+    pub device_grab: Option<DeviceGrab<'a>>,
     /// What stays open for a pointer that stays.
     pub holes: Holes,
     /// The button that opens context menus was pressed.
     pub asks_for_menu: bool,
 }
 
-impl<'a> Hands<'a> {
+impl<'a> StepRunner<'a> {
     /// Makes the agent's presses pass the window manager by.
     ///
     /// Each window from the root down to the target gets a passive grab by us in front of the one that a
@@ -83,13 +83,13 @@ impl<'a> Hands<'a> {
     pub fn on(
         link: &'a Link,
         (own, person): (Pair, Pair),
-        (target, before): (&'a Target, &'a Witness),
+        (target, before): (&'a Target, &'a PersonState),
         hides_keys: bool,
         holes: Holes,
     ) -> Result<Self, InputError> {
         let (buttons, keys) = (BTreeSet::new(), BTreeSet::new());
-        let (events, still, has_grabs, is_over) = (0, None, true, false);
-        let hands = Self {
+        let (events, device_grab, has_grabs, is_over) = (0, None, true, false);
+        let runner = Self {
             link,
             own,
             person,
@@ -100,19 +100,19 @@ impl<'a> Hands<'a> {
             keys,
             events,
             holes,
-            still,
+            device_grab,
             has_grabs,
             is_pressing: false,
             asks_for_menu: false,
             is_over,
         };
         for window in &target.chain {
-            hands.grab(*window, own.pointer, GrabType::BUTTON, XIEventMask::BUTTON_PRESS)?;
+            runner.grab(*window, own.pointer, GrabType::BUTTON, XIEventMask::BUTTON_PRESS)?;
             if hides_keys {
-                hands.grab(*window, own.keyboard, GrabType::KEYCODE, XIEventMask::KEY_PRESS)?;
+                runner.grab(*window, own.keyboard, GrabType::KEYCODE, XIEventMask::KEY_PRESS)?;
             }
         }
-        Ok(hands)
+        Ok(runner)
     }
 
     /// Runs the steps until `pauses` says, of a pause, that they are to halt; true when all were run.
@@ -131,10 +131,14 @@ impl<'a> Hands<'a> {
     /// back as soon as the target has taken what was sent.
     pub fn wait(&mut self, time: Duration, pauses: Pauses<'_>) -> Result<bool, InputError> {
         let begun = Instant::now();
-        if self.still.as_ref().is_some_and(|still| !time.is_zero() || still.age() > PATIENCE) {
+        if self
+            .device_grab
+            .as_ref()
+            .is_some_and(|device_grab| !time.is_zero() || device_grab.age() > PATIENCE)
+        {
             // Also where this takes longer than the pause: a grab that comes later would not be refused.
             settle::by_toolkit(self.link, self.target.window, PATIENCE)?;
-            self.still = None;
+            self.device_grab = None;
         }
         Ok(pauses(time.saturating_sub(begun.elapsed())))
     }
@@ -154,7 +158,12 @@ impl<'a> Hands<'a> {
     }
 
     fn done(&mut self, holes: Holes) -> Done<'a> {
-        Done { events: self.events, still: self.still.take(), holes, asks_for_menu: self.asks_for_menu }
+        Done {
+            events: self.events,
+            device_grab: self.device_grab.take(),
+            holes,
+            asks_for_menu: self.asks_for_menu,
+        }
     }
 
     fn run_then(
@@ -186,9 +195,9 @@ impl<'a> Hands<'a> {
         let presses = steps.iter().any(|step| matches!(step, Step::Button(..) | Step::Key(..)));
         self.is_pressing |= presses;
         // Who works in the same application sees its menus open, which it does by grabbing her devices.
-        let is_hers = same_client(self.link, self.before.focus, self.target.window);
-        if presses && !is_hers && self.still.is_none() {
-            self.still = Some(Still::hold(self.link, self.person, self.before)?);
+        let is_same_client = same_client(self.link, self.before.focus, self.target.window);
+        if presses && !is_same_client && self.device_grab.is_none() {
+            self.device_grab = Some(DeviceGrab::hold(self.link, self.person, self.before)?);
         }
         steps.iter().try_for_each(|step| self.step(step))
     }
@@ -307,7 +316,7 @@ impl<'a> Hands<'a> {
     }
 }
 
-impl Drop for Hands<'_> {
+impl Drop for StepRunner<'_> {
     fn drop(&mut self) {
         // A connection that is lost has nothing left to let go: the server does it.
         let _ = self.release();

@@ -11,17 +11,17 @@ use crate::platform::x11::connection::link::Link;
 use crate::platform::x11::connection::settle;
 use crate::platform::x11::devices::keyboard::{self, Loan, Plan};
 use crate::platform::x11::devices::pair::Pair;
-use crate::platform::x11::new_windows::watcher::Porter;
-use crate::platform::x11::person::device_grab::{self, Still};
+use crate::platform::x11::new_windows::watcher::Watcher;
+use crate::platform::x11::person::device_grab::{self, DeviceGrab};
 use crate::platform::x11::person::restore;
-use crate::platform::x11::person::state::Witness;
+use crate::platform::x11::person::state::PersonState;
 use crate::{Delivery, InputError, KeyPress, Text, keys};
 
 /// How long the person's devices are held for an application that does not answer.
 const HELD: Duration = Duration::from_secs(1);
 
 /// Who writes the messages, and whose keyboard map they go by.
-pub struct Typist<'a> {
+pub struct KeyTyping<'a> {
     /// The agent's connection.
     pub link: &'a Link,
     /// The agent's devices.
@@ -29,10 +29,10 @@ pub struct Typist<'a> {
     /// The person's devices.
     pub person: Pair,
     /// Who keeps what the application opens from the person's focus.
-    pub porter: &'a RefCell<Porter>,
+    pub watcher: &'a RefCell<Watcher>,
 }
 
-impl Typist<'_> {
+impl KeyTyping<'_> {
     /// Presses and releases a key as often as asked, with the modifiers held.
     pub fn press(
         &self,
@@ -45,14 +45,14 @@ impl Typist<'_> {
         let plan = Plan::make(self.link, self.person.keyboard, &[press.keysym])?.ok_or_else(refuse)?;
         let batch = plan.batches.first().ok_or_else(refuse)?;
         let stroke = batch.strokes.first().ok_or_else(refuse)?;
-        let before = Witness::look(self.link, self.person)?;
+        let before = PersonState::look(self.link, self.person)?;
         let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
         loan.wait_until_known(press.window_id)?;
         let active = keys::is_shortcut(press.keysym, &press.modifiers);
         // A dialog that a shortcut opens asks for the focus when it is shown, and again when the window is told that
         // it has not the focus.
-        let mut still = if active {
-            Some(self.link.alone(|| Still::hold(self.link, self.person, &before))?)
+        let mut device_grab = if active {
+            Some(self.link.alone(|| DeviceGrab::hold(self.link, self.person, &before))?)
         } else {
             None
         };
@@ -67,20 +67,21 @@ impl Typist<'_> {
         // What the application still has to read, it reads as the window that has the focus.
         if active && !settle::application(self.link, press.window_id, HELD, true)? {
             // The person is not to wait with one that hangs.
-            still = None;
+            device_grab = None;
             settle::application(self.link, press.window_id, keyboard::PATIENCE, true)?;
         }
-        let focus_feigned = messages.feigns_focus();
+        let focus_feigned = messages.pretends_focus();
         let events = messages.finish()?;
         loan.give_back_when_read(press.window_id)?;
         if is_halted {
             return Err(InputError::Halted { window_id: press.window_id, gesture: "key" });
         }
-        let is_calm = restore::settle(self.link, press.window_id)?;
-        self.porter.borrow().catch_up(|| device_grab::breathe(self.link))?;
-        let delivery = restore::release(self.link, self.person, &before, press.window_id, events, still)?;
-        if !is_calm {
-            self.porter.borrow().linger(press.window_id)?;
+        let is_settled = restore::settle(self.link, press.window_id)?;
+        self.watcher.borrow().catch_up(|| device_grab::let_through(self.link))?;
+        let delivery =
+            restore::release(self.link, self.person, &before, press.window_id, events, device_grab)?;
+        if !is_settled {
+            self.watcher.borrow().linger(press.window_id)?;
         }
         Ok(Delivery { focus_feigned, ..delivery })
     }
@@ -92,7 +93,7 @@ impl Typist<'_> {
         self.refuse_absent(text.window_id)?;
         let plan = Plan::make(self.link, self.person.keyboard, &keysyms)?
             .ok_or_else(|| refuse(text.text.clone()))?;
-        let before = Witness::look(self.link, self.person)?;
+        let before = PersonState::look(self.link, self.person)?;
         let (mut events, mut typed) = (0, 0);
         let mut is_stopped = pauses(Duration::ZERO);
         for batch in &plan.batches {

@@ -18,10 +18,10 @@ use crate::platform::x11::connection::{settle, toolkit};
 use crate::platform::x11::devices::pair::Pair;
 use crate::platform::x11::devices::pointer;
 use crate::platform::x11::gestures::key_messages;
-use crate::platform::x11::person::device_grab::{BREATH, Still};
+use crate::platform::x11::person::device_grab::{DeviceGrab, LET_THROUGH_EVERY};
 use crate::platform::x11::person::focus::has_focus;
 use crate::platform::x11::person::restore::{self, tell};
-use crate::platform::x11::person::state::Witness;
+use crate::platform::x11::person::state::PersonState;
 
 /// How long a window that was made is waited for to be shown.
 const COMING: Duration = Duration::from_millis(500);
@@ -31,18 +31,18 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(1);
 /// How long the person's keys wait for the window manager to give the focus back, before it is set. A key that waits
 /// longer than half a second repeats.
-const QUARTER: Duration = Duration::from_millis(250);
+const SET_FOCUS_AFTER: Duration = Duration::from_millis(250);
 /// How long they wait while somebody else has the focus.
-const UTMOST: Duration = Duration::from_millis(400);
+const LONGEST_DELAY: Duration = Duration::from_millis(400);
 /// How long after an element's action was accepted Qt may click the element: it shows the button pressed for 100 ms.
 const CLICK: Duration = Duration::from_millis(110);
 /// How often it is looked whether a watch is over.
 const ROUND: Duration = Duration::from_millis(200);
-const GLANCE: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// How long after it is shown a new window may not take the focus.
-const YOUTH: Duration = Duration::from_millis(1500);
+const GRACE_PERIOD: Duration = Duration::from_millis(1500);
 /// How long ago the person did what activates a window.
-const DEED: Duration = Duration::from_millis(700);
+const RECENT: Duration = Duration::from_millis(700);
 /// Rows of the modifier map (core protocol, GetModifierMapping) whose keys switch windows: Control, Mod1, Mod4.
 const SWITCHING: [usize; 3] = [2, 3, 6];
 /// How long it is believed where the person's pointer is.
@@ -61,42 +61,42 @@ pub struct Act {
 
 /// What the person pressed last of what can activate a window.
 #[derive(Clone, Copy)]
-struct Deed {
+struct LastInput {
     at: Instant,
     is_key: bool,
 }
 
 /// The new windows, and how the person's things were before them.
-pub struct Guests<'a> {
+pub struct NewWindows<'a> {
     link: &'a Link,
     person: Pair,
-    before: Witness,
+    before: PersonState,
     switching: BTreeSet<u8>,
-    deed: Option<Deed>,
+    last_input: Option<LastInput>,
     /// Windows that somebody who acts for the person asked for.
     wanted: HashSet<Window>,
     /// When each was created, or shown.
-    new: HashMap<Window, Guest>,
+    new: HashMap<Window, NewWindow>,
     /// When the last one was in its place.
     placed: Option<Instant>,
     /// The beginning of the last action that opened nothing.
     idle: Option<Instant>,
-    still: Option<Still<'a>>,
+    device_grab: Option<DeviceGrab<'a>>,
     /// What the person's pointer was in a moment ago, for the hold to need one request.
     under: Window,
     looked: Instant,
 }
 
 #[derive(Clone, Copy)]
-struct Guest {
+struct NewWindow {
     since: Instant,
     is_shown: bool,
 }
 
-impl<'a> Guests<'a> {
+impl<'a> NewWindows<'a> {
     /// Begins with how things are now.
     pub fn new(link: &'a Link, person: Pair) -> Result<Self, InputError> {
-        let before = Witness::look(link, person)?;
+        let before = PersonState::look(link, person)?;
         let under = pointer::under(link, person)?;
         let map = link.conn.get_modifier_mapping()?.reply()?;
         let width = usize::from(map.keycodes_per_modifier()).max(1);
@@ -108,12 +108,12 @@ impl<'a> Guests<'a> {
             person,
             before,
             switching,
-            deed: None,
+            last_input: None,
             wanted: HashSet::new(),
             new: HashMap::new(),
             placed: None,
             idle: None,
-            still: None,
+            device_grab: None,
             under,
             looked: Instant::now(),
         })
@@ -122,7 +122,7 @@ impl<'a> Guests<'a> {
     /// Hears an event; answers with a window of the `watched` whose application the person turned to.
     pub fn hear(
         &mut self,
-        eyes: &Link,
+        listener: &Link,
         event: &Event,
         watched: &[Window],
     ) -> Result<Option<Window>, InputError> {
@@ -133,7 +133,7 @@ impl<'a> Guests<'a> {
                     && !new.override_redirect
                     && watched.iter().any(|window| same_client(link, *window, new.window)) =>
             {
-                self.expect(eyes, new.window)?;
+                self.expect(listener, new.window)?;
             }
             Event::ReparentNotify(shown) => self.receive(shown.window, watched)?,
             Event::MapNotify(shown) => self.receive(shown.window, watched)?,
@@ -149,24 +149,24 @@ impl<'a> Guests<'a> {
                 return self.check(watched);
             }
             Event::PropertyNotify(changed) if changed.atom == link.atoms._NET_WM_USER_TIME => {
-                let coming = self.new.get_mut(&changed.window).filter(|guest| !guest.is_shown);
-                if let Some(guest) = coming
+                let coming = self.new.get_mut(&changed.window).filter(|new_window| !new_window.is_shown);
+                if let Some(new_window) = coming
                     && link.number(changed.window, changed.atom)? != Some(0)
                 {
                     // It is written just before a window is shown, however long it took to make it.
-                    guest.since = Instant::now();
+                    new_window.since = Instant::now();
                     // The window manager is about to read it.
                     self.quieten(changed.window)?;
                     self.hold()?;
                 }
             }
             Event::XinputRawButtonPress(_) | Event::XinputRawButtonRelease(_) => {
-                self.deed = Some(Deed { at: Instant::now(), is_key: false });
+                self.last_input = Some(LastInput { at: Instant::now(), is_key: false });
             }
             Event::XinputRawKeyPress(raw) | Event::XinputRawKeyRelease(raw)
                 if self.switching.contains(&(raw.detail as u8)) =>
             {
-                self.deed = Some(Deed { at: Instant::now(), is_key: true });
+                self.last_input = Some(LastInput { at: Instant::now(), is_key: true });
             }
             _ => {}
         }
@@ -177,28 +177,28 @@ impl<'a> Guests<'a> {
     /// long nothing needs to be looked at.
     pub fn rest(
         &mut self,
-        eyes: &Link,
+        listener: &Link,
         act: Option<Act>,
         watched: &[Window],
     ) -> Result<Duration, InputError> {
-        self.new.retain(|_, guest| !guest.is_shown || guest.since.elapsed() <= YOUTH);
+        self.new.retain(|_, new_window| !new_window.is_shown || new_window.since.elapsed() <= GRACE_PERIOD);
         if let Some(act) = act.filter(|act| self.may_open(act)) {
             self.hold()?;
-            self.breathe(watched)?;
+            self.let_through(watched)?;
             if !self.is_over(&act)? {
-                return Ok(BREATH);
+                return Ok(LET_THROUGH_EVERY);
             }
-            let has_answered = settle::by_toolkit(self.link, act.window, 2 * BREATH)?;
+            let has_answered = settle::by_toolkit(self.link, act.window, 2 * LET_THROUGH_EVERY)?;
             // What it made before it answered is heard next.
-            eyes.sync()?;
+            listener.sync()?;
             if has_answered || act.done.unwrap_or(act.since).elapsed() > LONGEST {
                 self.idle = Some(act.since);
             }
             return Ok(Duration::ZERO);
         }
         if let Some(patience) = self.patience() {
-            self.breathe(watched)?;
-            return Ok(patience.min(BREATH));
+            self.let_through(watched)?;
+            return Ok(patience.min(LET_THROUGH_EVERY));
         }
         self.let_go(watched)?;
         if self.looked.elapsed() > FRESH {
@@ -210,8 +210,8 @@ impl<'a> Guests<'a> {
 
     /// How long a window that was made may still take to be shown.
     pub fn patience(&self) -> Option<Duration> {
-        let coming = self.new.values().filter(|guest| !guest.is_shown);
-        coming.filter_map(|guest| COMING.checked_sub(guest.since.elapsed())).max()
+        let coming = self.new.values().filter(|new_window| !new_window.is_shown);
+        coming.filter_map(|new_window| COMING.checked_sub(new_window.since.elapsed())).max()
     }
 
     /// True until an action has opened a window, or has had the time for it.
@@ -226,24 +226,24 @@ impl<'a> Guests<'a> {
 
     /// A window that does not want the focus when it is mapped: `_NET_WM_USER_TIME` 0 (EWMH). The person's keys wait
     /// until it is in its place.
-    fn expect(&mut self, eyes: &Link, window: Window) -> Result<(), InputError> {
+    fn expect(&mut self, listener: &Link, window: Window) -> Result<(), InputError> {
         self.hold()?;
         self.quieten(window)?;
         let focus =
             ChangeWindowAttributesAux::new().event_mask(EventMask::FOCUS_CHANGE | EventMask::PROPERTY_CHANGE);
-        eyes.conn.change_window_attributes(window, &focus)?.ignore_error();
-        eyes.conn.flush()?;
-        self.new.insert(window, Guest { since: Instant::now(), is_shown: false });
+        listener.conn.change_window_attributes(window, &focus)?.ignore_error();
+        listener.conn.flush()?;
+        self.new.insert(window, NewWindow { since: Instant::now(), is_shown: false });
         Ok(())
     }
 
     /// Tells a window again that it has not the focus; false where its application shows a menu by now. Qt asks for the
     /// focus when it hears that, where it has opened a modal window.
-    pub fn unfeign(&mut self, window: Window, watched: &[Window]) -> Result<bool, InputError> {
+    pub fn end_pretence(&mut self, window: Window, watched: &[Window]) -> Result<bool, InputError> {
         self.hold()?;
-        let is_told = key_messages::unfeign_focus(self.link, self.person, window)?;
+        let is_told = key_messages::send_focus_out(self.link, self.person, window)?;
         if is_told {
-            self.calm(window, watched)?;
+            self.wait_until_settled(window, watched)?;
         }
         self.let_go(watched)?;
         Ok(is_told)
@@ -263,11 +263,11 @@ impl<'a> Guests<'a> {
 
     fn hold(&mut self) -> Result<(), InputError> {
         // A gesture of the agent's may have held them until now.
-        if self.still.as_ref().is_none_or(|still| !still.is_held()) {
+        if self.device_grab.as_ref().is_none_or(|device_grab| !device_grab.is_held()) {
             let (link, person, before) = (self.link, self.person, &self.before);
-            let known = Still::hold_over(link, person, before, self.under);
+            let known = DeviceGrab::hold_over(link, person, before, self.under);
             // The window may be gone since.
-            self.still = Some(known.or_else(|_| Still::hold(link, person, before))?);
+            self.device_grab = Some(known.or_else(|_| DeviceGrab::hold(link, person, before))?);
         }
         Ok(())
     }
@@ -275,10 +275,12 @@ impl<'a> Guests<'a> {
     /// A new window is shown: waits for the window manager, and gives back what the window got.
     fn receive(&mut self, window: Window, watched: &[Window]) -> Result<(), InputError> {
         let link = self.link;
-        let Some(guest) = self.new.get_mut(&window).filter(|guest| !guest.is_shown) else { return Ok(()) };
-        *guest = Guest { since: Instant::now(), is_shown: true };
+        let Some(new_window) = self.new.get_mut(&window).filter(|new_window| !new_window.is_shown) else {
+            return Ok(());
+        };
+        *new_window = NewWindow { since: Instant::now(), is_shown: true };
         self.hold()?;
-        self.calm(window, watched)?;
+        self.wait_until_settled(window, watched)?;
         self.put_behind(window)?;
         if link.number(window, link.atoms._NET_WM_USER_TIME)? == Some(0) {
             link.conn.delete_property(window, link.atoms._NET_WM_USER_TIME)?.ignore_error();
@@ -291,18 +293,19 @@ impl<'a> Guests<'a> {
     /// Waits until the window's application and the window manager have nothing to do any more, and gives back what they
     /// take meanwhile: Qt asks to be activated once more when it hears that its window is shown, and again when it
     /// hears that it has not the focus.
-    fn calm(&mut self, window: Window, watched: &[Window]) -> Result<(), InputError> {
+    fn wait_until_settled(&mut self, window: Window, watched: &[Window]) -> Result<(), InputError> {
         let (link, begun) = (self.link, Instant::now());
         loop {
-            let mut is_calm = self.take_back(watched)?;
-            self.breathe(watched)?;
-            is_calm &= settle::by_toolkit(link, window, PATIENCE)?;
-            is_calm &= self.take_back(watched)?;
-            let is_vain = self.still.as_ref().is_none_or(|still| still.waited() > UTMOST);
-            if is_calm || is_vain || begun.elapsed() > LONGEST {
+            let mut is_settled = self.take_back(watched)?;
+            self.let_through(watched)?;
+            is_settled &= settle::by_toolkit(link, window, PATIENCE)?;
+            is_settled &= self.take_back(watched)?;
+            let is_vain =
+                self.device_grab.as_ref().is_none_or(|device_grab| device_grab.waited() > LONGEST_DELAY);
+            if is_settled || is_vain || begun.elapsed() > LONGEST {
                 return Ok(());
             }
-            self.breathe(watched)?;
+            self.let_through(watched)?;
         }
     }
 
@@ -317,7 +320,7 @@ impl<'a> Guests<'a> {
 
     /// True when the person's keys go where the person wants them; sets the focus where an application has taken it and
     /// it `is_late`. To be called with the server grabbed.
-    fn is_hers(&self, watched: &[Window], is_late: bool) -> Result<bool, InputError> {
+    fn is_focus_back(&self, watched: &[Window], is_late: bool) -> Result<bool, InputError> {
         let (link, person) = (self.link, self.person);
         if has_focus(link, person, self.before.home())? {
             return Ok(true);
@@ -330,24 +333,24 @@ impl<'a> Guests<'a> {
         Ok(!is_taken && self.is_turning())
     }
 
-    fn breathe(&mut self, watched: &[Window]) -> Result<(), InputError> {
-        let Some(mut still) = self.still.take() else { return Ok(()) };
-        let is_late = still.waited() > QUARTER;
-        still.breathe(|| self.is_hers(watched, is_late))?;
-        self.still = Some(still);
+    fn let_through(&mut self, watched: &[Window]) -> Result<(), InputError> {
+        let Some(mut device_grab) = self.device_grab.take() else { return Ok(()) };
+        let is_late = device_grab.waited() > SET_FOCUS_AFTER;
+        device_grab.let_through(|| self.is_focus_back(watched, is_late))?;
+        self.device_grab = Some(device_grab);
         Ok(())
     }
 
     /// Lets the person go on, as soon as her keys go where they went before.
     fn let_go(&mut self, watched: &[Window]) -> Result<(), InputError> {
-        let Some(mut still) = self.still.take() else { return Ok(()) };
+        let Some(mut device_grab) = self.device_grab.take() else { return Ok(()) };
         let begun = Instant::now();
         loop {
-            let is_late = still.waited() > QUARTER;
-            if still.let_go(|| self.is_hers(watched, is_late))? {
+            let is_late = device_grab.waited() > SET_FOCUS_AFTER;
+            if device_grab.let_go(|| self.is_focus_back(watched, is_late))? {
                 break;
             }
-            if still.waited().max(begun.elapsed()) > UTMOST {
+            if device_grab.waited().max(begun.elapsed()) > LONGEST_DELAY {
                 let now = self.look()?;
                 if taken(self.link, &now, watched).is_none() {
                     // Somebody else gave the focus to what the person works in now.
@@ -356,23 +359,23 @@ impl<'a> Guests<'a> {
                 break;
             }
             if !self.give_back(watched)? {
-                std::thread::sleep(GLANCE);
+                std::thread::sleep(POLL_INTERVAL);
             }
         }
         Ok(())
     }
 
-    fn look(&self) -> Result<Witness, InputError> {
-        Witness::look(self.link, self.person)
+    fn look(&self) -> Result<PersonState, InputError> {
+        PersonState::look(self.link, self.person)
     }
 
     /// Sees whether an application took the focus, or the person turned to it.
     fn check(&mut self, watched: &[Window]) -> Result<Option<Window>, InputError> {
         let link = self.link;
-        let now = Witness::look(link, self.person)?;
+        let now = PersonState::look(link, self.person)?;
         let Some(taken) = taken(link, &now, watched) else {
             let is_settled = now.active != Some(0) || self.is_turning();
-            if self.still.is_none() && is_settled {
+            if self.device_grab.is_none() && is_settled {
                 self.before = now;
             } else if !is_settled {
                 self.remind(watched)?;
@@ -384,7 +387,7 @@ impl<'a> Guests<'a> {
         }
         self.hold()?;
         self.give_back(watched)?;
-        self.calm(taken, watched)?;
+        self.wait_until_settled(taken, watched)?;
         self.let_go(watched)?;
         Ok(None)
     }
@@ -394,7 +397,7 @@ impl<'a> Guests<'a> {
     fn remind(&mut self, watched: &[Window]) -> Result<(), InputError> {
         let link = self.link;
         settle::window_manager(link, PATIENCE)?;
-        let now = Witness::look(link, self.person)?;
+        let now = PersonState::look(link, self.person)?;
         let Some(mine) = self.before.active else { return Ok(()) };
         if now.active == Some(0) && is_inside(link, now.focus, mine)? {
             self.hold()?;
@@ -406,7 +409,7 @@ impl<'a> Guests<'a> {
 
     /// True when the person did a moment ago what activates a window.
     fn is_turning(&self) -> bool {
-        self.deed.is_some_and(|deed| deed.at.elapsed() < DEED)
+        self.last_input.is_some_and(|last_input| last_input.at.elapsed() < RECENT)
     }
 
     /// Hears that a window is to be activated: for the person, or because its application wants it.
@@ -416,7 +419,7 @@ impl<'a> Guests<'a> {
             self.wanted.insert(window);
         } else if watched.iter().any(|known| same_client(link, *known, window)) {
             self.hold()?;
-            self.calm(window, watched)?;
+            self.wait_until_settled(window, watched)?;
             self.let_go(watched)?;
         }
         Ok(())
@@ -428,8 +431,10 @@ impl<'a> Guests<'a> {
         if self.wanted.contains(&active) {
             return Ok(true);
         }
-        let Some(deed) = self.deed.filter(|deed| deed.at.elapsed() < DEED) else { return Ok(false) };
-        if deed.is_key {
+        let Some(last_input) = self.last_input.filter(|last_input| last_input.at.elapsed() < RECENT) else {
+            return Ok(false);
+        };
+        if last_input.is_key {
             return Ok(true);
         }
         // A press in the window that she works in activates no other.
@@ -465,7 +470,7 @@ impl<'a> Guests<'a> {
 }
 
 /// The window of a watched application that has the focus, or is the active one.
-fn taken(link: &Link, now: &Witness, watched: &[Window]) -> Option<Window> {
+fn taken(link: &Link, now: &PersonState, watched: &[Window]) -> Option<Window> {
     let is_of_one = |window: &Window| watched.iter().any(|known| same_client(link, *known, *window));
     let active = now.active.filter(|active| *active != 0 && is_of_one(active));
     active.or(Some(now.focus).filter(|focus| *focus > 1 && is_of_one(focus)))

@@ -14,7 +14,7 @@ use crate::platform::x11::connection::{settle, window_tree};
 
 /// One such window.
 #[derive(Clone, Copy, Debug)]
-pub struct Feigned {
+pub struct PretendedFocus {
     /// The window.
     pub window: Window,
     /// The ping that is not answered yet.
@@ -34,7 +34,7 @@ pub enum Found {
     Gone,
 }
 
-impl Feigned {
+impl PretendedFocus {
     /// One whose application was not asked yet.
     pub fn new(window: Window) -> Self {
         Self { window, asked: None, answers: 0 }

@@ -1,5 +1,5 @@
-//! Windows that an application opens because of a gesture, kept from the person's focus; and the application led to
-//! the agent's devices meanwhile.
+//! The thread that watches applications after a gesture: windows that they open are kept from the person's focus, and the
+//! agent's pointer is their client pointer meanwhile.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -15,8 +15,8 @@ use x11rb::protocol::xproto::{
     Atom, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask, Window,
 };
 
-use super::arrivals::{Act, Guests};
-use super::pretended_focus::{Feigned, Found};
+use super::arrivals::{Act, NewWindows};
+use super::pretended_focus::{Found, PretendedFocus};
 use crate::InputError;
 use crate::platform::x11::connection::link::Link;
 use crate::platform::x11::connection::toolkit;
@@ -39,7 +39,7 @@ const URGENT: i32 = -15;
 
 /// One watch of an application.
 #[derive(Clone, Copy, Debug)]
-struct Lease {
+struct Watch {
     /// The window of the last gesture.
     window: Window,
     /// The process that made it: the server gives the numbers of a client that has gone to the next.
@@ -48,12 +48,12 @@ struct Lease {
 }
 
 #[derive(Default)]
-struct Book {
-    leases: Vec<Lease>,
+struct State {
+    watches: Vec<Watch>,
     /// The last action of an element, which may open something.
     act: Option<Act>,
-    /// Windows that are to be told that they have not the focus.
-    feigned: Vec<Feigned>,
+    /// Windows that were sent a FocusIn by us, and are to be sent the FocusOut.
+    pretended: Vec<PretendedFocus>,
     is_closed: bool,
     /// How often it was asked whether all is heard.
     asked: u32,
@@ -63,18 +63,18 @@ struct Book {
     is_receiving: bool,
 }
 
-struct Post {
+struct Shared {
     /// Hears what happens.
-    eyes: Link,
+    listener: Link,
     /// Does what is done about it: questions of this connection throw its events away.
-    hands: Link,
+    requester: Link,
     own: Pair,
     person: Pair,
     /// Where the agent's pointer rests.
     parking: Window,
-    book: Mutex<Book>,
+    state: Mutex<State>,
     /// From the thread: it has heard more.
-    calm: Condvar,
+    progress: Condvar,
 }
 
 /// Watches the applications in which an agent has made gestures a while ago.
@@ -82,85 +82,88 @@ struct Post {
 /// For so long the core requests of such an application go to the agent's devices (`XISetClientPointer`): grabs for
 /// menus, and the focus that it takes. A window that it opens is not focused by the window manager, and where it is
 /// all the same, the person has the focus back before the next key arrives.
-pub struct Porter {
-    post: Arc<Post>,
+pub struct Watcher {
+    shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Porter {
+impl Watcher {
     /// Begins with nothing to watch.
     pub fn open(
         display: Option<&str>,
         (own, person): (Pair, Pair),
         parking: Window,
     ) -> Result<Self, InputError> {
-        let (eyes, hands) = (Link::open(display)?, Link::open(display)?);
-        let (book, calm) = (Mutex::default(), Condvar::new());
-        let post = Arc::new(Post { eyes, hands, own, person, parking, book, calm });
-        post.listen(false)?;
-        let thread = std::thread::Builder::new().name("porter".to_owned()).spawn({
-            let post = Arc::clone(&post);
-            move || post.follow()
+        let (listener, requester) = (Link::open(display)?, Link::open(display)?);
+        let (state, progress) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { listener, requester, own, person, parking, state, progress });
+        shared.listen(false)?;
+        let thread = std::thread::Builder::new().name("new-windows".to_owned()).spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.follow()
         });
         // Without a thread nothing is watched, and what is measured after gestures still holds.
-        Ok(Self { post, thread: thread.ok() })
+        Ok(Self { shared, thread: thread.ok() })
     }
 
     /// Watches the application of the window from now on; not where the person works in another window of it.
     pub fn watch(&self, window: Window) -> Result<(), InputError> {
-        self.post.watch(window)
+        self.shared.watch(window)
     }
 
     /// Waits until everything that has happened so far is heard, and new windows are in their places; does something
     /// every now and then `meanwhile`.
     pub fn catch_up(&self, meanwhile: impl FnMut() -> Result<(), InputError>) -> Result<(), InputError> {
-        self.post.catch_up(meanwhile)
+        self.shared.catch_up(meanwhile)
     }
 
-    /// Has the person's devices held until [`Porter::end_act`], and until what an element of the watched window is made
+    /// Has the person's devices held until [`Watcher::end_act`], and until what an element of the watched window is made
     /// to do has opened a window or had the time for it.
     pub fn begin_act(&self, window: Window) -> Result<(), InputError> {
-        self.post.expect(window, None);
-        self.post.catch_up(|| Ok(()))
+        self.shared.expect(window, None);
+        self.shared.catch_up(|| Ok(()))
     }
 
     /// What the element was made to do was accepted or refused.
     pub fn end_act(&self) -> Result<(), InputError> {
-        if let Some(act) = &mut self.post.lock().act {
+        if let Some(act) = &mut self.shared.lock().act {
             act.done = act.done.or(Some(Instant::now()));
         }
-        self.post.ask().map(drop)
+        self.shared.ask().map(drop)
     }
 
     /// A gesture is over whose application has not answered yet: what it may still open is waited for as after an
     /// element's action.
     pub fn linger(&self, window: Window) -> Result<(), InputError> {
-        self.post.expect(window, Some(Instant::now()));
-        self.post.ask().map(drop)
+        self.shared.expect(window, Some(Instant::now()));
+        self.shared.ask().map(drop)
     }
 
     /// A gesture begins, which holds the devices itself.
     pub fn forget_act(&self) {
-        self.post.lock().act = None;
+        self.shared.lock().act = None;
     }
 
     /// Windows that believe to have the focus are from now on told otherwise, as soon as their applications have settled
     /// and show no menu.
-    pub fn take_over(&self, feigned: Vec<Window>) -> Result<(), InputError> {
-        feigned.into_iter().try_for_each(|window| self.post.take_over(window))
+    pub fn take_over(&self, pretended: Vec<Window>) -> Result<(), InputError> {
+        pretended.into_iter().try_for_each(|window| self.shared.take_over(window))
     }
 
     /// The windows that are to be told so yet, which is not done here any more. What is under way goes on until
-    /// [`Porter::catch_up`] returns.
+    /// [`Watcher::catch_up`] returns.
     pub fn give_over(&self) -> Vec<Window> {
-        std::mem::take(&mut self.post.lock().feigned).into_iter().map(|feigned| feigned.window).collect()
+        std::mem::take(&mut self.shared.lock().pretended)
+            .into_iter()
+            .map(|pretended| pretended.window)
+            .collect()
     }
 
-    /// Ends all watches; what was led is led back when this returns.
+    /// Ends all watches; the client pointers of the applications are the person's again when this returns.
     pub fn close(&mut self) {
-        self.post.lock().is_closed = true;
+        self.shared.lock().is_closed = true;
         // Where the connection is lost the thread has ended.
-        let _ = self.post.wake();
+        let _ = self.shared.wake();
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has nothing left to say.
             let _ = thread.join();
@@ -168,37 +171,38 @@ impl Porter {
     }
 }
 
-impl Drop for Porter {
+impl Drop for Watcher {
     fn drop(&mut self) {
         self.close();
     }
 }
 
-impl Post {
+impl Shared {
     fn watch(&self, window: Window) -> Result<(), InputError> {
-        let (hands, now) = (&self.hands, Instant::now());
-        let focus = xinput::xi_get_focus(&hands.conn, self.person.keyboard)?.reply()?.focus;
-        if focus > 1 && same_client(hands, focus, window) {
+        let (requester, now) = (&self.requester, Instant::now());
+        let focus = xinput::xi_get_focus(&requester.conn, self.person.keyboard)?.reply()?.focus;
+        if focus > 1 && same_client(requester, focus, window) {
             // Nor is it watched any more, or one that had its ids and is gone.
-            let feigned = self.lock().feigned.clone();
-            let is_feigned = feigned.iter().any(|feigned| same_client(hands, feigned.window, window));
-            return self.end(|lease| same_client(hands, lease.window, window) && !is_feigned);
+            let pretended = self.lock().pretended.clone();
+            let is_pretended =
+                pretended.iter().any(|pretended| same_client(requester, pretended.window, window));
+            return self.end(|watch| same_client(requester, watch.window, window) && !is_pretended);
         }
-        let pid = toolkit::process_of(hands, window)?;
-        let mut book = self.lock();
-        if book.is_closed {
+        let pid = toolkit::process_of(requester, window)?;
+        let mut state = self.lock();
+        if state.is_closed {
             return Ok(());
         }
-        let was_idle = book.leases.is_empty();
-        let lease = Lease { window, pid, until: now + WATCH };
-        book.leases.retain(|known| known.pid == pid || !same_client(hands, known.window, window));
-        match book.leases.iter_mut().find(|known| same_client(hands, known.window, window)) {
-            Some(known) => *known = lease,
+        let was_idle = state.watches.is_empty();
+        let watch = Watch { window, pid, until: now + WATCH };
+        state.watches.retain(|known| known.pid == pid || !same_client(requester, known.window, window));
+        match state.watches.iter_mut().find(|known| same_client(requester, known.window, window)) {
+            Some(known) => *known = watch,
             None => {
-                book.leases.push(lease);
-                if toolkit::may_be_led(hands, window)? {
-                    xinput::xi_set_client_pointer(&hands.conn, window, self.own.pointer)?.ignore_error();
-                    hands.sync()?;
+                state.watches.push(watch);
+                if toolkit::may_be_led(requester, window)? {
+                    xinput::xi_set_client_pointer(&requester.conn, window, self.own.pointer)?.ignore_error();
+                    requester.sync()?;
                 }
             }
         }
@@ -211,62 +215,63 @@ impl Post {
     }
 
     fn take_over(&self, window: Window) -> Result<(), InputError> {
-        let is_watched =
-            |book: &Book| book.leases.iter().any(|lease| same_client(&self.hands, lease.window, window));
+        let is_watched = |state: &State| {
+            state.watches.iter().any(|watch| same_client(&self.requester, watch.window, window))
+        };
         if !is_watched(&self.lock()) {
             self.watch(window)?;
         }
-        let mut book = self.lock();
+        let mut state = self.lock();
         // Otherwise the person works in the application, and has given it the focus.
-        if is_watched(&book) {
-            book.feigned.push(Feigned::new(window));
+        if is_watched(&state) {
+            state.pretended.push(PretendedFocus::new(window));
         }
-        drop(book);
+        drop(state);
         self.wake()
     }
 
     fn expect(&self, window: Window, done: Option<Instant>) {
-        let mut book = self.lock();
+        let mut state = self.lock();
         // Where the person works in the same application, it is not watched.
-        if book.leases.iter().any(|lease| same_client(&self.hands, lease.window, window)) {
-            book.act = Some(Act { window, since: Instant::now(), done });
+        if state.watches.iter().any(|watch| same_client(&self.requester, watch.window, window)) {
+            state.act = Some(Act { window, since: Instant::now(), done });
         }
     }
 
     /// Puts a question among the events of the thread, and gives its number; none where nobody listens.
     fn ask(&self) -> Result<Option<u32>, InputError> {
-        let mut book = self.lock();
-        if book.leases.is_empty() || book.is_closed {
+        let mut state = self.lock();
+        if state.watches.is_empty() || state.is_closed {
             return Ok(None);
         }
-        book.asked += 1;
-        let asked = book.asked;
+        state.asked += 1;
+        let asked = state.asked;
         // It takes its place among the events.
-        self.send(self.eyes.atoms._BACKLOT_HEARD, asked)?;
+        self.send(self.listener.atoms._BACKLOT_HEARD, asked)?;
         Ok(Some(asked))
     }
 
     /// Has the thread look what there is to do.
     fn wake(&self) -> Result<(), InputError> {
-        self.send(self.eyes.atoms.WM_PROTOCOLS, 0)
+        self.send(self.listener.atoms.WM_PROTOCOLS, 0)
     }
 
     fn send(&self, kind: Atom, number: u32) -> Result<(), InputError> {
-        let message = ClientMessageEvent::new(32, self.eyes.own, kind, [number, 0, 0, 0, 0]);
-        self.hands.conn.send_event(false, self.eyes.own, EventMask::NO_EVENT, message)?;
-        self.hands.conn.flush()?;
+        let message = ClientMessageEvent::new(32, self.listener.own, kind, [number, 0, 0, 0, 0]);
+        self.requester.conn.send_event(false, self.listener.own, EventMask::NO_EVENT, message)?;
+        self.requester.conn.flush()?;
         Ok(())
     }
 
     fn catch_up(&self, mut meanwhile: impl FnMut() -> Result<(), InputError>) -> Result<(), InputError> {
         let Some(asked) = self.ask()? else { return Ok(()) };
         let deadline = Instant::now() + PATIENCE;
-        let is_behind = |book: &mut Book| {
-            !book.is_closed && !book.leases.is_empty() && (book.heard < asked || book.is_receiving)
+        let is_behind = |state: &mut State| {
+            !state.is_closed && !state.watches.is_empty() && (state.heard < asked || state.is_receiving)
         };
         // Where the thread hangs, the window manager does.
         while Instant::now() < deadline {
-            let waited = self.calm.wait_timeout_while(self.lock(), ROUND, is_behind);
+            let waited = self.progress.wait_timeout_while(self.lock(), ROUND, is_behind);
             if !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out() {
                 break;
             }
@@ -277,7 +282,7 @@ impl Post {
 
     /// Hears of new windows, of the active window and of what the person presses; always of the screen's size.
     fn listen(&self, listens: bool) -> Result<(), InputError> {
-        let (conn, root) = (&self.eyes.conn, self.eyes.root);
+        let (conn, root) = (&self.listener.conn, self.listener.root);
         let events =
             EventMask::STRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
         let events = if listens { events } else { EventMask::STRUCTURE_NOTIFY };
@@ -290,7 +295,7 @@ impl Post {
             DeviceEventMask { deviceid: self.person.keyboard, mask: vec![keys] },
         ];
         xinput::xi_select_events(conn, root, &masks)?;
-        self.eyes.sync()
+        self.listener.sync()
     }
 
     fn follow(&self) {
@@ -304,7 +309,7 @@ impl Post {
                 Err(error) if error.code() == LOST => return,
                 Err(_) => {
                     let now = Instant::now();
-                    let _ = self.end(|lease| lease.until <= now);
+                    let _ = self.end(|watch| watch.until <= now);
                 }
                 Ok(()) => {}
             }
@@ -315,7 +320,7 @@ impl Post {
     fn attend(&self) -> Result<(), InputError> {
         while self.is_idle() {
             let mut is_news = false;
-            while let Some(event) = self.eyes.conn.poll_for_event()? {
+            while let Some(event) = self.listener.conn.poll_for_event()? {
                 self.keep_parked(&event)?;
                 is_news = true;
             }
@@ -323,82 +328,88 @@ impl Post {
                 self.doze(None)?;
             }
         }
-        let mut guests = Guests::new(&self.hands, self.person)?;
+        let mut new_windows = NewWindows::new(&self.requester, self.person)?;
         loop {
-            let (is_closed, leases) = {
-                let book = self.lock();
-                (book.is_closed, book.leases.iter().map(|lease| lease.window).collect::<Vec<_>>())
+            let (is_closed, watches) = {
+                let state = self.lock();
+                (state.is_closed, state.watches.iter().map(|watch| watch.window).collect::<Vec<_>>())
             };
             if is_closed {
                 return Ok(());
             }
             let (mut heard, mut is_gone) = (None, false);
-            while let Some(event) = self.eyes.conn.poll_for_event()? {
+            while let Some(event) = self.listener.conn.poll_for_event()? {
                 heard = self.question(&event).or(heard);
                 is_gone |= matches!(event, Event::DestroyNotify(_));
                 self.keep_parked(&event)?;
-                self.lock().feigned.iter_mut().for_each(|feigned| feigned.hear(&self.hands, &event));
-                if let Some(left) = guests.hear(&self.eyes, &event, &leases)? {
-                    self.end(|lease| same_client(&self.hands, lease.window, left))?;
+                self.lock()
+                    .pretended
+                    .iter_mut()
+                    .for_each(|pretended| pretended.hear(&self.requester, &event));
+                if let Some(left) = new_windows.hear(&self.listener, &event, &watches)? {
+                    self.end(|watch| same_client(&self.requester, watch.window, left))?;
                 }
             }
             if is_gone {
-                self.end(|lease| toolkit::process_of(&self.hands, lease.window).ok().flatten() != lease.pid)?;
+                self.end(|watch| {
+                    toolkit::process_of(&self.requester, watch.window).ok().flatten() != watch.pid
+                })?;
             }
-            self.unfeign(&mut guests, &leases)?;
+            self.end_pretence(&mut new_windows, &watches)?;
             let act = self.lock().act;
-            let nap = guests.rest(&self.eyes, act, &leases)?;
-            self.answer(heard, guests.patience().is_some());
-            let (now, feigned) = (Instant::now(), self.lock().feigned.clone());
-            self.end(|lease| {
-                let is_feigned =
-                    feigned.iter().any(|feigned| same_client(&self.hands, feigned.window, lease.window));
-                lease.until <= now && !is_feigned && !self.shows_menu(lease.window).unwrap_or(false)
+            let nap = new_windows.rest(&self.listener, act, &watches)?;
+            self.answer(heard, new_windows.patience().is_some());
+            let (now, pretended) = (Instant::now(), self.lock().pretended.clone());
+            self.end(|watch| {
+                let is_pretended = pretended
+                    .iter()
+                    .any(|pretended| same_client(&self.requester, pretended.window, watch.window));
+                watch.until <= now && !is_pretended && !self.shows_menu(watch.window).unwrap_or(false)
             })?;
-            let mut book = self.lock();
-            if book.leases.is_empty() {
-                book.act = None;
+            let mut state = self.lock();
+            if state.watches.is_empty() {
+                state.act = None;
                 self.listen(false)?;
                 return Ok(());
             }
-            drop(book);
+            drop(state);
             self.doze(Some(nap))?;
         }
     }
 
     fn is_idle(&self) -> bool {
-        let book = self.lock();
-        book.leases.is_empty() && !book.is_closed
+        let state = self.lock();
+        state.watches.is_empty() && !state.is_closed
     }
 
     /// Takes the agent's pointer off what it came to lie on when the screen became smaller.
     fn keep_parked(&self, event: &Event) -> Result<(), InputError> {
         match event {
-            Event::ConfigureNotify(changed) if changed.window == self.eyes.root => {
-                parking::park_again(&self.hands, self.parking, self.own.pointer)
+            Event::ConfigureNotify(changed) if changed.window == self.listener.root => {
+                parking::park_again(&self.requester, self.parking, self.own.pointer)
             }
             _ => Ok(()),
         }
     }
 
     /// Tells those windows that they have not the focus whose applications have settled.
-    fn unfeign(&self, guests: &mut Guests<'_>, watched: &[Window]) -> Result<(), InputError> {
+    fn end_pretence(&self, new_windows: &mut NewWindows<'_>, watched: &[Window]) -> Result<(), InputError> {
         let mut settled = Vec::new();
         {
-            let mut book = self.lock();
+            let mut state = self.lock();
             let mut kept = Vec::new();
-            for mut feigned in book.feigned.drain(..) {
-                match feigned.look(&self.hands)? {
-                    Found::Busy => kept.push(feigned),
-                    Found::Settled => settled.push(feigned.window),
+            for mut pretended in state.pretended.drain(..) {
+                match pretended.look(&self.requester)? {
+                    Found::Busy => kept.push(pretended),
+                    Found::Settled => settled.push(pretended.window),
                     Found::Gone => {}
                 }
             }
-            book.feigned = kept;
+            state.pretended = kept;
         }
         for window in settled {
-            if !guests.unfeign(window, watched)? {
-                self.lock().feigned.push(Feigned::new(window));
+            if !new_windows.end_pretence(window, watched)? {
+                self.lock().pretended.push(PretendedFocus::new(window));
             }
         }
         Ok(())
@@ -407,7 +418,7 @@ impl Post {
     /// The number of a question whether all is heard.
     fn question(&self, event: &Event) -> Option<u32> {
         match event {
-            Event::ClientMessage(message) if message.type_ == self.eyes.atoms._BACKLOT_HEARD => {
+            Event::ClientMessage(message) if message.type_ == self.listener.atoms._BACKLOT_HEARD => {
                 message.data.as_data32().first().copied()
             }
             _ => None,
@@ -415,62 +426,62 @@ impl Post {
     }
 
     fn answer(&self, heard: Option<u32>, is_receiving: bool) {
-        let mut book = self.lock();
-        book.heard = heard.unwrap_or(book.heard);
-        book.is_receiving = is_receiving;
-        self.calm.notify_all();
+        let mut state = self.lock();
+        state.heard = heard.unwrap_or(state.heard);
+        state.is_receiving = is_receiving;
+        self.progress.notify_all();
     }
 
     /// Ends the watches that are over.
-    fn end(&self, is_over: impl Fn(&Lease) -> bool) -> Result<(), InputError> {
-        let mut book = self.lock();
-        let (over, kept) = book.leases.drain(..).partition::<Vec<_>, _>(is_over);
-        book.leases = kept;
-        over.into_iter().try_for_each(|lease| self.lead_back(lease.window))
+    fn end(&self, is_over: impl Fn(&Watch) -> bool) -> Result<(), InputError> {
+        let mut state = self.lock();
+        let (over, kept) = state.watches.drain(..).partition::<Vec<_>, _>(is_over);
+        state.watches = kept;
+        over.into_iter().try_for_each(|watch| self.lead_back(watch.window))
     }
 
     /// Gives the application the person's devices again, where it still has ours.
     fn lead_back(&self, window: Window) -> Result<(), InputError> {
-        let conn = &self.hands.conn;
+        let conn = &self.requester.conn;
         let led = xinput::xi_get_client_pointer(conn, window)?.reply();
         if led.is_ok_and(|led| led.deviceid == self.own.pointer) {
             xinput::xi_set_client_pointer(conn, window, self.person.pointer)?.ignore_error();
-            self.hands.sync()?;
+            self.requester.sync()?;
         }
         Ok(())
     }
 
     fn shows_menu(&self, window: Window) -> Result<bool, InputError> {
-        window_tree::menus(&self.hands, window).map(|menus| !menus.is_empty())
+        window_tree::menus(&self.requester, window).map(|menus| !menus.is_empty())
     }
 
     /// Waits for an event, at most for a time of less than a second.
     fn doze(&self, time: Option<Duration>) -> Result<(), InputError> {
-        self.eyes.conn.flush()?;
-        let mut fds = [PollFd::new(self.eyes.conn.stream(), PollFlags::IN)];
+        self.listener.conn.flush()?;
+        let mut fds = [PollFd::new(self.listener.conn.stream(), PollFlags::IN)];
         let time = time.map(|time| Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() });
         // A signal only makes the next look come earlier.
         let _ = poll(&mut fds, time.as_ref());
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Ends all watches when the thread ends, however it does: nobody waits for it then.
-struct End<'a>(&'a Post);
+struct End<'a>(&'a Shared);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        let mut book = self.0.lock();
-        book.is_closed = true;
-        for lease in std::mem::take(&mut book.leases) {
+        let mut state = self.0.lock();
+        state.is_closed = true;
+        for watch in std::mem::take(&mut state.watches) {
             // Where the connection is lost, the server has nobody to lead.
-            let _ = self.0.lead_back(lease.window);
+            let _ = self.0.lead_back(watch.window);
         }
-        drop(book);
-        self.0.calm.notify_all();
+        drop(state);
+        self.0.progress.notify_all();
     }
 }

@@ -1,4 +1,5 @@
-//! The person's devices held still while an application takes what an agent's press made it take.
+//! Grabs the person's devices while an application opens a menu or a dialog: what the person does waits in the server and
+//! arrives afterwards.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{MutexGuard, PoisonError};
@@ -10,19 +11,19 @@ use x11rb::protocol::xproto::{GrabMode, GrabStatus, Window};
 use x11rb::{CURRENT_TIME, NONE};
 
 use super::focus::has_focus;
-use super::hold::Hold;
-use super::state::Witness;
+use super::hold::GrabState;
+use super::state::PersonState;
 use crate::InputError;
 use crate::platform::x11::connection::link::Link;
 use crate::platform::x11::devices::pair::Pair;
 use crate::platform::x11::devices::pointer;
 
 /// How long what the person does waits until it may arrive between two steps of what it waits for.
-pub const BREATH: Duration = Duration::from_millis(30);
+pub const LET_THROUGH_EVERY: Duration = Duration::from_millis(30);
 /// How long it waits until a wait for something else lets it arrive for the first time: most gestures are over by then.
-const LULL: Duration = Duration::from_millis(100);
+const LET_THROUGH_FIRST: Duration = Duration::from_millis(100);
 /// How long it waits at most, wherever the focus is by then: whoever could give it back has had the time.
-const UTMOST: Duration = Duration::from_secs(1);
+const LONGEST_DELAY: Duration = Duration::from_secs(1);
 /// How long the devices are held at most: meanwhile no menu of the person's can grab them.
 const LONGEST: Duration = Duration::from_secs(3);
 
@@ -35,16 +36,16 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 /// menus by grabbing the pointer and the keyboard that they were born with, which are the person's. While we hold
 /// these, they are refused. The window of the grab is the one under the person's pointer, so nothing is
 /// entered or left, and the keyboard is frozen by the pointer's grab, so no focus is seen to move.
-pub struct Still<'a> {
+pub struct DeviceGrab<'a> {
     link: &'a Link,
     number: u64,
     begun: Instant,
 }
 
-impl<'a> Still<'a> {
+impl<'a> DeviceGrab<'a> {
     /// Holds the devices, unless another client has the person's pointer, with which nobody can grab it then. `before`
     /// tells where the person's keys belong. To be called with the server grabbed.
-    pub fn hold(link: &'a Link, person: Pair, before: &Witness) -> Result<Self, InputError> {
+    pub fn hold(link: &'a Link, person: Pair, before: &PersonState) -> Result<Self, InputError> {
         let under = pointer::under(link, person)?;
         Self::hold_over(link, person, before, under)
     }
@@ -53,14 +54,14 @@ impl<'a> Still<'a> {
     pub fn hold_over(
         link: &'a Link,
         person: Pair,
-        before: &Witness,
+        before: &PersonState,
         under: Window,
     ) -> Result<Self, InputError> {
         let (number, begun) = (COUNT.fetch_add(1, Ordering::Relaxed), Instant::now());
-        let still = Self { link, number, begun };
-        let hold = Hold { number, person, home: before.home(), begun, since: begun };
+        let device_grab = Self { link, number, begun };
+        let hold = GrabState { number, person, home: before.home(), begun, since: begun };
         *lock(link) = grab(link, person, under)?.then_some(hold);
-        Ok(still)
+        Ok(device_grab)
     }
 
     /// False where another client had the person's pointer, or when the devices have been held too long.
@@ -79,14 +80,17 @@ impl<'a> Still<'a> {
         since.unwrap_or(self.begun).elapsed()
     }
 
-    /// Lets go if `is_hers` says that the person's keys go where they belong. The server does nothing for anybody else
+    /// Lets go if `is_focus_back` says that the person's keys go where they belong. The server does nothing for anybody else
     /// between that and the arrival of what has waited. True when nothing is held any more.
-    pub fn let_go(&mut self, is_hers: impl FnOnce() -> Result<bool, InputError>) -> Result<bool, InputError> {
+    pub fn let_go(
+        &mut self,
+        is_focus_back: impl FnOnce() -> Result<bool, InputError>,
+    ) -> Result<bool, InputError> {
         if !self.is_held() {
             return Ok(true);
         }
         self.link.alone(|| {
-            let is_free = is_hers()?;
+            let is_free = is_focus_back()?;
             if is_free {
                 self.release();
             }
@@ -94,10 +98,13 @@ impl<'a> Still<'a> {
         })
     }
 
-    /// Lets arrive what has waited and holds on, once it has waited for a while and if `is_hers` says that the person's
-    /// keys go where they belong; as [`Still::let_go`] in between.
-    pub fn breathe(&mut self, is_hers: impl FnOnce() -> Result<bool, InputError>) -> Result<(), InputError> {
-        if self.is_held() { breathe_if(self.link, |_| true, |_| is_hers()) } else { Ok(()) }
+    /// Lets the events of the person's devices that have waited arrive, and holds on, once it has waited for a while and if `is_focus_back` says that the person's
+    /// keys go where they belong; as [`DeviceGrab::let_go`] in between.
+    pub fn let_through(
+        &mut self,
+        is_focus_back: impl FnOnce() -> Result<bool, InputError>,
+    ) -> Result<(), InputError> {
+        if self.is_held() { let_through_if(self.link, |_| true, |_| is_focus_back()) } else { Ok(()) }
     }
 
     fn release(&mut self) {
@@ -108,40 +115,43 @@ impl<'a> Still<'a> {
     }
 }
 
-impl Drop for Still<'_> {
+impl Drop for DeviceGrab<'_> {
     fn drop(&mut self) {
         self.release();
     }
 }
 
 /// Lets arrive what the person does, once it has waited for a while and if the person's keys go where they belong.
-pub fn breathe(link: &Link) -> Result<(), InputError> {
-    let is_long = |hold: &Hold| hold.begun.elapsed() >= LULL;
-    breathe_if(link, is_long, |hold| has_focus(link, hold.person, hold.home))
+pub fn let_through(link: &Link) -> Result<(), InputError> {
+    let is_long = |hold: &GrabState| hold.begun.elapsed() >= LET_THROUGH_FIRST;
+    let_through_if(link, is_long, |hold| has_focus(link, hold.person, hold.home))
 }
 
-fn breathe_if(
+fn let_through_if(
     link: &Link,
-    is_due: impl FnOnce(&Hold) -> bool,
-    is_hers: impl FnOnce(&Hold) -> Result<bool, InputError>,
+    is_due: impl FnOnce(&GrabState) -> bool,
+    is_focus_back: impl FnOnce(&GrabState) -> Result<bool, InputError>,
 ) -> Result<(), InputError> {
-    let is_due = |hold: &mut Hold| hold.since.elapsed() >= BREATH && is_due(hold);
+    let is_due = |hold: &mut GrabState| hold.since.elapsed() >= LET_THROUGH_EVERY && is_due(hold);
     let Some(hold) = lock(link).take_if(is_due) else { return Ok(()) };
-    let mut breath = Breath { link, hold: Some(hold) };
-    link.alone(|| breath.draw(is_hers))
+    let mut opening = LetThrough { link, hold: Some(hold) };
+    link.alone(|| opening.draw(is_focus_back))
 }
 
 /// What is held, out of its place: let go when this is dropped before it is back there.
-struct Breath<'a> {
+struct LetThrough<'a> {
     link: &'a Link,
-    hold: Option<Hold>,
+    hold: Option<GrabState>,
 }
 
-impl Breath<'_> {
-    fn draw(&mut self, is_hers: impl FnOnce(&Hold) -> Result<bool, InputError>) -> Result<(), InputError> {
+impl LetThrough<'_> {
+    fn draw(
+        &mut self,
+        is_focus_back: impl FnOnce(&GrabState) -> Result<bool, InputError>,
+    ) -> Result<(), InputError> {
         let link = self.link;
         let Some(hold) = &mut self.hold else { return Ok(()) };
-        if is_hers(hold)? || hold.since.elapsed() > UTMOST {
+        if is_focus_back(hold)? || hold.since.elapsed() > LONGEST_DELAY {
             ungrab(link, hold);
             hold.since = Instant::now();
             let is_over = hold.begun.elapsed() > LONGEST;
@@ -154,7 +164,7 @@ impl Breath<'_> {
     }
 }
 
-impl Drop for Breath<'_> {
+impl Drop for LetThrough<'_> {
     fn drop(&mut self) {
         if let Some(hold) = &self.hold {
             ungrab(self.link, hold);
@@ -162,11 +172,11 @@ impl Drop for Breath<'_> {
     }
 }
 
-fn lock(link: &Link) -> MutexGuard<'_, Option<Hold>> {
+fn lock(link: &Link) -> MutexGuard<'_, Option<GrabState>> {
     link.hold.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn ungrab(link: &Link, hold: &Hold) {
+fn ungrab(link: &Link, hold: &GrabState) {
     // A connection that is lost holds nothing any more.
     if let Ok(cookie) = xinput::xi_ungrab_device(&link.conn, CURRENT_TIME, hold.person.pointer) {
         cookie.ignore_error();
@@ -222,8 +232,8 @@ mod tests {
         let (conn, window) = silent(stage.display());
         let link = Link::open(Some(stage.display())).unwrap();
         let person = master::person(&link).unwrap();
-        let before = Witness::look(&link, person).unwrap();
-        let still = link.alone(|| Still::hold(&link, person, &before)).unwrap();
+        let before = PersonState::look(&link, person).unwrap();
+        let device_grab = link.alone(|| DeviceGrab::hold(&link, person, &before)).unwrap();
         let (sender, arrived) = channel();
         std::thread::spawn(move || {
             for kind in [KEY_PRESS_EVENT, KEY_RELEASE_EVENT] {
@@ -234,7 +244,7 @@ mod tests {
             sender.send(()).unwrap();
         });
         let is_answered = settle::application(&link, window, LONGEST / 2, false).unwrap();
-        assert!(!is_answered && still.is_held());
+        assert!(!is_answered && device_grab.is_held());
         arrived.try_recv().unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! What a connection remembers of the person's devices while it holds them.
+//! What a connection remembers of its grab of the person's devices.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use crate::platform::x11::devices::pair::Pair;
 
 /// Where the person's keys go.
 #[derive(Clone, Copy, Debug)]
-pub struct Home {
+pub struct PersonFocus {
     /// The window that has the person's keyboard focus.
     pub focus: Window,
     /// The active window.
@@ -17,13 +17,13 @@ pub struct Home {
 
 /// What a connection holds of the person's devices. It is kept with the connection, so that every wait on it can let
 /// arrive what waits.
-pub struct Hold {
+pub struct GrabState {
     /// Counts the holds, so that one is not let go for another.
     pub number: u64,
     /// Whose devices.
     pub person: Pair,
     /// Where the person's keys belong.
-    pub home: Home,
+    pub home: PersonFocus,
     /// Since when it is held.
     pub begun: Instant,
     /// Since when what the person does has not arrived.

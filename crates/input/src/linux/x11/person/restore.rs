@@ -9,9 +9,9 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::wrapper::ConnectionExt as _;
 
-use super::device_grab::{self, Still};
+use super::device_grab::{self, DeviceGrab};
 use super::focus::has_focus;
-use super::state::Witness;
+use super::state::PersonState;
 use crate::platform::x11::connection::link::Link;
 use crate::platform::x11::connection::settle;
 use crate::platform::x11::connection::window_tree::{is_inside, same_client};
@@ -20,9 +20,9 @@ use crate::{Delivery, InputError};
 
 /// How long an application or the window manager may take for what a gesture set off.
 const PATIENCE: Duration = Duration::from_millis(100);
-const GLANCE: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// How long the person's keys wait after a gesture for the focus to be given back, before it is set.
-const UTMOST: Duration = Duration::from_millis(100);
+const LONGEST_DELAY: Duration = Duration::from_millis(100);
 /// How often what was taken is given back, for a window manager that was not done with taking it.
 const ATTEMPTS: u32 = 2;
 /// `_NET_ACTIVE_WINDOW` and `_NET_RESTACK_WINDOW` from something that acts for the person, EWMH "source
@@ -31,21 +31,21 @@ pub const FOR_THE_PERSON: u32 = 2;
 
 /// Waits until target and window manager have done what the gesture set off; false when one has not.
 pub fn settle(link: &Link, target: Window) -> Result<bool, InputError> {
-    let is_calm = settle::by_toolkit(link, target, PATIENCE)?;
-    Ok(settle::window_manager(link, PATIENCE)? && is_calm)
+    let is_settled = settle::by_toolkit(link, target, PATIENCE)?;
+    Ok(settle::window_manager(link, PATIENCE)? && is_settled)
 }
 
 /// Takes back what the target took from the person, and answers with what ended as it was.
 pub fn measure(
     link: &Link,
     person: Pair,
-    before: &Witness,
+    before: &PersonState,
     target: Window,
     events: u32,
 ) -> Result<Delivery, InputError> {
-    let mut after = Witness::look(link, person)?;
+    let mut after = PersonState::look(link, person)?;
     // The focus goes first and the window manager hears of it later, so either says that something was taken.
-    let took = |after: &Witness| {
+    let took = |after: &PersonState| {
         let is_target = |window: Window| same_client(link, window, target);
         after.active != before.active && after.active.is_some_and(is_target)
             || after.focus != before.focus && is_target(after.focus)
@@ -55,7 +55,7 @@ pub fn measure(
             break;
         }
         give_back(link, person, before, &after)?;
-        after = Witness::look(link, person)?;
+        after = PersonState::look(link, person)?;
     }
     Ok(before.compare(&after, events))
 }
@@ -64,20 +64,22 @@ pub fn measure(
 pub fn release(
     link: &Link,
     person: Pair,
-    before: &Witness,
+    before: &PersonState,
     target: Window,
     events: u32,
-    still: Option<Still<'_>>,
+    device_grab: Option<DeviceGrab<'_>>,
 ) -> Result<Delivery, InputError> {
     let mut delivery = measure(link, person, before, target, events)?;
-    let Some(mut still) = still else { return Ok(delivery) };
+    let Some(mut device_grab) = device_grab else { return Ok(delivery) };
     let begun = Instant::now();
-    while !still.let_go(|| {
-        if begun.elapsed() > UTMOST && same_client(link, Witness::look(link, person)?.focus, target) {
+    while !device_grab.let_go(|| {
+        if begun.elapsed() > LONGEST_DELAY
+            && same_client(link, PersonState::look(link, person)?.focus, target)
+        {
             set_focus(link, person, before)?;
         }
         has_focus(link, person, before.home())
-    })? && begun.elapsed() < 2 * UTMOST
+    })? && begun.elapsed() < 2 * LONGEST_DELAY
     {
         settle(link, target)?;
         delivery = measure(link, person, before, target, events)?;
@@ -86,7 +88,12 @@ pub fn release(
 }
 
 /// Gives the person the active window, the stacking and the focus of before. Only what the target took is given back: a window that the person chose meanwhile stays chosen.
-pub fn give_back(link: &Link, person: Pair, before: &Witness, after: &Witness) -> Result<(), InputError> {
+pub fn give_back(
+    link: &Link,
+    person: Pair,
+    before: &PersonState,
+    after: &PersonState,
+) -> Result<(), InputError> {
     let Some(active) = before.active.filter(|active| before.stack.contains(active)) else { return Ok(()) };
     let atoms = &link.atoms;
     let now = after.active.unwrap_or_default();
@@ -98,10 +105,10 @@ pub fn give_back(link: &Link, person: Pair, before: &Witness, after: &Witness) -
     settle::window_manager(link, PATIENCE)?;
     let deadline = Instant::now() + PATIENCE;
     while !is_back(link, person, before, active)? && Instant::now() < deadline {
-        std::thread::sleep(GLANCE);
-        device_grab::breathe(link)?;
+        std::thread::sleep(POLL_INTERVAL);
+        device_grab::let_through(link)?;
     }
-    if !before.has_order(&Witness::look(link, person)?) {
+    if !before.has_order(&PersonState::look(link, person)?) {
         let above: u32 = StackMode::ABOVE.into();
         let stayed: Vec<Window> =
             before.stack.iter().filter(|client| after.stack.contains(client)).copied().collect();
@@ -110,7 +117,7 @@ pub fn give_back(link: &Link, person: Pair, before: &Witness, after: &Witness) -
         }
         settle::window_manager(link, PATIENCE)?;
     }
-    let focus = Witness::look(link, person)?.focus;
+    let focus = PersonState::look(link, person)?.focus;
     if focus != before.focus && !is_inside(link, focus, active)? {
         set_focus(link, person, before)?;
     }
@@ -118,7 +125,7 @@ pub fn give_back(link: &Link, person: Pair, before: &Witness, after: &Witness) -
 }
 
 /// Sets the focus to where it was before.
-pub fn set_focus(link: &Link, person: Pair, before: &Witness) -> Result<(), InputError> {
+pub fn set_focus(link: &Link, person: Pair, before: &PersonState) -> Result<(), InputError> {
     // A window manager that sees the focus come to a window inside the active one believes that it is lost.
     let active = before.active.filter(|active| is_inside(link, before.focus, *active).unwrap_or(false));
     let focus = active.unwrap_or(before.focus);
@@ -126,8 +133,8 @@ pub fn set_focus(link: &Link, person: Pair, before: &Witness) -> Result<(), Inpu
     Ok(())
 }
 
-fn is_back(link: &Link, person: Pair, before: &Witness, active: Window) -> Result<bool, InputError> {
-    let now = Witness::look(link, person)?;
+fn is_back(link: &Link, person: Pair, before: &PersonState, active: Window) -> Result<bool, InputError> {
+    let now = PersonState::look(link, person)?;
     Ok(now.active == Some(active) && now.focus == before.focus)
 }
 

@@ -3,14 +3,14 @@
 use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window};
 
-use super::hold::Home;
+use super::hold::PersonFocus;
 use crate::platform::x11::connection::link::Link;
 use crate::platform::x11::devices::pair::Pair;
 use crate::{Delivery, InputError};
 
 /// What must end as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Witness {
+pub struct PersonState {
     pointer: (i32, i32),
     /// The window that has the person's keyboard focus.
     pub focus: Window,
@@ -20,10 +20,10 @@ pub struct Witness {
     pub stack: Vec<Window>,
 }
 
-impl Witness {
+impl PersonState {
     /// Where the person's keys went.
-    pub fn home(&self) -> Home {
-        Home { focus: self.focus, active: self.active }
+    pub fn home(&self) -> PersonFocus {
+        PersonFocus { focus: self.focus, active: self.active }
     }
 
     /// Asks the server, in one round trip.
