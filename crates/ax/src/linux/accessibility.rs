@@ -12,7 +12,7 @@ use super::bus::toolkit::Toolkit;
 use super::bus::{connecting, proxied};
 use super::dbus::{Call, Connection, lock};
 use super::snapshot::Snapshot;
-use super::tree::kept::{self, Mirror};
+use super::tree::kept::{self, KeptWindows};
 use super::tree::objects;
 use crate::{Application, AxError, SnapshotRequest};
 
@@ -39,7 +39,7 @@ struct State {
     bus: Arc<Connection>,
     apps: HashMap<Arc<str>, Arc<App>>,
     /// The windows of each application as they were read last, with the application that they are of.
-    mirrors: HashMap<Arc<str>, (Weak<App>, Arc<Mirror>)>,
+    kept: HashMap<Arc<str>, (Weak<App>, Arc<KeptWindows>)>,
     /// A call opens the bus anew.
     opening: bool,
     closed: bool,
@@ -52,8 +52,7 @@ impl Accessibility {
         let events = Arc::new(Events::default());
         let limit = Limit::until(Instant::now() + OPEN_TIMEOUT);
         let bus = Arc::new(connecting::open(bus_address, &events, &limit)?);
-        let state =
-            State { bus, apps: HashMap::new(), mirrors: HashMap::new(), opening: false, closed: false };
+        let state = State { bus, apps: HashMap::new(), kept: HashMap::new(), opening: false, closed: false };
         Ok(Self {
             session_address: bus_address.map(str::to_owned),
             events,
@@ -81,7 +80,7 @@ impl Accessibility {
     pub fn snapshot(&self, request: &SnapshotRequest) -> Result<Snapshot, AxError> {
         let limit = Limit { deadline: Instant::now() + request.timeout, cancel: request.cancel.clone() };
         let app = self.app(request.pid, &limit)?;
-        kept::snapshot(&self.mirror_of(&app), &app, request, limit.deadline)
+        kept::snapshot(&self.kept_of(&app), &app, request, limit.deadline)
     }
 
     /// Number of nodes that a bare bulk read (`Cache.GetItems`) of the application answers: the floor of any tree.
@@ -135,15 +134,15 @@ impl Accessibility {
     }
 
     /// What was read of an application; nothing yet when it was found anew since.
-    fn mirror_of(&self, app: &Arc<App>) -> Arc<Mirror> {
+    fn kept_of(&self, app: &Arc<App>) -> Arc<KeptWindows> {
         let mut state = lock(&self.state);
-        state.mirrors.retain(|_, (of, _)| of.strong_count() > 0);
+        state.kept.retain(|_, (of, _)| of.strong_count() > 0);
         let fresh = || (Arc::downgrade(app), Arc::default());
-        let (of, mirror) = state.mirrors.entry(Arc::clone(&app.name)).or_insert_with(fresh);
+        let (of, kept_windows) = state.kept.entry(Arc::clone(&app.name)).or_insert_with(fresh);
         if !std::ptr::eq(of.as_ptr(), Arc::as_ptr(app)) {
-            (*of, *mirror) = fresh();
+            (*of, *kept_windows) = fresh();
         }
-        Arc::clone(mirror)
+        Arc::clone(kept_windows)
     }
 
     fn app(&self, pid: u32, limit: &Limit) -> Result<Arc<App>, AxError> {

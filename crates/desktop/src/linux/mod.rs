@@ -13,21 +13,21 @@ use x11rb::protocol::randr::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
 use crate::{App, Clip, DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
-use applications::catalog::{Catalog, Shelf};
+use applications::catalog::{Catalog, CatalogCache};
 use applications::identity::{Identities, Identity};
 use x11::clipboard::Clipboard;
-use x11::events::Inbox;
+use x11::events::EventInbox;
 use x11::link::{Link, lock};
-use x11::window_cache::Mirror;
+use x11::window_cache::WindowCache;
 
 /// An open display, its windows kept up to date by events; shared through its [`Arc`].
 ///
 /// Every answer holds at least what was true when the question was asked.
 pub struct Desktop {
     link: Arc<Link>,
-    inbox: Arc<Inbox>,
-    mirror: Mutex<Mirror>,
-    shelf: Shelf,
+    inbox: Arc<EventInbox>,
+    cache: Mutex<WindowCache>,
+    catalog_cache: CatalogCache,
     identities: Mutex<Identities>,
     clipboard: Clipboard,
 }
@@ -36,7 +36,7 @@ impl Desktop {
     /// Connects to a display, by default to that of the environment.
     pub fn open(display: Option<&str>) -> Result<Arc<Self>, DesktopError> {
         let link = Arc::new(Link::open(display)?);
-        let inbox = Arc::new(Inbox::default());
+        let inbox = Arc::new(EventInbox::default());
         let (reader, notes) = (Arc::clone(&link), Arc::clone(&inbox));
         std::thread::Builder::new()
             .name("x11-events".to_owned())
@@ -48,8 +48,8 @@ impl Desktop {
         Ok(Arc::new(Self {
             link,
             inbox,
-            mirror: Mutex::default(),
-            shelf: Shelf::default(),
+            cache: Mutex::default(),
+            catalog_cache: CatalogCache::default(),
             identities: Mutex::default(),
             clipboard: Clipboard::default(),
         }))
@@ -88,7 +88,7 @@ impl Desktop {
 
     /// All windows of applications, minimised ones and popups included, the frontmost last.
     pub fn windows(&self) -> Result<Vec<Window>, DesktopError> {
-        Ok(self.listed(&self.shelf.recent())?.into_iter().map(|(window, _)| window).collect())
+        Ok(self.listed(&self.catalog_cache.recent())?.into_iter().map(|(window, _)| window).collect())
     }
 
     /// Counts what has happened to windows so far; take it before looking, then wait for the next.
@@ -116,7 +116,7 @@ impl Desktop {
 
     /// Applications that run with a window a person could work in, then those that are installed.
     pub fn apps(&self) -> Result<Vec<App>, DesktopError> {
-        let catalog = self.shelf.current();
+        let catalog = self.catalog_cache.current();
         let windows = self.listed(&catalog)?;
         let active = self.active_window()?;
         Ok(applications::apps::list(&catalog, &windows, active))
@@ -124,19 +124,19 @@ impl Desktop {
 
     /// The window that has the person's focus: what the window manager says, else the top-level window of the focus.
     pub fn active_window(&self) -> Result<Option<u32>, DesktopError> {
-        let (is_managed, active) = self.look(|mirror, _| (mirror.manager.is_some(), mirror.active))?;
+        let (is_managed, active) = self.look(|cache, _| (cache.manager.is_some(), cache.active))?;
         if is_managed { Ok(active) } else { self.ask("input focus", x11::stacking::focused_top_level) }
     }
 
     /// All mapped children of the root window, bottom to top.
     pub fn stacking(&self) -> Result<Vec<Frame>, DesktopError> {
-        let frames = self.look(|mirror, _| x11::stacking::mapped(mirror))?;
+        let frames = self.look(|cache, _| x11::stacking::mapped(cache))?;
         self.ask("window shapes", |link| x11::stacking::with_shapes(link, frames))
     }
 
     /// The window manager, when one runs.
     pub fn window_manager(&self) -> Result<Option<WindowManager>, DesktopError> {
-        self.look(|mirror, _| mirror.manager.clone())
+        self.look(|cache, _| cache.manager.clone())
     }
 
     /// What the server and the session on it can do.
@@ -184,9 +184,9 @@ impl Desktop {
     }
 
     fn listed(&self, catalog: &Arc<Catalog>) -> Result<Vec<(Window, Identity)>, DesktopError> {
-        self.look(|mirror, link| {
+        self.look(|cache, link| {
             let mut identities = lock(&self.identities);
-            x11::listing::windows(mirror, link, |properties| identities.of_window(catalog, properties))
+            x11::listing::windows(cache, link, |properties| identities.of_window(catalog, properties))
         })
     }
 
@@ -200,17 +200,17 @@ impl Desktop {
         question(&self.link).map_err(|error| self.link.failed(request, error))
     }
 
-    fn look<T>(&self, answer: impl FnOnce(&Mirror, &Link) -> T) -> Result<T, DesktopError> {
+    fn look<T>(&self, answer: impl FnOnce(&WindowCache, &Link) -> T) -> Result<T, DesktopError> {
         // Waited for without the lock: those who wait for a server that is silent do so at the same time.
         self.inbox.catch_up(&self.link)?;
-        let mut mirror = lock(&self.mirror);
+        let mut cache = lock(&self.cache);
         let changes = self.inbox.take();
-        if let Err(error) = mirror.refresh(&self.link, &changes) {
+        if let Err(error) = cache.refresh(&self.link, &changes) {
             // What was noted but not read would otherwise be forgotten.
-            *mirror = Mirror::default();
+            *cache = WindowCache::default();
             return Err(self.link.failed("windows", error));
         }
-        Ok(answer(&mirror, &self.link))
+        Ok(answer(&cache, &self.link))
     }
 }
 

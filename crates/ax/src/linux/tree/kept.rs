@@ -36,10 +36,10 @@ const MANY_WINDOWS: usize = 16;
 
 /// The windows of one application, by their ids and by whether what lies beyond the view was read.
 #[derive(Default)]
-pub struct Mirror(Mutex<HashMap<(u32, bool), Kept>>);
+pub struct KeptWindows(Mutex<HashMap<(u32, bool), KeptWindow>>);
 
 /// One window as it was read.
-struct Kept {
+struct KeptWindow {
     request: SnapshotRequest,
     tree: Arc<Tree>,
     objects: Arc<Vec<Source>>,
@@ -57,25 +57,25 @@ struct Kept {
 
 /// The tree of the window that `request` names: from memory where it cannot have changed, else read.
 pub fn snapshot(
-    mirror: &Mirror,
+    kept_windows: &KeptWindows,
     app: &Arc<App>,
     request: &SnapshotRequest,
     deadline: Instant,
 ) -> Result<Snapshot, AxError> {
     let key = (request.window_id, request.offscreen);
     // Taken out, so that nobody waits for an application that another call is reading.
-    let kept = lock(&mirror.0).remove(&key).filter(|kept| kept.fits(request));
+    let kept = lock(&kept_windows.0).remove(&key).filter(|kept| kept.fits(request));
     let kept = match kept {
         Some(kept) if kept.is_as_it_was(app) => kept,
         Some(kept) => {
-            kept.updated(app, request, deadline).unwrap_or_else(|| Kept::read(app, request, deadline))
+            kept.updated(app, request, deadline).unwrap_or_else(|| KeptWindow::read(app, request, deadline))
         }
-        None => Kept::read(app, request, deadline),
+        None => KeptWindow::read(app, request, deadline),
     };
     let snapshot = kept.snapshot(app);
     // What belongs to another program changes without this one.
     if kept.reading.in_time && kept.reading.found.is_some() && !kept.reading.has_embedded {
-        let mut windows = lock(&mirror.0);
+        let mut windows = lock(&kept_windows.0);
         if windows.len() >= MANY_WINDOWS {
             windows.clear();
         }
@@ -84,7 +84,7 @@ pub fn snapshot(
     Ok(snapshot)
 }
 
-impl Kept {
+impl KeptWindow {
     fn read(app: &Arc<App>, request: &SnapshotRequest, deadline: Instant) -> Self {
         let events = app.events.number(&app.name);
         let (snapshot, reading) = reading::take(app, request, deadline);

@@ -26,9 +26,9 @@ pub(crate) struct Catalog {
 
 /// Holds the latest catalog.
 #[derive(Default)]
-pub(crate) struct Shelf(Mutex<Option<(Instant, Arc<Catalog>)>>);
+pub(crate) struct CatalogCache(Mutex<Option<(Instant, Arc<Catalog>)>>);
 
-impl Shelf {
+impl CatalogCache {
     /// The catalog as of now.
     pub(crate) fn current(&self) -> Arc<Catalog> {
         self.checked(Duration::ZERO)
@@ -40,8 +40,8 @@ impl Shelf {
     }
 
     fn checked(&self, trust: Duration) -> Arc<Catalog> {
-        let mut shelf = lock(&self.0);
-        if let Some((looked, catalog)) = shelf.as_mut() {
+        let mut catalog_cache = lock(&self.0);
+        if let Some((looked, catalog)) = catalog_cache.as_mut() {
             if looked.elapsed() < trust {
                 return Arc::clone(catalog);
             }
@@ -51,7 +51,7 @@ impl Shelf {
             }
         }
         let catalog = Arc::new(Catalog::read());
-        *shelf = Some((Instant::now(), Arc::clone(&catalog)));
+        *catalog_cache = Some((Instant::now(), Arc::clone(&catalog)));
         catalog
     }
 }

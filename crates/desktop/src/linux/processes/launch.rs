@@ -9,7 +9,7 @@ use super::{plan, process, profile};
 use crate::platform::Desktop;
 use crate::platform::applications::identity::Identity;
 use crate::platform::x11::focus::Focus;
-use crate::platform::x11::startup_focus::Hush;
+use crate::platform::x11::unfocused_launch::UnfocusedLaunch;
 use crate::{DesktopError, LaunchOptions, Launched, Window, WindowKind};
 
 /// How long a first window is awaited unless the caller says otherwise.
@@ -25,7 +25,7 @@ impl Desktop {
     /// cannot be run or ends with an error before it shows a window.
     pub fn launch(&self, options: &LaunchOptions) -> Result<Launched, DesktopError> {
         let deadline = Instant::now() + options.timeout.unwrap_or(PATIENCE);
-        let catalog = self.shelf.current();
+        let catalog = self.catalog_cache.current();
         let own = profile::fresh();
         let plan = plan::in_terminal(&catalog, plan::plan(&catalog, options, &own)?)?;
         let own = (options.creates_new_application_instance && plan.family.has_profile()).then_some(own);
@@ -34,12 +34,12 @@ impl Desktop {
 
         // On an empty desktop there is no focus to keep, and a window that nobody focuses helps nobody.
         let startup_id = startup_id();
-        let hush = if prior.is_some() {
-            self.ask("connections", |link| Hush::begin(link, &startup_id))?
+        let unfocused = if prior.is_some() {
+            self.ask("connections", |link| UnfocusedLaunch::begin(link, &startup_id))?
         } else {
             None
         };
-        let hush = hush.map(|hush| self.inbox.hush(hush));
+        let unfocused = unfocused.map(|unfocused| self.inbox.add_launch(unfocused));
         let inbox = Arc::clone(&self.inbox);
         let started = spawn(
             &plan,
@@ -50,14 +50,14 @@ impl Desktop {
         );
         let result = match started {
             Ok(started) => {
-                hush.into_iter().for_each(|number| self.inbox.started(number, started.pid));
+                unfocused.into_iter().for_each(|number| self.inbox.started(number, started.pid));
                 let launch = Launch { started, before, bundle_id: &plan.bundle_id, name: &plan.name };
                 self.follow(&launch, prior, deadline)
             }
             Err(error) => Err(failed(&plan.name, error.to_string())),
         };
-        if let Some(hush) = hush.and_then(|number| self.inbox.unhush(number)) {
-            self.ask("user time", |link| hush.end(link))?;
+        if let Some(unfocused) = unfocused.and_then(|number| self.inbox.end_launch(number)) {
+            self.ask("user time", |link| unfocused.end(link))?;
         }
         result
     }
@@ -113,7 +113,7 @@ impl Desktop {
             return Ok(false);
         }
         // After that, so that the window which has it is among them.
-        let listed = self.listed(&self.shelf.recent())?;
+        let listed = self.listed(&self.catalog_cache.recent())?;
         let launched = listed.iter().filter(|(window, identity)| is_launched(window, identity));
         let launched: Vec<u32> = launched.map(|(window, _)| window.window_id).collect();
         let is_taken = self.is_at(now, &launched)?;
@@ -134,7 +134,7 @@ impl Desktop {
         loop {
             let count = self.inbox.count();
             let status = launch.started.status();
-            let listed = self.listed(&self.shelf.recent())?;
+            let listed = self.listed(&self.catalog_cache.recent())?;
             self.keep_home(home, |window, identity| launch.opened(window, identity))?;
             let found = launch.own(&listed);
             if !found.is_empty() {

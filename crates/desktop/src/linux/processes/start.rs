@@ -11,7 +11,7 @@ impl Desktop {
     /// Fails with `app_not_named`, `app_not_found`, `terminal_not_found`, or `launch_failed` when the program cannot be
     /// run.
     pub fn start(&self, options: &LaunchOptions) -> Result<u32, DesktopError> {
-        let catalog = self.shelf.current();
+        let catalog = self.catalog_cache.current();
         let own = profile::fresh();
         let plan = plan::in_terminal(&catalog, plan::plan(&catalog, options, &own)?)?;
         let own = (options.creates_new_application_instance && plan.family.has_profile()).then_some(own);

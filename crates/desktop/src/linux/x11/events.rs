@@ -12,7 +12,7 @@ use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt as _, 
 
 use super::connection::{ANSWER_LIMIT, silence};
 use super::link::{Link, lock};
-use super::startup_focus::Hush;
+use super::unfocused_launch::UnfocusedLaunch;
 use crate::DesktopError;
 
 /// What changed on one window since it was last read.
@@ -43,18 +43,18 @@ struct Notes {
     /// Windows of ours that are none of the desktop's.
     overlooked: HashSet<u32>,
     /// Launches that go on, by number.
-    hushes: Vec<(u64, Hush)>,
+    launches: Vec<(u64, UnfocusedLaunch)>,
 }
 
 /// What the event thread writes and everyone else reads.
 #[derive(Default)]
-pub(crate) struct Inbox {
+pub(crate) struct EventInbox {
     notes: Mutex<Notes>,
     news: Condvar,
     ticket: AtomicU32,
 }
 
-impl Inbox {
+impl EventInbox {
     /// Waits until every event of the server's past has been noted.
     pub(crate) fn catch_up(&self, link: &Link) -> Result<(), DesktopError> {
         let ticket = self.ticket.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -121,24 +121,28 @@ impl Inbox {
     }
 
     /// From now on marks the windows of a launch; answers the number to end it with.
-    pub(crate) fn hush(&self, hush: Hush) -> u64 {
+    pub(crate) fn add_launch(&self, unfocused: UnfocusedLaunch) -> u64 {
         let mut notes = lock(&self.notes);
-        let number = notes.hushes.last().map_or(0, |(last, _)| last + 1);
-        notes.hushes.push((number, hush));
+        let number = notes.launches.last().map_or(0, |(last, _)| last + 1);
+        notes.launches.push((number, unfocused));
         number
     }
 
     /// Tells which process a launch has started.
     pub(crate) fn started(&self, number: u64, pid: u32) {
         let mut notes = lock(&self.notes);
-        notes.hushes.iter_mut().filter(|(found, _)| *found == number).for_each(|(_, hush)| hush.started(pid));
+        notes
+            .launches
+            .iter_mut()
+            .filter(|(found, _)| *found == number)
+            .for_each(|(_, unfocused)| unfocused.started(pid));
     }
 
     /// Stops marking.
-    pub(crate) fn unhush(&self, number: u64) -> Option<Hush> {
+    pub(crate) fn end_launch(&self, number: u64) -> Option<UnfocusedLaunch> {
         let mut notes = lock(&self.notes);
-        let index = notes.hushes.iter().position(|(found, _)| *found == number)?;
-        Some(notes.hushes.remove(index).1)
+        let index = notes.launches.iter().position(|(found, _)| *found == number)?;
+        Some(notes.launches.remove(index).1)
     }
 
     /// Ends the event thread; everything afterwards fails with `display_lost`.
@@ -200,8 +204,8 @@ impl Notes {
                 return;
             }
             Event::CreateNotify(event) => {
-                for (_, hush) in &mut self.hushes {
-                    hush.mark(link, event);
+                for (_, unfocused) in &mut self.launches {
+                    unfocused.mark(link, event);
                 }
                 (event.window, shape())
             }

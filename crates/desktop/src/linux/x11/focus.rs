@@ -9,7 +9,7 @@ use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask,
 
 use super::link::Link;
 use super::stacking;
-use super::window_cache::Mirror;
+use super::window_cache::WindowCache;
 use crate::platform::Desktop;
 use crate::{DesktopError, WindowKind};
 
@@ -34,7 +34,7 @@ pub(crate) struct Focus {
 impl Desktop {
     /// Where the focus is; none without a window manager or an active window.
     pub(crate) fn focus(&self) -> Result<Option<Focus>, DesktopError> {
-        let active = self.look(|mirror, _| mirror.active)?;
+        let active = self.look(|cache, _| cache.active)?;
         let Some(active) = active else { return Ok(None) };
         let top_level = self.ask("input focus", stacking::focused_top_level)?;
         Ok(Some(Focus { active, top_level }))
@@ -58,16 +58,16 @@ impl Desktop {
 
     /// True when one of the windows, or its frame, has the focus.
     pub(crate) fn is_at(&self, focus: Focus, windows: &[u32]) -> Result<bool, DesktopError> {
-        let frames = |mirror: &Mirror| -> Vec<u32> {
-            windows.iter().filter_map(|window| mirror.nodes.get(window)).map(|node| node.frame).collect()
+        let frames = |cache: &WindowCache| -> Vec<u32> {
+            windows.iter().filter_map(|window| cache.nodes.get(window)).map(|node| node.frame).collect()
         };
-        let frames = self.look(|mirror, _| frames(mirror))?;
+        let frames = self.look(|cache, _| frames(cache))?;
         Ok(windows.contains(&focus.active) || focus.top_level.is_some_and(|window| frames.contains(&window)))
     }
 
     /// Gives the focus back to the window that had it; true once it has it again.
     pub(crate) fn give_back(&self, prior: Focus) -> Result<bool, DesktopError> {
-        let now = self.look(|mirror, _| mirror.active)?.unwrap_or(0);
+        let now = self.look(|cache, _| cache.active)?.unwrap_or(0);
         self.ask("activation", |link| {
             // Source 2 is a pager, whose wish is the person's (EWMH _NET_ACTIVE_WINDOW).
             tell_manager(link, prior.active, link.atoms._NET_ACTIVE_WINDOW, [2, 0, now, 0, 0])

@@ -6,7 +6,7 @@ use x11rb::protocol::xproto::Window as Xid;
 
 use super::link::Link;
 use super::properties::Properties;
-use super::window_cache::{Mirror, Node};
+use super::window_cache::{Node, WindowCache};
 use crate::platform::applications::identity::Identity;
 use crate::{Window, WindowKind};
 
@@ -15,14 +15,14 @@ const ALL_DESKTOPS: u32 = u32::MAX;
 
 /// All windows of applications, the frontmost last.
 pub(crate) fn windows(
-    mirror: &Mirror,
+    cache: &WindowCache,
     link: &Link,
     mut identify: impl FnMut(&Properties) -> Identity,
 ) -> Vec<(Window, Identity)> {
     let place: HashMap<Xid, usize> =
-        mirror.stacking.iter().enumerate().map(|(index, window)| (*window, index)).collect();
-    let mut found: Vec<(usize, Xid, &Node, &Properties)> = managed(mirror, link)
-        .chain(popups(mirror, link))
+        cache.stacking.iter().enumerate().map(|(index, window)| (*window, index)).collect();
+    let mut found: Vec<(usize, Xid, &Node, &Properties)> = managed(cache, link)
+        .chain(popups(cache, link))
         .map(|(window, node, properties)| {
             (place.get(&node.frame).copied().unwrap_or(0), window, node, properties)
         })
@@ -32,53 +32,59 @@ pub(crate) fn windows(
     let mut identities = Vec::with_capacity(found.len());
     for (z_index, (_, id, node, properties)) in (0u32..).zip(found) {
         let identity = identify(properties);
-        let record = record(mirror, link, id, node, properties);
+        let record = record(cache, link, id, node, properties);
         listed.push(Window { z_index, app_name: identity.name.clone(), ..record });
         identities.push(identity);
     }
-    give_owners(mirror, &mut listed);
+    give_owners(cache, &mut listed);
     listed.into_iter().zip(identities).collect()
 }
 
-fn managed<'m>(mirror: &'m Mirror, link: &'m Link) -> impl Iterator<Item = (Xid, &'m Node, &'m Properties)> {
+fn managed<'m>(
+    cache: &'m WindowCache,
+    link: &'m Link,
+) -> impl Iterator<Item = (Xid, &'m Node, &'m Properties)> {
     let atoms = &link.atoms;
-    read(mirror, mirror.clients.iter().copied()).filter(|(_, _, properties)| {
+    read(cache, cache.clients.iter().copied()).filter(|(_, _, properties)| {
         let is = |kind| properties.types.first() == Some(&kind);
         !is(atoms._NET_WM_WINDOW_TYPE_DESKTOP) && !is(atoms._NET_WM_WINDOW_TYPE_DOCK)
     })
 }
 
-fn popups<'m>(mirror: &'m Mirror, link: &'m Link) -> impl Iterator<Item = (Xid, &'m Node, &'m Properties)> {
-    let frames = mirror.frames();
+fn popups<'m>(
+    cache: &'m WindowCache,
+    link: &'m Link,
+) -> impl Iterator<Item = (Xid, &'m Node, &'m Properties)> {
+    let frames = cache.frames();
     // The window manager's own windows are its decorations and menus, whoever they are drawn for.
-    let manager = mirror.manager.as_ref().map(|manager| link.client_of(manager.check_window));
+    let manager = cache.manager.as_ref().map(|manager| link.client_of(manager.check_window));
     let own = std::process::id();
-    let bare = mirror.stacking.iter().copied().filter(move |window| !frames.contains(window));
-    read(mirror, bare).filter(move |(window, node, properties)| {
+    let bare = cache.stacking.iter().copied().filter(move |window| !frames.contains(window));
+    read(cache, bare).filter(move |(window, node, properties)| {
         let is = |kind| properties.types.first() == Some(&kind);
         node.is_override
             && node.is_viewable
             && !node.is_input_only
             && Some(link.client_of(*window)) != manager
             && properties.pid != own
-            && mirror.screen.intersection(&node.rect).is_some()
+            && cache.screen.intersection(&node.rect).is_some()
             && !is(link.atoms._NET_WM_WINDOW_TYPE_DESKTOP)
             && !is(link.atoms._NET_WM_WINDOW_TYPE_DOCK)
     })
 }
 
 fn read(
-    mirror: &Mirror,
+    cache: &WindowCache,
     windows: impl Iterator<Item = Xid>,
 ) -> impl Iterator<Item = (Xid, &Node, &Properties)> {
     windows.filter_map(|window| {
-        let node = mirror.nodes.get(&window)?;
+        let node = cache.nodes.get(&window)?;
         Some((window, node, node.properties.as_ref()?))
     })
 }
 
-fn record(mirror: &Mirror, link: &Link, window_id: Xid, node: &Node, properties: &Properties) -> Window {
-    let on_current_space = match (properties.desktop, mirror.desktop) {
+fn record(cache: &WindowCache, link: &Link, window_id: Xid, node: &Node, properties: &Properties) -> Window {
+    let on_current_space = match (properties.desktop, cache.desktop) {
         (Some(desktop), Some(current)) => desktop == current || desktop == ALL_DESKTOPS,
         _ => true,
     };
@@ -93,13 +99,13 @@ fn record(mirror: &Mirror, link: &Link, window_id: Xid, node: &Node, properties:
         title: properties.title.clone(),
         bounds: node.rect,
         z_index: 0,
-        is_on_screen: node.is_viewable && mirror.screen.intersection(&node.rect).is_some(),
+        is_on_screen: node.is_viewable && cache.screen.intersection(&node.rect).is_some(),
         on_current_space,
         is_minimized,
         kind: kind(link, node, properties),
         owner_window_id: properties.transient_for,
         frame_id: node.frame,
-        frame: mirror.nodes.get(&node.frame).unwrap_or(node).outer(),
+        frame: cache.nodes.get(&node.frame).unwrap_or(node).outer(),
     }
 }
 
@@ -124,7 +130,7 @@ fn kind(link: &Link, node: &Node, properties: &Properties) -> WindowKind {
 }
 
 /// Keeps an owner that is itself listed; gives a popup without one the active, else the topmost window of its process.
-fn give_owners(mirror: &Mirror, listed: &mut [Window]) {
+fn give_owners(cache: &WindowCache, listed: &mut [Window]) {
     let known: HashMap<Xid, (u32, WindowKind)> =
         listed.iter().map(|window| (window.window_id, (window.pid, window.kind))).collect();
     let mut topmost: HashMap<u32, Xid> = HashMap::new();
@@ -134,7 +140,7 @@ fn give_owners(mirror: &Mirror, listed: &mut [Window]) {
     for window in listed {
         let said = window.owner_window_id.filter(|owner| known.contains_key(owner));
         let guessed = || {
-            let active = mirror.active.filter(|active| {
+            let active = cache.active.filter(|active| {
                 known.get(active).is_some_and(|(pid, kind)| *pid == window.pid && *kind != WindowKind::Popup)
             });
             active.or_else(|| topmost.get(&window.pid).copied())

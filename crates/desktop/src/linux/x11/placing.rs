@@ -36,7 +36,7 @@ impl Desktop {
     /// Fails with `window_not_found`, and with `window_manager_refused` where no window manager runs.
     pub fn activate(&self, window: u32) -> Result<bool, DesktopError> {
         self.managed(window, "activate")?;
-        let now = self.look(|mirror, _| mirror.active)?.unwrap_or(0);
+        let now = self.look(|cache, _| cache.active)?.unwrap_or(0);
         self.ask("activation", |link| {
             tell_manager(link, window, link.atoms._NET_ACTIVE_WINDOW, [PAGER, 0, now, 0, 0])
         })?;
@@ -124,7 +124,7 @@ impl Desktop {
     /// True when the window manager says that the window is active, and a part of it is on the screen in front of the
     /// windows that it was behind.
     fn is_in_front(&self, window: Xid) -> Result<bool, DesktopError> {
-        let active = self.look(|mirror, _| mirror.active)?;
+        let active = self.look(|cache, _| cache.active)?;
         Ok(active == Some(window) && self.present(window)?.is_on_screen && self.shows(window)?)
     }
 

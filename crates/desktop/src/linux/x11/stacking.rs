@@ -5,16 +5,16 @@ use x11rb::protocol::shape::{ConnectionExt as _, SK};
 use x11rb::protocol::xproto::{ConnectionExt as _, Rectangle};
 
 use super::link::{Link, optional};
-use super::window_cache::Mirror;
+use super::window_cache::WindowCache;
 use crate::{Frame, Rect};
 
 /// Mapped root children, bottom to top, their shapes not yet asked for.
-pub(crate) fn mapped(mirror: &Mirror) -> Vec<Frame> {
-    mirror
+pub(crate) fn mapped(cache: &WindowCache) -> Vec<Frame> {
+    cache
         .stacking
         .iter()
         .filter_map(|id| {
-            let node = mirror.nodes.get(id).filter(|node| node.is_viewable)?;
+            let node = cache.nodes.get(id).filter(|node| node.is_viewable)?;
             Some(Frame { id: *id, rect: node.outer(), input: Vec::new(), is_input_only: node.is_input_only })
         })
         .collect()

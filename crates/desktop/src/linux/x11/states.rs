@@ -31,14 +31,14 @@ impl Desktop {
     /// What a window is now. Fails with `window_not_found`.
     pub fn window_state(&self, window: u32) -> Result<WindowState, DesktopError> {
         let is = self.present(window)?;
-        self.look(|mirror, link| {
-            let properties = mirror.nodes.get(&window).and_then(|node| node.properties.as_ref());
+        self.look(|cache, link| {
+            let properties = cache.nodes.get(&window).and_then(|node| node.properties.as_ref());
             let has = |state| properties.is_some_and(|properties| properties.states.contains(&state));
             let atoms = &link.atoms;
             WindowState {
                 window_id: window,
                 bounds: is.bounds,
-                is_active: mirror.active == Some(window),
+                is_active: cache.active == Some(window),
                 is_minimized: is.is_minimized,
                 is_maximized: has(atoms._NET_WM_STATE_MAXIMIZED_HORZ)
                     && has(atoms._NET_WM_STATE_MAXIMIZED_VERT),

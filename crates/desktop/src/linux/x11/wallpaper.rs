@@ -61,13 +61,13 @@ impl Desktop {
 
     /// A window of a desktop program that is shown and as large as the screen.
     fn covering_desktop(&self) -> Result<Option<Window>, DesktopError> {
-        let (windows, screen) = self.look(|mirror, _| {
-            let shown = mirror.nodes.iter().filter(|(_, node)| {
+        let (windows, screen) = self.look(|cache, _| {
+            let shown = cache.nodes.iter().filter(|(_, node)| {
                 node.is_viewable
                     && !node.is_input_only
-                    && mirror.screen.intersection(&node.rect) == Some(mirror.screen)
+                    && cache.screen.intersection(&node.rect) == Some(cache.screen)
             });
-            (shown.map(|(window, _)| *window).collect::<Vec<_>>(), mirror.screen)
+            (shown.map(|(window, _)| *window).collect::<Vec<_>>(), cache.screen)
         })?;
         if screen.width == 0 {
             return Ok(None);

@@ -41,7 +41,7 @@ impl Node {
 
 /// Everything that was read.
 #[derive(Default)]
-pub(crate) struct Mirror {
+pub(crate) struct WindowCache {
     pub(crate) nodes: HashMap<Window, Node>,
     /// Children of the root, bottom to top.
     pub(crate) stacking: Vec<Window>,
@@ -56,7 +56,7 @@ pub(crate) struct Mirror {
     was_read: bool,
 }
 
-impl Mirror {
+impl WindowCache {
     /// Reads again what the notes say has changed.
     pub(crate) fn refresh(&mut self, link: &Link, changes: &Changes) -> Result<(), ReplyError> {
         if changes.root || !self.was_read {

@@ -19,7 +19,7 @@ use crate::platform::processes::spawn::STARTUP_ID;
 
 /// One launch that goes on.
 #[derive(Debug)]
-pub(crate) struct Hush {
+pub(crate) struct UnfocusedLaunch {
     /// Connections that were there before, by the first id they may give.
     known: HashSet<u32>,
     /// What the programs of the launch have in their environment.
@@ -32,7 +32,7 @@ pub(crate) struct Hush {
     marked: Vec<u32>,
 }
 
-impl Hush {
+impl UnfocusedLaunch {
     /// Notes who is connected now; none where the server cannot tell.
     pub(crate) fn begin(link: &Link, startup_id: &str) -> Result<Option<Self>, ReplyError> {
         if !link.names_processes {
