@@ -9,6 +9,12 @@ use crate::{
     Window, WindowManager, WindowState,
 };
 
+/// Processes, of which nothing is known here.
+pub mod processes {
+    /// What a kernel of Linux says of them.
+    pub mod stat {}
+}
+
 /// The X server: there is none here.
 pub mod x11 {
     /// Connections to an X server: none is made here.

@@ -1,7 +1,7 @@
 //! Linux: the X server as the display, `/proc` as the processes.
 
 mod applications;
-mod processes;
+pub mod processes;
 pub mod x11;
 
 use std::sync::{Arc, Mutex};

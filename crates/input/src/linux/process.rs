@@ -1,23 +1,21 @@
 //! What the kernel says of a process, by proc(5).
 
-/// The state of a process that waits for something.
-pub const SLEEPING: char = 'S';
-const ZOMBIE: char = 'Z';
+pub use desktop::stat::SLEEPING;
+use desktop::stat::Stat;
 
 /// The one-letter state of a process; none when it is gone.
 pub fn process_state(pid: u32) -> Option<char> {
-    fields(pid)?.chars().next()
+    Stat::of_process(pid)?.state()
 }
 
 /// The one-letter state of a thread; none when it is gone.
 pub fn thread_state(pid: u32, thread: u32) -> Option<char> {
-    fields_in(&format!("/proc/{pid}/task/{thread}/stat"))?.chars().next()
+    Stat::of_thread(pid, thread)?.state()
 }
 
 /// The process that a process descends from; none when it is gone or has ended.
 pub fn parent(pid: u32) -> Option<u32> {
-    let fields = fields(pid)?;
-    fields.split(' ').nth(1).filter(|_| !fields.starts_with(ZOMBIE))?.parse().ok()
+    Stat::of_process(pid).filter(|stat| !stat.has_ended())?.parent()
 }
 
 /// How often a process has left the processor; none when it is gone.
@@ -29,26 +27,13 @@ pub fn turns(pid: u32) -> Option<u64> {
 
 /// The start time of a process in clock ticks after boot; none when it is gone or only waits to be reaped.
 pub fn start_time(pid: u32) -> Option<u64> {
-    let fields = fields(pid)?;
-    // The state is the third field of the file and the first here; the start time is the 22nd.
-    fields.split(' ').nth(19).filter(|_| !fields.starts_with(ZOMBIE))?.parse().ok()
+    Stat::of_process(pid).filter(|stat| !stat.has_ended())?.started()
 }
 
 /// True when the process has mapped a file whose path ends so; false when it is gone or somebody else's.
 pub fn has_mapped(pid: u32, path_end: &str) -> bool {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     maps.lines().any(|line| line.ends_with(path_end))
-}
-
-/// The fields after the command's name, which may hold spaces and parentheses itself.
-fn fields(pid: u32) -> Option<String> {
-    fields_in(&format!("/proc/{pid}/stat"))
-}
-
-fn fields_in(file: &str) -> Option<String> {
-    let stat = std::fs::read_to_string(file).ok()?;
-    let (_, fields) = stat.rsplit_once(") ")?;
-    Some(fields.to_owned())
 }
 
 #[cfg(test)]

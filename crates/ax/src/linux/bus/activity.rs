@@ -1,6 +1,9 @@
 //! Whether a process has run at all: what did not run has changed nothing.
 
 use std::fs;
+use std::path::Path;
+
+use desktop::stat::{SLEEPING, Stat};
 
 /// What the kernel counts of the threads of a process that all sleep; the same at two times when none has run between
 /// (proc(5): `task/*/stat` and `schedstat`).
@@ -47,7 +50,8 @@ fn threads_of(pid: u32) -> Option<Vec<u32>> {
 /// What is counted of a thread that sleeps; none when it does not.
 fn asleep(pid: u32, thread: u32) -> Option<String> {
     let counted = counted(pid, thread)?;
-    is_asleep(&format!("/proc/{pid}/task/{thread}/stat")).then_some(counted)
+    let stat = Stat::of_thread(pid, thread)?;
+    (stat.state() == Some(SLEEPING)).then_some(counted)
 }
 
 fn counted(pid: u32, thread: u32) -> Option<String> {
@@ -61,10 +65,8 @@ fn counts(schedstat: &str) -> bool {
 }
 
 /// True when the thread of this `stat` file sleeps until something wakes it.
-pub fn is_asleep(stat: &str) -> bool {
-    let Ok(text) = fs::read_to_string(stat) else { return false };
-    // The name stands in parentheses and may hold any.
-    text.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next()) == Some('S')
+pub fn is_asleep(stat: &Path) -> bool {
+    Stat::of_file(stat).and_then(|stat| stat.state()) == Some(SLEEPING)
 }
 
 #[cfg(test)]

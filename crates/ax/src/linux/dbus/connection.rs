@@ -167,7 +167,7 @@ impl Connection {
 
     /// True when everything that has reached the socket has been handled: its reader sleeps on it.
     pub fn is_drained(&self) -> bool {
-        let sleeps = |stat: &PathBuf| stat.to_str().is_some_and(is_asleep);
+        let sleeps = |stat: &PathBuf| is_asleep(stat);
         !self.shared.handling.load(Ordering::SeqCst) && self.shared.reader.get().is_some_and(sleeps)
     }
 

@@ -7,3 +7,4 @@ pub mod process;
 pub mod profile;
 pub mod spawn;
 pub mod start;
+pub mod stat;

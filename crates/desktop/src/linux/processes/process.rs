@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::stat::Stat;
+
 /// The process behind a window: what the window says where that is true, else whom the server knows.
 ///
 /// 0 for a window of another machine and where nobody knows.
@@ -17,7 +19,7 @@ pub(crate) fn of_window(said: Option<u32>, known: Option<u32>, machine: Option<&
 
 /// True while the process lives; a zombie does not.
 pub(crate) fn exists(pid: u32) -> bool {
-    stat_field(pid, 0).is_some_and(|state| state != "Z" && state != "X")
+    Stat::of_process(pid).is_some_and(|stat| !stat.has_ended())
 }
 
 /// True for a process of a PID namespace inside ours, as of a sandbox.
@@ -33,17 +35,17 @@ fn has_several_numbers(status: &str) -> bool {
 
 /// The parent of a process.
 pub(crate) fn parent(pid: u32) -> Option<u32> {
-    stat_field(pid, 1)?.parse().ok()
+    Stat::of_process(pid)?.parent()
 }
 
 /// The session that a process belongs to: the pid of the process that founded it.
 pub(crate) fn session(pid: u32) -> Option<u32> {
-    stat_field(pid, 3)?.parse().ok()
+    Stat::of_process(pid)?.session()
 }
 
 /// When a process started, in ticks since boot: with the pid it names a process for ever.
 pub(crate) fn started(pid: u32) -> Option<u64> {
-    stat_field(pid, 19)?.parse().ok()
+    Stat::of_process(pid)?.started()
 }
 
 /// The file a process runs.
@@ -85,13 +87,6 @@ fn is_here(machine: &str) -> bool {
 
 fn proc(pid: u32, file: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{file}"))
-}
-
-/// A field of `/proc/PID/stat`, counted from the state: the name before it may contain anything.
-fn stat_field(pid: u32, index: usize) -> Option<String> {
-    let text = fs::read(proc(pid, "stat")).ok()?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    text.rsplit_once(')')?.1.split_ascii_whitespace().nth(index).map(str::to_owned)
 }
 
 fn strings(path: &Path) -> Vec<String> {

@@ -1,0 +1,78 @@
+//! The `stat` file of a process or a thread (proc(5)).
+
+use std::fs;
+use std::path::Path;
+
+/// The state of what waits for something.
+pub const SLEEPING: char = 'S';
+
+/// The fields after the name of the program, which may hold spaces and parentheses itself.
+#[derive(Clone, Debug)]
+pub struct Stat(String);
+
+impl Stat {
+    /// Of a process; none when it is gone.
+    pub fn of_process(pid: u32) -> Option<Self> {
+        Self::of_file(Path::new(&format!("/proc/{pid}/stat")))
+    }
+
+    /// Of a thread of a process; none when it is gone.
+    pub fn of_thread(pid: u32, thread: u32) -> Option<Self> {
+        Self::of_file(Path::new(&format!("/proc/{pid}/task/{thread}/stat")))
+    }
+
+    /// Of what a file tells.
+    pub fn of_file(file: &Path) -> Option<Self> {
+        let text = fs::read(file).ok()?;
+        let text = String::from_utf8_lossy(&text);
+        Some(Self(text.rsplit_once(')')?.1.to_owned()))
+    }
+
+    /// The state, one letter.
+    pub fn state(&self) -> Option<char> {
+        self.field(0)?.chars().next()
+    }
+
+    /// True for what has ended, and at most waits to be reaped.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.state(), Some('Z' | 'X'))
+    }
+
+    /// The parent's process.
+    pub fn parent(&self) -> Option<u32> {
+        self.field(1)?.parse().ok()
+    }
+
+    /// The session: the pid of the process that founded it.
+    pub fn session(&self) -> Option<u32> {
+        self.field(3)?.parse().ok()
+    }
+
+    /// The start, in ticks since boot: with the pid it names a process for ever.
+    pub fn started(&self) -> Option<u64> {
+        self.field(19)?.parse().ok()
+    }
+
+    /// A field, counted from the state.
+    fn field(&self, index: usize) -> Option<&str> {
+        self.0.split_ascii_whitespace().nth(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_counted_from_behind_the_name() {
+        let stat = Stat(" S 7 5 3 0".to_owned());
+        assert_eq!((stat.state(), stat.parent(), stat.session()), (Some(SLEEPING), Some(7), Some(3)));
+        assert!(!stat.has_ended() && Stat(" Z 1".to_owned()).has_ended());
+    }
+
+    #[test]
+    fn a_process_that_is_gone_has_none() {
+        assert!(Stat::of_process(std::process::id()).is_some_and(|stat| stat.started().is_some()));
+        assert!(Stat::of_process(u32::MAX).is_none() && Stat::of_thread(u32::MAX, 1).is_none());
+    }
+}
