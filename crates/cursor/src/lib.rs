@@ -5,8 +5,8 @@ mod look;
 mod motion;
 mod types;
 
-#[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
+#[cfg_attr(all(target_os = "linux", not(unsupported)), path = "linux/mod.rs")]
+#[cfg_attr(any(not(target_os = "linux"), unsupported), path = "unsupported.rs")]
 mod platform;
 
 pub use error::CursorError;

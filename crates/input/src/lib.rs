@@ -7,10 +7,10 @@ mod keysyms;
 mod path;
 mod plan;
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(unsupported)))]
 #[path = "linux/mod.rs"]
 mod platform;
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), unsupported))]
 #[path = "unsupported.rs"]
 mod platform;
 

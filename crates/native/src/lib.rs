@@ -10,8 +10,8 @@ mod failure;
 mod host;
 mod hypervisor;
 mod input;
-#[cfg_attr(target_os = "linux", path = "linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "unsupported.rs")]
+#[cfg_attr(all(target_os = "linux", not(unsupported)), path = "linux.rs")]
+#[cfg_attr(any(not(target_os = "linux"), unsupported), path = "unsupported.rs")]
 mod platform;
 mod video;
 
