@@ -78,9 +78,22 @@ test(
     )
     expect((await sandbox.shell.run('printf %s "$LINES"; ls /var/touched 2>/dev/null || true')).stdout).toBe(hostile)
     const vm = join(home, 'data/vms/one')
-    const pid = Number(readFileSync(join(vm, 'hypervisor.pid'), 'utf8'))
     const { api_key: key } = JSON.parse(readFileSync(join(folder, 'state/sandboxes/keys/one.json'), 'utf8'))
-    expect([isAlive(pid), String(key).length, withWord(key)]).toEqual([true, 43, []])
+    expect([String(key).length, withWord(key)]).toEqual([43, []])
+    {
+      await using forks = await sandbox.fork(1)
+      const [fork] = forks
+      if (fork === undefined) throw new Error('no fork')
+      // It goes on from where its parent is, as a machine of its own with a key of its own.
+      expect([await boot(fork), (await fork.shell.run('hostname')).stdout]).toEqual([first, `${fork.name}\n`])
+      await fork.shell.run('echo fork >/var/layer')
+      expect((await sandbox.shell.run('cat /var/layer')).stdout).toBe('Grüße, "Welt"\n')
+      const of = JSON.parse(readFileSync(join(folder, `state/sandboxes/keys/${fork.name}.json`), 'utf8'))
+      expect([String(of.api_key).length, of.api_key === key, withWord(of.api_key)]).toEqual([43, false, []])
+    }
+    // It went on in another process.
+    const pid = Number(readFileSync(join(vm, 'hypervisor.pid'), 'utf8'))
+    expect(isAlive(pid)).toBe(true)
     const infos = await Sandbox.list({ local: true })
     expect(infos).toContainEqual(
       expect.objectContaining({ name: 'one', status: 'running', source: 'qemu', isolation: 'vm', osType: 'linux' }),

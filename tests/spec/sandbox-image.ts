@@ -45,14 +45,8 @@ export const sandboxImage = {
     text: 'The keystore is the one whose fingerprint the asset links file of the site names.',
     deferred: needsAndroid,
   },
-  'sandbox.image.pwa-install.package-name': {
-    text: 'package_name is the reversed host name by default.',
-    deferred: needsAndroid,
-  },
-  'sandbox.image.pwa-install.keystore': {
-    text: 'Without a keystore a fresh one is made and kept in the cache folder.',
-    deferred: needsAndroid,
-  },
+  'sandbox.image.pwa-install.package-name': 'package_name is the reversed host name by default.',
+  'sandbox.image.pwa-install.keystore': 'Without a keystore a fresh one is made and kept in the cache folder.',
   'sandbox.image.uv-install': {
     text: 'uv_install installs Python packages into the project of the computer server.',
     decided:
