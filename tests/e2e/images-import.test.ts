@@ -6,6 +6,7 @@ import { gzipSync, zstdCompressSync } from 'bun'
 import { runBacklot } from '../support/backlot.ts'
 import { serveDisk } from '../support/disk-server.ts'
 import { runProgram } from '../support/guest.ts'
+import { lz4 } from '../support/lz4.ts'
 import { Scratch } from '../support/qemu.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -146,7 +147,9 @@ test('what holds no disk, several, a name that leads out, or other bytes than it
   damaged.writeUInt8((damaged[200] ?? 0) ^ 1, 200)
   writeFileSync(scratch.at('damaged.zip'), damaged)
   writeFileSync(scratch.at('short.img'), Buffer.alloc(700))
+  writeFileSync(scratch.at('plain.raw.lz4'), lz4(bytes))
   const cases: readonly [string, string][] = [
+    [scratch.at('plain.raw.lz4'), 'it is packed with lz4'],
     [two, 'it holds several disks: "a.qcow2", "b.qcow2"'],
     [out, 'invalid relative path'],
     [scratch.at('damaged.zip'), 'it cannot be unpacked'],

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FakeRegistry, fakeRegistry, publishDisk } from '../support/fake-registry.ts'
+import { appleLz4, lz4 } from '../support/lz4.ts'
 import { startRegistry } from '../support/registry.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -227,6 +228,50 @@ test('images of other makers are read: an index, zstd, and plain qcow2 and raw d
     expect([name, shows(name, bytes)]).toEqual([name, true])
     expect((await call(host, 'DELETE', `/svc/vms/${name}`))[0]).toBe(200)
   }
+})
+
+test("older forms of disks and tart's are read: pieces packed with LZ4, raw parts with numbers, Apple's LZ4", async () => {
+  const bytes = content(12)
+  const parts = [0, 1, 2].map((number) => bytes.subarray(number * MiB, (number + 1) * MiB))
+  const configured = (of: object, mediaType: string) => registry.put(Buffer.from(JSON.stringify(of)), mediaType)
+  const ociConfig = 'application/vnd.oci.image.config.v1+json'
+  const shape = configured({ os: 'linux', cpuCount: 3, memorySize: 96 * MiB, diskSize: bytes.length }, ociConfig)
+  const nvram = registry.put(Buffer.from('variables'), 'application/octet-stream')
+  for (const [name, pack] of Object.entries({ pieces: appleLz4, frames: (part: Uint8Array) => lz4(part) })) {
+    const pieces = parts.map((part) => registry.put(pack(part), 'application/octet-stream+lz4'))
+    registry.publish(name, [...pieces, shape, nvram], {})
+  }
+  const numbered = (total: number) =>
+    parts.map((part, index) =>
+      registry.put(part, `application/vnd.oci.image.layer.v1.tar;part.number=${index + 1};part.total=${total}`),
+    )
+  registry.publish('numbered', [nvram, shape, ...numbered(3).reverse()], {})
+  const tart = (unpacked: (part: Uint8Array) => Uint8Array) =>
+    parts.map((part) => ({
+      ...registry.put(appleLz4(part), 'application/vnd.cirruslabs.tart.disk.v2'),
+      annotations: {
+        'org.cirruslabs.tart.uncompressed-size': String(part.length),
+        'org.cirruslabs.tart.uncompressed-content-digest': `sha256:${new Bun.CryptoHasher('sha256').update(unpacked(part)).digest('hex')}`,
+      },
+    }))
+  const tartShape = { cpuCount: 3, memorySize: 96 * MiB, display: { width: 1024, height: 768 } }
+  const tartConfig = (os: string) => configured({ ...tartShape, os }, 'application/vnd.cirruslabs.tart.config.v1')
+  const tartNvram = registry.put(Buffer.from('variables'), 'application/vnd.cirruslabs.tart.nvram.v1')
+  const sides = { os: 'linux', architecture: 'arm64' }
+  registry.publish('tart', [tartConfig('linux'), ...tart((part) => part), tartNvram], sides)
+  for (const name of ['pieces', 'frames', 'numbered', 'tart']) {
+    expect([name, (await pull(name))[0], shows(name, bytes)]).toEqual([name, 200, true])
+    expect(await get(host, name)).toMatchObject({ os: 'linux', cpuCount: 3, memorySize: 96 * MiB })
+    expect((await call(host, 'DELETE', `/svc/vms/${name}`))[0]).toBe(200)
+  }
+  registry.publish('mac', [tartConfig('darwin'), ...tart((part) => part), tartNvram], {})
+  await refused('mac', 'macos_unavailable')
+  registry.publish('lacking', numbered(4), {})
+  await refused('lacking', 'image_unsupported', '3 of 4 parts')
+  registry.publish('other', [tartConfig('linux'), ...tart((part) => part.subarray(1))], {})
+  await refused('other', 'layer_corrupt', 'another size or digest unpacked')
+  registry.publish('torn', [registry.put(appleLz4(bytes).subarray(0, -5), 'application/octet-stream+lz4')], {})
+  await refused('torn', 'image_unsupported', 'breaks off')
 })
 
 test('a registry that asks for a password gets what docker knows, from its file or a helper; others are refused', async () => {

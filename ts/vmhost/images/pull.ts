@@ -8,9 +8,9 @@ import { copyDisk } from '../disks/qemu-img.ts'
 import { syncFile, syncFolder, writeSynced } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import { inspect, largestDisk } from '../sources/disk-image.ts'
-import { contentsOf, type DiskPart, type ImageContents, unsupported } from './layers/contents.ts'
+import { configurationLayer, contentsOf, type DiskPart, type ImageContents, unsupported } from './layers/contents.ts'
 import { fetchLayer } from './layers/layers.ts'
-import { type Unpacked, unpackContainerDisk, unpackInto } from './layers/unpack.ts'
+import { unpackContainerDisk, unpackInto } from './layers/unpack.ts'
 import { type ImageReference, referenceText, repositoryOf } from './reference.ts'
 import type { Descriptor } from './registry/manifest.ts'
 import { corrupt, type FoundManifest, persistently, Repository } from './registry/registry.ts'
@@ -68,10 +68,11 @@ const assemble = async (
 ): Promise<void> => {
   const name = referenceText(reference)
   const { signal } = work
-  const configuration = await persistently(reference.registry, signal, () =>
-    repository.smallBlob(manifest.config, signal),
-  )
-  const contents = contentsOf(name, manifest, asObject(configuration))
+  const read = async (blob: Descriptor) =>
+    asObject(await persistently(reference.registry, signal, () => repository.smallBlob(blob, signal)))
+  const inLayer = configurationLayer(manifest)
+  const configuration = { ...(await read(manifest.config)), ...(inLayer && (await read(inLayer))) }
+  const contents = contentsOf(name, manifest, configuration)
   const folder = store.newFolder(digest)
   // A service that died may have left half of it.
   await rm(folder, { recursive: true, force: true })
@@ -161,7 +162,7 @@ const joinParts = async (
 /** Whether the system refused to write, which is no fault of what was to be written. */
 const isOfSystem = (error: unknown): boolean => (error as NodeJS.ErrnoException).syscall !== undefined
 
-/** One layer that is a disk, or those of a containerDisk. */
+/** One layer that is a disk, pieces of it, or layers of a containerDisk. */
 type WholeDisk = Exclude<ImageContents['disk'], readonly DiskPart[]>
 
 const wholeDisk = async (
@@ -174,20 +175,8 @@ const wholeDisk = async (
   const path = join(folder, '.unpacked')
   {
     await using file = await open(path, 'wx', 0o600)
-    const layers = 'archives' in source ? [...source.archives].reverse() : [source]
-    const unpack = 'archives' in source ? unpackContainerDisk : unpackWhole
-    let found: Unpacked | undefined
-    for (const layer of layers) {
-      const blob = await fetch(layer)
-      work.step('unpacking')
-      found = await unpack(blob, file, largestDisk, work.signal).catch((error) => {
-        work.signal.throwIfAborted()
-        throw isOfSystem(error) ? error : unsupported(name, `its layer cannot be unpacked: ${(error as Error).message}`)
-      })
-      if (found !== undefined) break
-    }
-    if (found === undefined) throw unsupported(name, 'none of its layers has a file below "disk/"')
-    await file.truncate(found.bytes)
+    const bytes = await unpackDisk(name, source, file, fetch, work)
+    await file.truncate(bytes)
   }
   const info = await inspect(path, true, work.signal)
   const bytes = info['virtual-size']
@@ -202,8 +191,35 @@ const wholeDisk = async (
   return { file: 'disk.qcow2', format: 'qcow2', bytes }
 }
 
-const unpackWhole = (from: string, to: FileHandle, most: number, signal: AbortSignal): Promise<Unpacked | undefined> =>
-  unpackInto(from, to, 0, most, signal)
+/** Unpacks the disk into the empty file; gives its bytes. */
+const unpackDisk = async (
+  name: string,
+  source: WholeDisk,
+  file: FileHandle,
+  fetch: Fetch,
+  { step, signal }: ImageWork,
+): Promise<number> => {
+  const unpacking = async <T>(layer: Descriptor, unpack: (path: string) => Promise<T>): Promise<T> => {
+    const blob = await fetch(layer)
+    step('unpacking')
+    return await unpack(blob).catch((error) => {
+      signal.throwIfAborted()
+      throw isOfSystem(error) ? error : unsupported(name, `its layer cannot be unpacked: ${(error as Error).message}`)
+    })
+  }
+  if ('archives' in source) {
+    for (const layer of source.archives.toReversed()) {
+      const found = await unpacking(layer, (path) => unpackContainerDisk(path, file, largestDisk, signal))
+      if (found !== undefined) return found.bytes
+    }
+    throw unsupported(name, 'none of its layers has a file below "disk/"')
+  }
+  let end = 0
+  for (const layer of 'pieces' in source ? source.pieces : [source]) {
+    end += (await unpacking(layer, (path) => unpackInto(path, file, end, largestDisk - end, signal))).bytes
+  }
+  return end
+}
 
 const describe = (reference: ImageReference, contents: ImageContents, disk: MadeDisk): LocalImage => ({
   name: reference.name,

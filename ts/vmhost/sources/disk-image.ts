@@ -18,6 +18,7 @@ const packed: Readonly<Record<string, string>> = {
   '28b52ffd': 'zstd',
   '504b0304': 'zip',
   '425a68': 'bzip2',
+  '04224d18': 'lz4',
 }
 
 /** Bytes of the largest disk. */

@@ -3,6 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { sizeOf, sizePattern } from '@backlot/contract/fields/size'
 import { LocalImage } from '@backlot/contract/vmhost/image'
 import { Value } from '@sinclair/typebox/value'
+import { largestDisk } from '../../sources/disk-image.ts'
 import { type Descriptor, type Manifest, mediaTypes } from '../registry/manifest.ts'
 
 const prefix = 'org.trycua.lume.'
@@ -18,6 +19,12 @@ export const annotations = {
   title: 'org.opencontainers.image.title',
 } as const
 
+/** Names of the annotations of tart's parts. */
+const tartAnnotations = {
+  bytes: 'org.cirruslabs.tart.uncompressed-size',
+  digest: 'org.cirruslabs.tart.uncompressed-content-digest',
+} as const
+
 /** A piece of a raw disk. */
 export interface DiskPart {
   readonly layer: Descriptor
@@ -31,10 +38,14 @@ export interface DiskPart {
 /** What an image is made of. */
 export interface ImageContents {
   /**
-   * The disk: its parts; one file of any format that `qemu-img` reads; or the layers of a containerDisk, of which the last
-   * that has it holds it as a file.
+   * The disk: its parts; one file of any format that `qemu-img` reads; such a file in pieces, which follow one another once
+   * unpacked; or the layers of a containerDisk, of which the last that has it holds it as a file.
    */
-  readonly disk: readonly DiskPart[] | Descriptor | { readonly archives: readonly Descriptor[] }
+  readonly disk:
+    | readonly DiskPart[]
+    | Descriptor
+    | { readonly pieces: readonly Descriptor[] }
+    | { readonly archives: readonly Descriptor[] }
   readonly kernel: Descriptor | undefined
   readonly initrd: Descriptor | undefined
   readonly os: LocalImage['os']
@@ -59,26 +70,21 @@ interface Configuration {
   readonly backlot?: { readonly append?: unknown; readonly ports?: unknown; readonly runsExecutable?: unknown }
 }
 
+/** Layers that hold what others say in the configuration itself. */
+const configurations = [mediaTypes.ociConfig, mediaTypes.tartConfig]
+
+/** The layer that holds the configuration, in images that have one there. */
+export const configurationLayer = ({ layers }: Manifest): Descriptor | undefined =>
+  layers.find(({ mediaType }) => configurations.includes(mediaType as never))
+
+/** Layers that are neither of a disk nor of a container. */
+const besides: readonly string[] = [mediaTypes.nvram, mediaTypes.kernel, mediaTypes.initrd, ...configurations]
+
 /** Reads manifest and configuration; throws `image_unsupported`. */
 export const contentsOf = (image: string, manifest: Manifest, configuration: Configuration): ImageContents => {
   const { layers } = manifest
   const ofType = (type: string) => layers.find(({ mediaType }) => mediaType === type)
-  const parts = layers.filter((layer) => layer.annotations?.[annotations.number] !== undefined)
-  const others = layers.filter(
-    (layer) =>
-      !parts.includes(layer) &&
-      ![mediaTypes.nvram, mediaTypes.kernel, mediaTypes.initrd].includes(layer.mediaType as never),
-  )
-  const [only] = others
-  const isContainer = others.length > 0 && others.every(({ mediaType }) => archive.test(mediaType))
-  const disk =
-    parts.length > 0
-      ? partsOf(image, parts)
-      : isContainer
-        ? { archives: others }
-        : others.length === 1
-          ? only
-          : undefined
+  const disk = diskOf(image, layers)
   if (disk === undefined) {
     throw unsupported(
       image,
@@ -104,31 +110,93 @@ export const contentsOf = (image: string, manifest: Manifest, configuration: Con
   }
 }
 
-const partsOf = (image: string, layers: readonly Descriptor[]): DiskPart[] => {
-  const numberOf = (layer: Descriptor, name: string) => Number(layer.annotations?.[name] ?? Number.NaN)
-  const total = numberOf(layers[0] as Descriptor, annotations.total)
-  const parts = layers
-    .map((layer) => ({
-      number: numberOf(layer, annotations.number),
+/** The disk in whichever form its maker publishes it. */
+const diskOf = (image: string, layers: readonly Descriptor[]): ImageContents['disk'] | undefined => {
+  for (const { isPart, read } of partForms) {
+    const parts = layers.filter(isPart)
+    if (parts.length > 0) return partsOf(image, parts.map(read))
+  }
+  const pieces = layers.filter(({ mediaType }) => mediaType === mediaTypes.lz4Part)
+  if (pieces.length > 0) return { pieces }
+  const others = layers.filter(({ mediaType }) => !besides.includes(mediaType))
+  if (others.length > 0 && others.every(({ mediaType }) => archive.test(mediaType))) return { archives: others }
+  return others.length === 1 ? others[0] : undefined
+}
+
+/** What a layer says of its part of a disk; who says no offset publishes parts in their order. */
+interface ToldPart extends Omit<DiskPart, 'offset'> {
+  readonly offset: number | undefined
+  /** Of how many it is the which one, where that is said. */
+  readonly number: number | undefined
+  readonly total: number | undefined
+}
+
+/** Type of a part that is raw bytes, whatever it is called, with its number: `…tar;part.number=2;part.total=9`. */
+const numbered = /^application\/vnd\.oci\.image\.layer\.v1\.tar;part\.number=(\d+);part\.total=(\d+)$/
+
+/** The forms in which disks are published in parts: `trycua/lume`'s, an earlier one of its images, and tart's. */
+const partForms: readonly {
+  readonly isPart: (layer: Descriptor) => boolean
+  readonly read: (layer: Descriptor) => ToldPart
+}[] = [
+  {
+    isPart: (layer) => layer.annotations?.[annotations.number] !== undefined,
+    read: (layer) => ({
       layer,
-      offset: numberOf(layer, annotations.offset),
-      bytes: numberOf(layer, annotations.bytes),
+      number: numberIn(layer, annotations.number),
+      total: numberIn(layer, annotations.total),
+      offset: numberIn(layer, annotations.offset),
+      bytes: numberIn(layer, annotations.bytes),
       digest: layer.annotations?.[annotations.digest],
-    }))
-    .sort((a, b) => a.offset - b.offset)
+    }),
+  },
+  {
+    isPart: ({ mediaType }) => numbered.test(mediaType),
+    read: (layer) => {
+      const [, number, total] = numbered.exec(layer.mediaType) ?? []
+      return {
+        layer,
+        number: Number(number),
+        total: Number(total),
+        offset: undefined,
+        bytes: layer.size,
+        digest: undefined,
+      }
+    },
+  },
+  {
+    isPart: ({ mediaType }) => mediaType === mediaTypes.tartDisk,
+    read: (layer) => ({
+      layer,
+      number: undefined,
+      total: undefined,
+      offset: undefined,
+      bytes: numberIn(layer, tartAnnotations.bytes),
+      digest: layer.annotations?.[tartAnnotations.digest],
+    }),
+  },
+]
+
+const numberIn = (layer: Descriptor, name: string): number => Number(layer.annotations?.[name] ?? Number.NaN)
+
+const partsOf = (image: string, told: readonly ToldPart[]): DiskPart[] => {
+  const total = told[0]?.total ?? told.length
+  const inOrder = told.toSorted((a, b) => (a.offset ?? a.number ?? 0) - (b.offset ?? b.number ?? 0))
   let end = 0
-  for (const { offset, bytes } of parts) {
+  const parts = inOrder.map(({ layer, offset = end, bytes, digest }) => {
     if (offset !== end || !isCount(bytes))
       throw unsupported(image, 'the parts of its disk do not say where each belongs')
     end += bytes
-  }
+    return { layer, offset, bytes, digest }
+  })
   if (parts.length !== total) throw unsupported(image, `it has ${parts.length} of ${total} parts of its disk`)
-  if (end > 2 ** 43) throw unsupported(image, 'its disk is larger than 8TB')
+  if (end > largestDisk) throw unsupported(image, 'its disk is larger than 8TB')
   return parts
 }
 
 const osOf = ({ os, guestOs }: Configuration): LocalImage['os'] => {
   const known = ['linux', 'windows', 'macOS'] as const
+  if (os === 'darwin') return 'macOS'
   return (
     known.find((each) => each === guestOs) ??
     known.find((each) => each.toLowerCase() === String(os).toLowerCase()) ??

@@ -1,4 +1,5 @@
 /** Tar archives (POSIX ustar, with pax and GNU names), read as a stream. */
+import { ByteSource } from './byte-source.ts'
 
 const block = 512
 
@@ -12,7 +13,7 @@ export interface TarEntry {
 
 /** The entries in turn; content that is not read is skipped. Throws an `Error` where the archive breaks off. */
 export async function* tarEntries(stream: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
-  const source = new Source(stream)
+  const source = new ByteSource(stream)
   let longName: string | undefined
   for (;;) {
     const header = await source.take(block)
@@ -54,41 +55,4 @@ const sizeIn = (header: Buffer): number => {
     : Number.parseInt(textAt(header, 124, 12).trim() || '0', 8)
   if (Number.isSafeInteger(size) && size >= 0) return size
   throw new Error('it is no archive')
-}
-
-/** A stream of which so many bytes are taken at a time. */
-class Source {
-  readonly #stream: AsyncIterator<Buffer>
-  #rest: Buffer = Buffer.alloc(0)
-
-  constructor(stream: AsyncIterable<Buffer>) {
-    this.#stream = stream[Symbol.asyncIterator]()
-  }
-
-  /** Between one byte and `most`. */
-  async some(most: number): Promise<Buffer> {
-    while (this.#rest.length === 0) {
-      const { done, value } = await this.#stream.next()
-      if (done) throw new Error('it breaks off')
-      this.#rest = value
-    }
-    const part = this.#rest.subarray(0, most)
-    this.#rest = this.#rest.subarray(part.length)
-    return part
-  }
-
-  /** So many bytes; undefined where the stream ends before the first. */
-  async take(bytes: number): Promise<Buffer | undefined> {
-    const parts: Buffer[] = []
-    for (let left = bytes; left > 0; ) {
-      const part = await this.some(left).catch((error) => {
-        if (parts.length === 0) return undefined
-        throw error
-      })
-      if (part === undefined) return undefined
-      parts.push(part)
-      left -= part.length
-    }
-    return Buffer.concat(parts)
-  }
 }

@@ -4,13 +4,21 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { unpackLz4 } from './lz4.ts'
 import { tarEntries } from './tar.ts'
 
 /** First bytes of what can be unpacked. */
-const unpackers: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
-  '1f8b': () => createGunzip({ chunkSize: 2 ** 20 }),
-  '28b52ffd': () => createZstdDecompress({ chunkSize: 2 ** 20 }),
+const unpackers: Readonly<Record<string, (file: Readable) => AsyncIterable<Buffer>>> = {
+  '1f8b': (file) => through(file, createGunzip({ chunkSize: 2 ** 20 })),
+  '28b52ffd': (file) => through(file, createZstdDecompress({ chunkSize: 2 ** 20 })),
+  '04224d18': unpackLz4,
+  // `bv4`: a frame of Apple's.
+  '627634': unpackLz4,
 }
+
+/** Whoever reads the end of it hears of an error on the way. */
+const through = (file: Readable, unpacker: NodeJS.ReadWriteStream): AsyncIterable<Buffer> =>
+  pipeline(file, unpacker, () => undefined) as unknown as Readable
 
 /** Bytes of a block that is written or left out. */
 const block = 64 * 1024
@@ -23,7 +31,7 @@ export interface Unpacked {
 }
 
 /**
- * Writes what the file at `from` holds, unpacked where it is gzip or zstd, into `to` from byte `offset` on, at most `most`
+ * Writes what the file at `from` holds, unpacked where it is gzip, zstd or LZ4, into `to` from byte `offset` on, at most `most`
  * bytes. Where it holds more, or is damaged, it throws an `Error`. Zeros are left out: what is there must be a hole.
  */
 export const unpackInto = async (
@@ -33,7 +41,7 @@ export const unpackInto = async (
   most: number,
   signal: AbortSignal,
 ): Promise<Unpacked> => {
-  return writeAll((await contentOf(from, signal)) as AsyncIterable<Buffer>, to, offset, most)
+  return writeAll(await contentOf(from, signal), to, offset, most)
 }
 
 /**
@@ -46,7 +54,7 @@ export const unpackContainerDisk = async (
   most: number,
   signal: AbortSignal,
 ): Promise<Unpacked | undefined> => {
-  for await (const entry of tarEntries((await contentOf(from, signal)) as AsyncIterable<Buffer>)) {
+  for await (const entry of tarEntries(await contentOf(from, signal))) {
     if (entry.isFile && /^(\.?\/)?disk\/[^/]+$/.test(entry.name)) return writeAll(entry.content, to, 0, most)
   }
   return undefined
@@ -69,13 +77,11 @@ const writeAll = async (
   return { bytes, digest: `sha256:${hash.digest('hex')}` }
 }
 
-const contentOf = async (path: string, signal: AbortSignal): Promise<Readable> => {
+const contentOf = async (path: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> => {
   const start = await firstBytes(path)
-  const make = Object.entries(unpackers).find(([magic]) => start.startsWith(magic))?.[1]
+  const unpack = Object.entries(unpackers).find(([magic]) => start.startsWith(magic))?.[1]
   const file = createReadStream(path, { highWaterMark: 2 ** 20, signal })
-  if (make === undefined) return file
-  // Whoever reads the end of it hears of an error on the way.
-  return pipeline(file, make(), () => undefined) as unknown as Readable
+  return unpack?.(file) ?? file
 }
 
 const firstBytes = async (path: string): Promise<string> => {

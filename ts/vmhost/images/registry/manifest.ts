@@ -32,6 +32,11 @@ export const mediaTypes = {
   config: 'application/vnd.trycua.lume.config.v1+json',
   disk: 'application/vnd.trycua.lume.disk.v1',
   nvram: 'application/vnd.trycua.lume.nvram.v1',
+  /** A part of a disk in the oldest form of such images: LZ4, in the manifest's order. */
+  lz4Part: 'application/octet-stream+lz4',
+  ociConfig: 'application/vnd.oci.image.config.v1+json',
+  tartConfig: 'application/vnd.cirruslabs.tart.config.v1',
+  tartDisk: 'application/vnd.cirruslabs.tart.disk.v2',
   kernel: 'application/vnd.backlot.kernel.v1',
   initrd: 'application/vnd.backlot.initrd.v1',
 } as const
