@@ -216,6 +216,11 @@ export const failures = kind({
     exit: 1,
     status: 409,
   },
+  template_not_made: {
+    when: 'The first boot of a VM that was to be a template did not end well.',
+    exit: 1,
+    status: 409,
+  },
   agent_unavailable: {
     when: 'No guest agent answers in the VM, or it refuses the command.',
     exit: 1,

@@ -107,6 +107,14 @@ export const lifecycleOperations = {
           description: 'The guest sees the executable of the service, to read, on a disk labelled BACKLOT.',
         }),
       ),
+      template: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description:
+            'Make it as a fork of a VM like it whose first boot was saved: it is `suspended` then, and `run` lets it go on. ' +
+            'The first of its kind boots once for that. Kinds differ in image, sizes, network, user data and executable.',
+        }),
+      ),
       network: Type.Optional(
         choice(networkModes, {
           description: '`nat`: the guest reaches out, its ports appear on this machine; `none`.',
@@ -119,7 +127,7 @@ export const lifecycleOperations = {
       result: Type.Object({
         message: Type.String(),
         name: vmName,
-        status: choice(['stopped', 'provisioning']),
+        status: choice(['stopped', 'suspended', 'provisioning']),
         operationId,
       }),
     },

@@ -54,6 +54,7 @@ export const makeForks = async (
         ...newIdentity(),
         createdAt: new Date().toISOString(),
         identity: 'shared' as const,
+        guestMacAddress: vm.settings.guestMacAddress ?? vm.settings.macAddress,
       }
       const fill = async (folder: string) => {
         const disk = vmPath(folder, 'disk')

@@ -15,6 +15,7 @@ import { Transfers } from '../images/transfers.ts'
 import { collectBases } from '../lifecycle/collect.ts'
 import { adoptIfFree } from '../lifecycle/find.ts'
 import { ephemeral, type Storage, searched, storageOf } from '../storage/storage.ts'
+import { isHalfMade, sweepTemplates, templatesIn } from '../templates/sweep.ts'
 import { settleMove } from '../vms/move.ts'
 import { vmPath, wasRunning } from '../vms/vm-directory.ts'
 import { type StoredVm, VmStore } from '../vms/vm-store.ts'
@@ -148,9 +149,11 @@ const leftIn = async (host: Open): Promise<Left | undefined> => {
   }
   const vms = await host.store.list(storages)
   const running = vms.filter(({ path }) => wasRunning(path))
+  const isHalfTemplate = (await templatesIn(storages)).some(isHalfMade)
   const moved = vms.filter(({ settings }) => settings.movedFrom !== undefined || settings.movingTo !== undefined)
   const isWork =
     running.length > 0 ||
+    isHalfTemplate ||
     moved.length > 0 ||
     vms.some(({ storage }) => storage === brief) ||
     (await host.store.hasRemains(storages))
@@ -184,6 +187,7 @@ const recover = async (host: Open): Promise<{ collecting?: Promise<unknown> }> =
     await settle(vm).catch(tell(vm.name))
   }
   await removeEphemeral(host, brief)
+  await sweepTemplates(host, storages).catch(tell('-'))
   await host.store.sweep(storages).catch(tell('-'))
   return { collecting: Promise.all(storages.map((storage) => collectBases(host, storage))) }
 }

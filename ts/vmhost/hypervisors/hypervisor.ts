@@ -56,6 +56,8 @@ export interface Hypervisor {
    * hypervisor, and `vm_not_stopped`.
    */
   end(vm: VmPlace): Promise<void>
+  /** What a saved memory depends on beside its VM: the hypervisor, its version, and what runs the guest's instructions. */
+  identity(): Promise<string>
   /** Whether one lives for the VM, whoever started it and looks after it. */
   lives(vm: VmPlace): boolean
 }

@@ -4,15 +4,14 @@ import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { bytesOf } from '@backlot/contract/fields/size'
 import { largestDisplay } from '@backlot/contract/limits'
-import { fileFailure } from '../files/file-failure.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { Work } from '../host/operations.ts'
 import { sourceOf } from '../sources/index.ts'
-import { placeExecutable } from '../sources/local-image.ts'
-import type { CreateInput, Plan } from '../sources/source.ts'
-import { writeSeed } from '../vms/seed.ts'
-import { newIdentity, type VmSettings, writeNewSettings } from '../vms/vm-settings.ts'
+import type { CreateInput } from '../sources/source.ts'
+import { isHalfMade } from '../templates/sweep.ts'
+import { makeFromTemplate, templatePlace } from '../templates/template.ts'
+import { newIdentity, type VmSettings } from '../vms/vm-settings.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
+import { makePlanned } from './make-planned.ts'
 
 /** Bytes of the smallest disk and the smallest memory that a guest can do anything with. */
 const least = { disk: 2 ** 20, memory: 2 ** 20 * 16 }
@@ -49,59 +48,37 @@ export const createVm: Handlers['createVm'] = async (input, host) => {
     createdAt: new Date().toISOString(),
     ...plan.settings,
   }
+  const about = { plan, settings, diskBytes, input }
+  const template = input.template ? await templatePlace(host, storage, about) : undefined
+  const status = template === undefined ? 'stopped' : 'suspended'
   const { id, done } = host.operations.begin('create', place, async (work) => {
     host.creations.set(place.path, { place, settings, diskBytes, operationId: work.id })
     tell(host, place, 'provisioning')
     try {
-      await makePlanned(host, place, settings, plan, diskBytes, input, work)
+      if (template === undefined) await makePlanned(host, place, settings, plan, diskBytes, input, work)
+      else await makeFromTemplate(host, place, template, about, work)
     } catch (error) {
       host.creations.delete(place.path)
       tell(host, place, null)
       throw error
     }
     host.creations.delete(place.path)
-    tell(host, place, 'stopped')
+    tell(host, place, status)
   })
-  if (source.isLong) {
+  if (source.isLong || (template !== undefined && isHalfMade(template))) {
     const message = `Virtual machine is being created: ${input.name}`
     return { message, name: input.name, status: 'provisioning', operationId: id }
   }
   await done
   const message = `Virtual machine created: ${input.name}`
-  return { message, name: input.name, status: 'stopped', operationId: id }
-}
-
-/** Makes the VM that was planned, all or nothing. */
-export const makePlanned = async (
-  host: Host,
-  place: VmPlace,
-  settings: VmSettings,
-  plan: Plan,
-  diskBytes: number,
-  { userData, executable }: Pick<CreateInput, 'userData' | 'executable'>,
-  work: Work,
-): Promise<void> => {
-  try {
-    await host.store.make(place.storage, place.name, async (folder) => {
-      await plan.fill(folder, place.storage, diskBytes, work)
-      if (executable) await placeExecutable(host, folder, work)
-      work.signal.throwIfAborted()
-      if (plan.seeded || userData !== undefined) {
-        await writeSeed(folder, { instanceId: settings.instanceId, hostName: place.name, userData })
-      }
-      await writeNewSettings(folder, settings)
-      work.signal.throwIfAborted()
-    })
-  } catch (error) {
-    throw fileFailure(error, place.storage.path)
-  }
+  return { message, name: input.name, status, operationId: id }
 }
 
 /** Tells who listens what a VM that is being made is now. */
 export const tell = (
   host: Host,
   { name, storage }: VmPlace,
-  status: 'provisioning' | 'pulling' | 'stopped' | null,
+  status: 'provisioning' | 'pulling' | 'stopped' | 'suspended' | null,
 ): void => host.events.emit({ type: 'vm', name, location: storage.name, status })
 
 const refuseMac = ({ os, ipsw }: CreateInput): void => {

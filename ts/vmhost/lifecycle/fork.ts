@@ -1,13 +1,12 @@
 /** Makes copies of a running VM that go on from where it is. */
 import { Failure } from '@backlot/contract/failure'
-import { giveIdentity } from '../forks/identity.ts'
 import { hasRoomToShare, makeForks } from '../forks/make-forks.ts'
+import { settleIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
 import type { MemoryImage } from '../hypervisors/hypervisor.ts'
 import { isSaved, readSaved } from '../snapshots/saved-state.ts'
 import { together } from '../together.ts'
-import { writeVmSettings } from '../vms/vm-settings.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
 import { goOn } from './snapshot.ts'
@@ -26,7 +25,7 @@ export const forkVm: Handlers['forkVm'] = async ({ name, count, names: named, st
     using _ = image
     const identity: ('own' | 'shared')[] = []
     const settle = async (place: VmPlace, index: number) => {
-      identity[index] = await wake(host, place, parent.settings.macAddress, image, work)
+      identity[index] = await wake(host, place, image, work)
     }
     await together(forks.map(settle))
     return identity
@@ -91,19 +90,9 @@ const make = async (host: Host, parent: StoredVm, names: readonly string[], work
 }
 
 /** Lets a fork go on, and gives its guest what is to be its own. */
-const wake = (
-  host: Host,
-  place: VmPlace,
-  parentMac: string,
-  image: MemoryImage | undefined,
-  work: Work,
-): Promise<'own' | 'shared'> =>
+const wake = (host: Host, place: VmPlace, image: MemoryImage | undefined, work: Work): Promise<'own' | 'shared'> =>
   alone(host, place, async () => {
     const machine = await goOn(host, place, work, image)
     if (machine === undefined) throw new Failure('vm_not_suspended', `"${place.name}" is gone.`, { name: place.name })
-    work.step(`giving ${place.name} an identity`)
-    const vm = await afresh(host, place)
-    if (!(await giveIdentity(machine, vm, parentMac))) return 'shared'
-    await writeVmSettings(vm.path, { ...vm.settings, identity: 'own' })
-    return 'own'
+    return settleIdentity(host, place, machine, work)
   })

@@ -1,4 +1,5 @@
 /** Starts a VM as an operation. */
+import { settleIdentity } from '../forks/wake.ts'
 import type { Host } from '../host/host.ts'
 import type { Begun } from '../host/operations.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
@@ -17,7 +18,9 @@ export const beginRun = (host: Host, found: StoredVm, options: RunOptions, disca
         const vm = await afresh(host, found)
         if (host.machines.get(vm.path) !== undefined) host.machines.refuseRunning(vm, stopFirst)
         work.step('starting the hypervisor')
-        await host.machines.start(vm, await optionsFor(host, vm, options, discardMemory), work)
+        const wanted = await optionsFor(host, vm, options, discardMemory)
+        const machine = await host.machines.start(vm, wanted, work)
+        if (wanted.saved !== undefined) await settleIdentity(host, vm, machine, work)
       }
       await alone(host, found, start, work.signal)
     } finally {

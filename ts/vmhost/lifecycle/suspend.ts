@@ -1,5 +1,6 @@
 /** Saves a VM with its memory, and lets it go on. */
 import { Failure } from '@backlot/contract/failure'
+import { settleIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
 import { dropSaved, isSaved, readSaved } from '../snapshots/saved-state.ts'
@@ -52,7 +53,8 @@ export const resumeVm: Handlers['resumeVm'] = async ({ name, storage }, host) =>
         if (saved === undefined) throw new Failure('vm_not_suspended', `"${name}" is not suspended any more.`, { name })
         work.step('reading the memory')
         const { hasDisplay, sharedDirectories } = saved
-        await host.machines.start(vm, { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved }, work)
+        const options = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved }
+        await settleIdentity(host, vm, await host.machines.start(vm, options, work), work)
       }
       await alone(host, found, resume, work.signal)
     } finally {

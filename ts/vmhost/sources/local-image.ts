@@ -1,6 +1,6 @@
 /** An image of the cache directory: its disk becomes a base, its kernel is started directly. */
 import { existsSync } from 'node:fs'
-import { constants, copyFile, link } from 'node:fs/promises'
+import { constants, copyFile, link, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { LocalImage } from '@backlot/contract/vmhost/image'
@@ -18,8 +18,9 @@ import { vmPath } from '../vms/vm-directory.ts'
 import { refuseSmaller } from './disk-image.ts'
 import type { Plan, Source } from './source.ts'
 
-/** Port of the computer server, which clients look for on every guest, and that of SSH. */
-const usualPorts = [22, 8000]
+const serverPort = 8_000
+/** Port of SSH, and that of the computer server, which clients look for on every guest. */
+const usualPorts = [22, serverPort]
 
 export const localImage: Source = {
   matches: ({ image }) => image !== undefined,
@@ -56,6 +57,8 @@ export const planOf = async (host: Host, { folder: source, about, label }: Usabl
       ports: [...new Set([...(about.ports ?? []), ...usualPorts])],
       ...(about.append !== undefined && { append: about.append }),
     },
+    identity: await identityOf(source, about),
+    hasServer: about.ports?.includes(serverPort) ?? false,
     seeded: about.iso === undefined,
     async fill(folder, storage, bytes, work) {
       refuseSmaller(bytes, virtual_size)
@@ -76,6 +79,18 @@ export const planOf = async (host: Host, { folder: source, about, label }: Usabl
       ])
     },
   }
+}
+
+/** Images are replaced whole: another file is another image. */
+const identityOf = async (source: string, { name, tag, disk, kernel, initrd }: LocalImage): Promise<string> => {
+  const files = [disk, kernel, initrd].filter((file) => file !== undefined)
+  const states = await Promise.all(
+    files.map(async (file) => {
+      const { size, mtimeMs } = await stat(join(source, file))
+      return [file, size, mtimeMs]
+    }),
+  )
+  return JSON.stringify([name, tag, states])
 }
 
 /** Gives the VM in `folder` the executable of this service, on a disk of its own. */

@@ -13,6 +13,10 @@ export type CreateInput = Input<(typeof vmHost)['createVm']>
 export interface Plan {
   /** What the source adds to the settings. */
   readonly settings: Partial<VmSettings>
+  /** Tells what it makes disks of from all else, and from what that was before; absent where nothing does. */
+  readonly identity?: string
+  /** Whether a computer server answers in its guests once they are up. */
+  readonly hasServer?: boolean
   /** Whether the guest looks for a seed even without user data. */
   readonly seeded: boolean
   /** Puts the disk, and what belongs to it, into the folder of the VM; the disk has `bytes`. */

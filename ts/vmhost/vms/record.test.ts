@@ -30,6 +30,7 @@ test('a VM that starts while its record is made is running with its address, or 
     share: () => Promise.reject(new Error('not asked for')),
     adopt: async () => machine as unknown as Machine,
     lives: () => true,
+    identity: async () => 'none',
     end: () => Promise.reject(new Error('not asked for')),
   }
   const events = new Events('run', 10)

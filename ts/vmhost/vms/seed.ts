@@ -46,4 +46,8 @@ export const readUserData = (folder: string): Promise<string | undefined> =>
   readFile(join(folder, seedFolder, 'user-data'), 'utf8').catch(() => undefined)
 
 /** A VM's name as a host may be called (RFC 1123): no dots and underscores, 63 letters at most. */
-export const hostNameOf = (name: string): string => name.replace(/[._]+/g, '-').slice(0, 63).replace(/-+$/, '')
+export const hostNameOf = (name: string): string =>
+  name
+    .replace(/[._]+/g, '-')
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, '')

@@ -49,6 +49,9 @@ export const seedFiles = ['meta-data', 'user-data', 'network-config'] as const
 export const newPrefix = '.new-'
 export const gonePrefix = '.gone-'
 
+/** Before the hash in the name of a template's folder. */
+export const templatePrefix = '.template-'
+
 /** The folder of a location that holds the disks which overlays stand on. */
 export const basesFolder = '.bases'
 /** Locked, beside it, while somebody makes or removes one of those. */

@@ -33,6 +33,8 @@ export const VmSettings = Type.Object({
   createdAt: Type.String(),
   /** Of a fork: whether its guest has what makes it another than its parent; absent for every other VM. */
   identity: Type.Optional(choice(['own', 'shared'])),
+  /** Of a fork that has not gone on yet: the MAC address that its guest still has. */
+  guestMacAddress: Type.Optional(Type.String()),
   /** The folder that it is moved from, until that is gone. */
   movedFrom: Type.Optional(Type.String()),
   /** The folder that it is being moved to. */

@@ -48,6 +48,8 @@ export interface QemuOptions {
 
 /** QEMU for guests of this machine's own architecture. */
 export const qemu = (options: QemuOptions): Hypervisor => ({
+  identity: async () => `qemu ${await programVersion(findProgram())} ${await options.accelerator()}`,
+
   lives: ({ path }) => existsSync(vmPath(path, 'lock')) && !isFree(vmPath(path, 'lock'), options),
 
   async end(vm) {

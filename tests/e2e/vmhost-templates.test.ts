@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { until } from '../support/until.ts'
+import { startVmHost, type VmHost } from '../support/vmhost.ts'
+import { booted, call, checkDisk, ended, get, giveImage, image, isAlive, names, run, small } from '../support/vms.ts'
+
+let first: VmHost
+let host: VmHost
+
+beforeAll(async () => {
+  // The first service has the home, and goes with it.
+  first = await startVmHost()
+  host = first
+  await giveImage(host)
+})
+
+afterAll(async () => {
+  if (host !== first) await host[Symbol.asyncDispose]()
+  await first[Symbol.asyncDispose]()
+})
+
+const templates = () => readdirSync(join(host.home, 'data/vms')).filter((name) => name.startsWith('.template-'))
+
+const userData =
+  '#!/bin/sh\nmkdir -p /run/t && mount -t tmpfs t /run/t && cat /proc/sys/kernel/random/boot_id >/run/t/word\n'
+
+/** Makes a VM of a template and gives what it was told at first. */
+const create = async (name: string, more: Readonly<Record<string, unknown>> = {}) => {
+  const [status, answer] = await call(host, 'POST', '/svc/vms', {
+    ...{ ...small, name, image, userData, template: true },
+    ...more,
+  })
+  expect([status, answer]).toEqual([200, expect.objectContaining({ name })])
+  return answer
+}
+
+const inside = async (name: string, command: string): Promise<string> => {
+  const [status, body] = await call(host, 'POST', `/svc/vms/${name}/exec`, { command })
+  expect([status, body]).toEqual([200, expect.objectContaining({ exitCode: 0 })])
+  return String(body.stdout).trim()
+}
+
+test('a service that is killed while it makes a template leaves nothing of it', async () => {
+  const { operationId, status } = await create('lost')
+  expect(status).toBe('provisioning')
+  const pidFile = new Bun.Glob('data/vms/.template-*/hypervisor.pid')
+  const file = await until('a hypervisor', () => [...pidFile.scanSync({ cwd: host.home, dot: true })][0])
+  const pid = await until('its pid', async () => Number(await Bun.file(join(host.home, file)).text()))
+  expect(operationId).toBeString()
+  await host.kill()
+  expect(isAlive(pid)).toBe(true)
+  host = await startVmHost(['--port', '0'], first.home)
+  await until('the hypervisor to be gone', () => !isAlive(pid))
+  expect([templates(), await names(host)]).toEqual([[], []])
+})
+
+test('VMs of one kind are forks of one first boot, each a machine of its own', async () => {
+  const { operationId } = await create('one')
+  expect(await ended(host, String(operationId))).toMatchObject({ state: 'done', cause: null })
+  expect(await get(host, 'one')).toMatchObject({ status: 'suspended', identity: 'shared' })
+  // There is a template now: nothing boots.
+  expect(await create('two')).toMatchObject({ status: 'suspended' })
+  expect(templates()).toHaveLength(1)
+  expect((await names(host)).sort()).toEqual(['one', 'two'])
+  const vms = [await run(host, 'one'), await run(host, 'two')]
+  expect(vms.map(({ identity }) => identity)).toEqual(['own', 'own'])
+  const both = (command: string) => Promise.all(['one', 'two'].map((name) => inside(name, command)))
+  const [boot, ...others] = await both('cat /proc/sys/kernel/random/boot_id /run/t/word')
+  expect(others).toEqual([String(boot)])
+  expect(await both('cat /sys/class/net/eth0/address')).toEqual(vms.map(({ macAddress }) => macAddress))
+  expect(await both('hostname')).toEqual(['one', 'two'])
+  expect(new Set(await both('cat /etc/machine-id')).size).toBe(2)
+  for (const vm of vms) expect(await booted(vm)).toMatchObject({ status: 'ok' })
+})
+
+test('a template outlives its forks, and they it', async () => {
+  for (const name of ['one', 'two'])
+    expect((await call(host, 'POST', `/svc/vms/${name}/stop`, { graceSeconds: 0 }))[0]).toBe(200)
+  expect((await call(host, 'DELETE', '/svc/vms/one'))[0]).toBe(200)
+  expect(checkDisk(join(host.home, 'data/vms/two'))).toBe(0)
+  const { macAddress } = await run(host, 'two')
+  expect(await inside('two', 'cat /sys/class/net/eth0/address')).toBe(macAddress)
+  await create('three')
+  await run(host, 'three')
+  expect(await inside('three', 'hostname; cat /run/t/word')).toStartWith('three\n')
+  const [template = ''] = templates()
+  expect(checkDisk(join(host.home, 'data/vms', template))).toBe(0)
+})
+
+test('a kind whose first boot fails has no template, and what none can be made of is refused', async () => {
+  const { operationId, status } = await create('other', { userData: '#!/bin/sh\npoweroff -f\n' })
+  expect(status).toBe('provisioning')
+  expect((await ended(host, String(operationId))).cause?.code).toBe('template_not_made')
+  expect([templates().length, (await names(host)).includes('other')]).toEqual([1, false])
+  const [refused, body] = await call(host, 'POST', '/svc/vms', { ...small, name: 'empty', template: true })
+  expect([refused, body.code]).toEqual([400, 'invalid_argument'])
+})

@@ -1,0 +1,23 @@
+/** What is left to do once a fork has gone on for the first time. */
+import type { Host } from '../host/host.ts'
+import type { Work } from '../host/operations.ts'
+import type { Machine } from '../hypervisors/hypervisor.ts'
+import { writeVmSettings } from '../vms/vm-settings.ts'
+import type { VmPlace } from '../vms/vm-store.ts'
+import { giveIdentity } from './identity.ts'
+
+/** Gives the guest of a fork what is to be its own, where it has not been asked to take it yet, and says what it has. */
+export const settleIdentity = async (
+  host: Host,
+  place: VmPlace,
+  machine: Machine,
+  work: Work,
+): Promise<'own' | 'shared'> => {
+  const vm = await host.store.reread(place)
+  const { guestMacAddress, identity = 'own', ...settings } = vm.settings
+  if (guestMacAddress === undefined) return identity
+  work.step(`giving ${place.name} an identity`)
+  const given = (await giveIdentity(machine, vm, guestMacAddress)) ? 'own' : 'shared'
+  await writeVmSettings(vm.path, { ...settings, identity: given })
+  return given
+}

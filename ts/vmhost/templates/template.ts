@@ -1,0 +1,63 @@
+/** Templates: VMs that nobody sees, saved after their first boot, of which others are made as forks. */
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { Failure } from '@backlot/contract/failure'
+import { makeForks } from '../forks/make-forks.ts'
+import type { Host } from '../host/host.ts'
+import type { Work } from '../host/operations.ts'
+import { alone } from '../lifecycle/find.ts'
+import { readSaved } from '../snapshots/saved-state.ts'
+import type { Storage } from '../storage/storage.ts'
+import { templatePrefix } from '../vms/vm-directory.ts'
+import { placeOf, type VmPlace } from '../vms/vm-store.ts'
+import { bootTemplate, type TemplateOf } from './boot.ts'
+import { isHalfMade } from './sweep.ts'
+
+/** Where the template of such VMs is in a storage, or would be; throws `invalid_argument` where there can be none. */
+export const templatePlace = async (host: Host, storage: Storage, about: TemplateOf): Promise<VmPlace> => {
+  const { plan, settings, diskBytes, input } = about
+  if (plan.identity === undefined) {
+    throw new Failure(
+      'invalid_argument',
+      '"template" is for VMs of an image of this machine; name one, or leave it out.',
+      {
+        argument: 'template',
+      },
+    )
+  }
+  const { os, guestOs, cpu, memoryBytes, display, network, ports, append } = settings
+  const own = {
+    ...{ image: plan.identity, os, guestOs, cpu, memoryBytes, display, network, ports, append, diskBytes },
+    ...{ userData: input.userData, executable: input.executable === true && (await executableIdentity(host)) },
+    hypervisor: await host.machines.hypervisor.identity(),
+  }
+  const hash = createHash('sha256').update(JSON.stringify(own)).digest('hex').slice(0, 16)
+  return placeOf(storage, `${templatePrefix}${hash}`)
+}
+
+const executableIdentity = async ({ executable }: Host): Promise<string> => {
+  if (executable === undefined) return 'none'
+  const { size, mtimeMs } = await stat(executable)
+  return `${executable} ${size} ${mtimeMs}`
+}
+
+/** Makes a VM as a fork of its template, which is booted and saved first where there is none; it is suspended then. */
+export const makeFromTemplate = async (
+  host: Host,
+  place: VmPlace,
+  template: VmPlace,
+  about: TemplateOf,
+  work: Work,
+): Promise<void> => {
+  await host.turns.take(template.path, async () => {
+    if (isHalfMade(template)) await bootTemplate(host, template, about, work)
+  })
+  const fork = async () => {
+    const vm = await host.store.reread(template)
+    const saved = await readSaved(vm.path)
+    if (saved === undefined) throw new Failure('vm_busy', 'The template was removed meanwhile; ask again.', {})
+    work.step('laying the disk')
+    await makeForks(host, vm, saved, [place.name], work.signal)
+  }
+  await alone(host, template, fork, work.signal)
+}
