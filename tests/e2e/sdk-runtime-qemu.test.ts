@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Image, runtimes, Sandbox } from '@backlot/sdk'
+import { Image, type Progress, runtimes, Sandbox } from '@backlot/sdk'
 import { giveAcceleration } from '../support/acceleration.ts'
 import { runBacklot } from '../support/backlot.ts'
 import { proving } from '../support/proves.ts'
@@ -64,7 +64,8 @@ test(
     const hostile = "a\nEND_OF_VARIABLES\nEND\n$(touch /var/touched)'`touch /var/touched`"
     const source = Image.fromRegistry(image)
       .env({ GREETING: 'Grüße, "Welt"', LINES: hostile })
-      .run('echo "$GREETING" >/var/layer')
+      // The kernel makes up its boot id when it is first read.
+      .run('echo "$GREETING" >/var/layer; cat /proc/sys/kernel/random/boot_id >>/var/boots')
       .env({ LATER: 'too' })
     const sandbox = await Sandbox.create(source, {
       ...{ runtime: 'qemu', name: 'one', memoryMb: 512, diskGb: 1, timeoutMs: bootMs },
@@ -80,6 +81,26 @@ test(
     const vm = join(home, 'data/vms/one')
     const { api_key: key } = JSON.parse(readFileSync(join(folder, 'state/sandboxes/keys/one.json'), 'utf8'))
     expect([String(key).length, withWord(key)]).toEqual([43, []])
+    {
+      // What starts as the first did is a fork of its template: nothing boots, and no layer is carried out again.
+      const seen: string[] = []
+      const onProgress = ({ phase }: Progress) => void seen.push(phase)
+      const more = { memoryMb: 512, diskGb: 1, timeoutMs: bootMs, onProgress }
+      await using two = await Sandbox.ephemeral(source, { runtime: 'qemu', name: 'two', ...more })
+      expect([await boot(two), seen.filter((phase) => phase !== 'boot')]).toEqual([first, []])
+      expect((await two.shell.run('hostname; cat /var/layer; echo $LATER')).stdout).toBe('two\nGrüße, "Welt"\ntoo\n')
+      expect((await two.shell.run('cat /var/boots')).stdout).toBe(first)
+      const own = 'cat /etc/machine-id /etc/backlot/computer.key; head -c 16 /dev/urandom | base64'
+      const [ours, theirs] = await Promise.all([sandbox.shell.run(own), two.shell.run(own)])
+      const shared = ours.stdout.split('\n').filter((line) => line !== '' && theirs.stdout.includes(line))
+      expect([ours.stdout.trim().split('\n').length, shared]).toEqual([3, []])
+      const [template = '', ...others] = readdirSync(join(home, 'data/vms')).filter((name) =>
+        name.startsWith('template.'),
+      )
+      expect(others).toEqual([])
+      expect(existsSync(join(home, 'data/vms', template, 'memory.state'))).toBe(true)
+      expect((await Sandbox.list({ local: true })).map(({ name }) => name).sort()).toEqual(['one', 'two'])
+    }
     {
       await using forks = await sandbox.fork(1)
       const [fork] = forks

@@ -10,6 +10,7 @@ import { findExecutable } from '../../local/executable.ts'
 import { folders } from '../../state/folders.ts'
 import { unixAddress } from '../vmhost/address.ts'
 import { VmHost } from '../vmhost/host.ts'
+import { isTemplate } from '../vmhost/templates.ts'
 
 /** Seconds after which it ends. */
 const idleSeconds = 30
@@ -36,10 +37,12 @@ export class QemuService {
     this.#socket = usual.length <= longestSocketPath ? usual : join('/tmp', `backlot-${short}`, 'qemu.sock')
   }
 
-  /** Whether there are VMs of it, or there may be: one that was never started has none. */
+  /** Whether there are VMs of it beside templates, or there may be: one that was never started has none. */
   get hasVms(): boolean {
     const vms = join(this.home, 'data', 'vms')
-    return existsSync(vms) && readdirSync(vms).some((name) => existsSync(join(vms, name, 'vm.json')))
+    return (
+      existsSync(vms) && readdirSync(vms).some((name) => !isTemplate(name) && existsSync(join(vms, name, 'vm.json')))
+    )
   }
 
   /** The host, which is started where it does not run. */

@@ -56,6 +56,14 @@ const has = async (host: VmHost, image: string, signal: AbortSignal): Promise<bo
   return images.some(({ name, tag }) => `${name}:${tag}` === image)
 }
 
+/** What tells an image apart that was built on this machine from a recipe of ours; undefined for others. */
+export const imageBuiltHere = async (host: VmHost, image: string, signal: AbortSignal): Promise<string | undefined> => {
+  const images = await host.ask(signal, (client) => client.listImages())
+  const isIt = (each: (typeof images)[number]) =>
+    `${each.name}:${each.tag}` === image && each.registry === null && each.source === null
+  return images.find(isIt)?.imageId
+}
+
 /** The image that a file or an address became; the same file becomes one only once. */
 const imported = async (
   host: VmHost,
