@@ -6,5 +6,6 @@ export const pythonClients = {
   newestComputer: ['--ignore-requires-python', 'cua-computer==0.5.19'],
   sandbox: 'cua-sandbox==0.8.0',
   firstSandbox: 'cua-sandbox==0.1.1',
+  oras: 'oras==0.2.43',
   schemathesis: 'schemathesis==4.32.5',
 } as const
