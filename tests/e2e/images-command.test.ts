@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { runBacklot } from '../support/backlot.ts'
 import { linuxMinimal } from '../support/image.ts'
 import { Scratch } from '../support/qemu.ts'
-import { type Registry, startRegistry } from '../support/registry.ts'
+import { makeCertificate, type Registry, startRegistry } from '../support/registry.ts'
 import { startVmHost } from '../support/vmhost.ts'
 import { call, create, giveImage, names } from '../support/vms.ts'
 
@@ -66,6 +66,25 @@ test('what is called wrongly is refused with the way out', async () => {
   expect((await image('inspect', 'none')).stderr).toContain('backlot image ls')
   expect((await image('push', 'linux-minimal', '--chunk-size-mb', '0')).stderr).toContain('"chunkSizeMb" cannot be 0')
   expect((await image('push', 'linux-minimal', '--compression', 'xz')).stderr).toContain('zstd or gzip')
+})
+
+test('over https a registry has to be certified, by an authority of its own too, and is told the password', async () => {
+  const certified = makeCertificate(scratch.folder)
+  await using guarded = await startRegistry(
+    `agent:${await Bun.password.hash('secret', { algorithm: 'bcrypt', cost: 4 })}\n`,
+    certified,
+  )
+  const name = `${guarded.address}/tests/minimal:v1`
+  expect((await image('pull', name)).stderr).toContain('certificate')
+  const trusting = { NODE_EXTRA_CA_CERTS: certified.certificate, BACKLOT_HOME: home }
+  const withTrust = async (...words: string[]) => runBacklot(['image', ...words], trusting)
+  expect((await withTrust('pull', name)).stderr).toContain('docker login')
+  const auths = { [guarded.address]: { auth: Buffer.from('agent:secret').toString('base64') } }
+  await Bun.write(scratch.at('docker/config.json'), JSON.stringify({ auths }))
+  Object.assign(trusting, { DOCKER_CONFIG: scratch.at('docker') })
+  const [pushed, pulled] = [await withTrust('push', 'linux-minimal', name), await withTrust('pull', name)]
+  expect([pushed.stderr, pulled.stderr]).toEqual(['', ''])
+  expect(JSON.parse(pulled.stdout).digest).toBe(JSON.parse(pushed.stdout).digest)
 })
 
 test('the words of lume pull, push, list and prune, and `backlot vm pull` waits', async () => {
