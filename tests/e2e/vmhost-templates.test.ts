@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { runBacklot } from '../support/backlot.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 import { booted, call, checkDisk, ended, get, giveImage, image, isAlive, names, run, small } from '../support/vms.ts'
@@ -81,7 +82,12 @@ test('a template outlives its forks, and they it', async () => {
   expect(checkDisk(join(host.home, 'data/vms/two'))).toBe(0)
   const { macAddress } = await run(host, 'two')
   expect(await inside('two', 'cat /sys/class/net/eth0/address')).toBe(macAddress)
-  await create('three')
+  const sizes = ['--cpu', '1', '--memory', small.memory, '--disk-size', small.diskSize, '--display', small.display]
+  const made = await runBacklot(['vm', 'create', 'three', '--template', ...sizes, '--user-data', userData], {
+    ...{ BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home },
+  })
+  expect(JSON.parse(made.stdout)).toMatchObject({ name: 'three', status: 'suspended' })
+  expect(templates()).toHaveLength(1)
   await run(host, 'three')
   expect(await inside('three', 'hostname; cat /run/t/word')).toStartWith('three\n')
   const [template = ''] = templates()

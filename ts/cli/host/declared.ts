@@ -48,6 +48,7 @@ const spoken: Readonly<Record<string, Spoken>> = {
   noDisplay: { read: () => true },
   recoveryMode: { read: () => true },
   discardMemory: { read: () => true },
+  template: { read: () => true },
   sharedDirectories: {
     flag: 'share',
     value: 'PATH[:ro]',
