@@ -54,6 +54,28 @@ describe('with a key', () => {
     expect(computer.log()).not.toContain(key)
   })
 
+  test('a key file that changes is read again, and while it holds no key the one before is asked for', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'computer-key-'))
+    const file = join(folder, 'key')
+    try {
+      await writeFile(file, key)
+      await using computer = await startComputer(['--port', '0', '--key-file', file])
+      const answers = async (shown: string) =>
+        (await post(computer.url, { command: 'version' }, { 'X-API-Key': shown })).status
+      expect(await answers(key)).toBe(200)
+      await writeFile(file, 'shut-sesame\n')
+      expect([await answers(key), await answers('shut-sesame')]).toEqual([401, 200])
+      for (const none of ['', 'two words']) {
+        await writeFile(file, none)
+        expect([none, await answers('shut-sesame'), await answers('')]).toEqual([none, 200, 401])
+      }
+      await rm(file)
+      expect(await answers('shut-sesame')).toBe(200)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
   test('a socket shows it in the handshake or in its first message', async () => {
     await using computer = await behindKey()
     const authenticate = (api_key: string) => ({ command: 'authenticate', params: { api_key, container_name: 'me' } })

@@ -101,12 +101,14 @@ test(
       expect(existsSync(join(home, 'data/vms', template, 'memory.state'))).toBe(true)
       expect((await Sandbox.list({ local: true })).map(({ name }) => name).sort()).toEqual(['one', 'two'])
     }
+    await sandbox.shell.run('sleep 4242 >/dev/null 2>&1 &')
     {
       await using forks = await sandbox.fork(1)
       const [fork] = forks
       if (fork === undefined) throw new Error('no fork')
       // It goes on from where its parent is, as a machine of its own with a key of its own.
       expect([await boot(fork), (await fork.shell.run('hostname')).stdout]).toEqual([first, `${fork.name}\n`])
+      expect((await fork.shell.run('tr "\\0" " " </proc/$(pidof sleep)/cmdline')).stdout).toBe('sleep 4242 ')
       await fork.shell.run('echo fork >/var/layer')
       expect((await sandbox.shell.run('cat /var/layer')).stdout).toBe('Grüße, "Welt"\n')
       const of = JSON.parse(readFileSync(join(folder, `state/sandboxes/keys/${fork.name}.json`), 'utf8'))

@@ -1,5 +1,5 @@
 /** Where a server listens and what it asks of its callers, as its command was told. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 
 /** Flags that every server takes, for `readFlags`. */
@@ -80,6 +80,35 @@ const readKey = (file: string | undefined, { keyIs, keyVariable }: ServerKind): 
   const fault = key === '' ? 'is empty' : isWord(key) ? undefined : 'holds more than one word'
   if (fault === undefined) return key
   throw new Failure('invalid_argument', `The ${keyIs} file "${file}" ${fault}; put one ${keyIs} in it.`, { argument })
+}
+
+/**
+ * Gives the key that a file holds now, `first` until it has changed: for a server whose key is another while it runs. What
+ * holds no key leaves the one before.
+ */
+export const keyInFile = (file: string, first: string, kind: ServerKind): (() => string) => {
+  let [state, key] = [stateOf(file), first]
+  return () => {
+    const now = stateOf(file)
+    if (now === state) return key
+    state = now
+    try {
+      key = readKey(file, kind) ?? key
+    } catch {
+      // Somebody writes to it, or has removed it.
+    }
+    return key
+  }
+}
+
+/** What tells that a file was written or replaced; a pipe cannot be read again. */
+const stateOf = (file: string): string => {
+  try {
+    const found = statSync(file, { bigint: true })
+    return found.isFile() ? `${found.ino} ${found.size} ${found.mtimeNs}` : ''
+  } catch {
+    return ''
+  }
 }
 
 const isWord = (key: string): boolean => /^[\x21-\x7e]+$/.test(key)

@@ -1,7 +1,7 @@
 /** A computer server on its socket. */
 import { longestComputerMessageBytes } from '@backlot/contract/computer/limits'
 import * as native from '@backlot/native'
-import { type Listening, listen as listenAt } from '@backlot/serve'
+import { type Key, type Listening, listen as listenAt } from '@backlot/serve'
 import { AbilityProbe } from './abilities.ts'
 import type { Backend } from './backend.ts'
 import type { Computer } from './command/run.ts'
@@ -23,8 +23,8 @@ export interface ComputerServerOptions {
   readonly address: string
   /** 0 takes any free port; a Unix socket has none. */
   readonly port: number
-  /** Asked of every caller; required beyond loopback, unless the server is open. */
-  readonly key?: string | undefined
+  /** Asked of every caller; required beyond loopback, unless the server is open. A function gives the one of the moment. */
+  readonly key?: Key | undefined
   /** Listens beyond loopback without a key too. */
   readonly isOpen?: boolean
   /** Names beside those of this machine under which it is reached beyond loopback. */

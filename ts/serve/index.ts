@@ -3,7 +3,15 @@
 export { bearerKey, isKey, type Rules } from './access/guard.ts'
 export { pagePolicy, secured } from './headers.ts'
 export { readInput } from './input.ts'
-export { type Answer, type Begun, type Listening, type ListenOptions, listen, type Service } from './listen.ts'
+export {
+  type Answer,
+  type Begun,
+  type Key,
+  type Listening,
+  type ListenOptions,
+  listen,
+  type Service,
+} from './listen.ts'
 export { openApi, refusals } from './openapi.ts'
 export { assetsOf } from './pages/assets.ts'
 export { docsAnswer } from './pages/pages.ts'

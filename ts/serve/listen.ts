@@ -10,14 +10,17 @@ import { Callers } from './access/peer.ts'
 import { removeStale, turnAt } from './sockets/socket-path.ts'
 import { type Join, joinSockets, type SocketHandler, socketHandlers } from './sockets/web-sockets.ts'
 
+/** The key of a server, or what gives the one that holds now. */
+export type Key = string | (() => string)
+
 /** Where a server listens and whom it admits. */
 export interface ListenOptions {
   /** An address of this machine, or `unix:PATH`. */
   readonly address: string
   /** 0 takes any free port; a Unix socket has none. */
   readonly port: number
-  /** Asked of every caller; required beyond loopback, unless the server is open. */
-  readonly key?: string | undefined
+  /** Asked of every caller; required beyond loopback, unless the server is open. A function gives the one of the moment. */
+  readonly key?: Key | undefined
   /** Listens beyond loopback without a key too. */
   readonly isOpen?: boolean
   /** Names beside those of this machine under which it is reached beyond loopback. */
@@ -99,7 +102,8 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
         ? loopbackNames(address, port)
         : [`${hostname().toLowerCase()}:${port}`, `localhost:${port}`]
   const isBrowsed = socket === undefined || isForwarded
-  const passes = key === undefined || !isBrowsed ? undefined : new Passes(key, rules.realm, port)
+  const keyNow = typeof key === 'string' ? () => key : key
+  const passes = keyNow === undefined || !isBrowsed ? undefined : new Passes(keyNow, rules.realm, port)
   const shown = isForwarded ? '127.0.0.1' : isAnyAddress(address) ? (names[0] ?? hostname()) : address
   const page = `http://${urlHost(shown)}:${port}${rules.pagePath}`
   const newLink = (right?: Right) => (passes === undefined ? page : `${page}?link=${passes.newLink(right)}`)
@@ -108,7 +112,9 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
     entry: {
       hosts,
       isOwnHost: (host) => (isPrivate ? hosts.includes(host) : isPublicName(host, address, names)),
-      key,
+      get key() {
+        return keyNow?.()
+      },
       passes,
       rules,
       mayBeGuest: (request) => {

@@ -7,7 +7,7 @@ import { environment, privateDesktop } from '@backlot/contract/limits'
 import type { Command } from '../command.ts'
 import type { RunningComputer } from '../compose/computer.ts'
 import { readFlags } from '../flags.ts'
-import { interruption, listeningFlags, readListening, readPort, type ServerKind } from '../listening.ts'
+import { interruption, keyInFile, listeningFlags, readListening, readPort, type ServerKind } from '../listening.ts'
 import { screenSize } from '../screen-size.ts'
 
 const { width, height } = privateDesktop.size
@@ -38,7 +38,8 @@ export const command: Command = {
   --port N           Port to listen on; ${computerPort} when absent, 0 for any free one.
   --view-port N      A second port, as guarded as the first, whose address leads to the view.
   --host ADDRESS     Address to listen on; 127.0.0.1 when absent. Beyond this machine a key is required.
-  --key-file PATH    File that holds the key, which callers send as \`X-API-Key: KEY\` or \`Authorization: Bearer KEY\`.
+  --key-file PATH    File that holds the key, which callers send as \`X-API-Key: KEY\` or \`Authorization: Bearer KEY\`. It
+                     is read again when it changes.
                      ${environment.computerKey} may hold the key itself.
   --name NAME        A name under which others reach this machine, beside its own; may be given several times.
   --open             Listen beyond this machine without a key too: whoever reaches the port uses the computer. It is for
@@ -107,7 +108,9 @@ follows on standard error that lets one browser in, once.`,
     const { readSession } = await import('../compose/desktop-session.ts')
     // Disposed of in reverse, so that the socket has left its folder.
     await using _ = { [Symbol.asyncDispose]: () => (untilInputEnds ? leaveFolder(where.address) : Promise.resolve()) }
-    const common = { ...where, isOpen: values.open ?? false, forwardedPort, log: say }
+    const keyFile = values['key-file']
+    const key = keyFile === undefined || where.key === undefined ? where.key : keyInFile(keyFile, where.key, kind)
+    const common = { ...where, key, isOpen: values.open ?? false, forwardedPort, log: say }
     const { startDeviceServer } = await import('../compose/device.ts')
     const options = {
       ...common,

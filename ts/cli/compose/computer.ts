@@ -11,7 +11,7 @@ import {
 } from '@backlot/computer'
 import { Failure } from '@backlot/contract/failure'
 import type { PrivateDesktop } from '@backlot/headless'
-import type { Listening } from '@backlot/serve'
+import type { Key, Listening } from '@backlot/serve'
 import { mcpRoom } from './computer-mcp.ts'
 import { type DesktopSession, keepRunning } from './desktop-session.ts'
 import { frontRoom } from './front.ts'
@@ -20,7 +20,7 @@ import { screenOf, serveDesktops } from './served-desktops.ts'
 export interface ComputerOptions {
   readonly address: string
   readonly port: number
-  readonly key: string | undefined
+  readonly key: Key | undefined
   readonly isOpen: boolean
   readonly names: readonly string[]
   /** A private desktop to start and serve, with pixels of its screen; the one of the environment when absent. */

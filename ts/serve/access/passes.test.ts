@@ -4,7 +4,9 @@ import { Passes } from './passes.ts'
 
 const make = (key = 'open sesame', port = 7777, realm = 'console') => {
   const clock = { ms: 1_700_000_000_000 }
-  return { clock, passes: new Passes(key, realm, port, () => clock.ms) }
+  const asked = { key }
+  const [keyNow, now] = [() => asked.key, () => clock.ms]
+  return { clock, asked, passes: new Passes(keyNow, realm, port, now) }
 }
 
 const pass = (cookie: string | undefined): string => cookie?.split(';')[0] ?? ''
@@ -26,6 +28,14 @@ describe('a link', () => {
     expect(passes.visit(first)).toBeDefined()
     clock.ms += 1
     expect(passes.visit(second)).toBeUndefined()
+  })
+
+  test('is void once the key is another', () => {
+    const { passes, asked } = make()
+    const link = passes.newLink()
+    asked.key = 'another'
+    expect(passes.visit(link)).toBeUndefined()
+    expect(passes.visit(passes.newLink())).toBeDefined()
   })
 })
 

@@ -7,16 +7,17 @@ export type Right = 'act' | 'look'
 
 /**
  * The links and cookies of a server that asks for a key. Links are remembered until they are used or too old, so that
- * those of an earlier run are void; a cookie is its end and a proof of the key, so that it outlives a restart and is void
+ * those of an earlier run are void; a cookie is its end and a proof of the key, so that it outlives a restart. Both are void
  * once the key is another.
  */
 export class Passes {
-  readonly #links = new Map<string, { readonly end: number; readonly right: Right }>()
+  readonly #links = new Map<string, { readonly end: number; readonly right: Right; readonly key: string }>()
   /** Their names: cookies go to every port of a machine, and servers there must not overwrite each other's. */
   readonly #cookies: Readonly<Record<Right, string>>
 
   constructor(
-    readonly key: string,
+    /** Gives the key that holds now. */
+    readonly key: () => string,
     /** What the cookies are for; proofs of one realm are none in another. */
     readonly realm: string,
     port: number,
@@ -28,8 +29,11 @@ export class Passes {
   /** A new link's secret, for the `link` of the page's address. */
   newLink(right: Right = 'act'): string {
     for (const [link, { end }] of this.#links) if (end < this.now()) this.#links.delete(link)
-    const link = Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64url')
-    this.#links.set(link, { end: this.now() + consoleAccess.linkMs, right })
+    const key = this.key()
+    const seed = crypto.getRandomValues(new Uint8Array(24))
+    // Forks of a VM may draw the same numbers; their keys are not the same.
+    const link = createHmac('sha256', key).update(seed).digest().subarray(0, 24).toString('base64url')
+    this.#links.set(link, { end: this.now() + consoleAccess.linkMs, right, key })
     return link
   }
 
@@ -39,7 +43,7 @@ export class Passes {
     if (link === undefined || known === undefined) return undefined
     const { end, right } = known
     this.#links.delete(link)
-    if (end < this.now()) return undefined
+    if (end < this.now() || known.key !== this.key()) return undefined
     const passEnd = Math.floor(this.now() / 1000) + consoleAccess.passSeconds
     const value = `${passEnd}.${this.#proof(passEnd, right)}`
     return `${this.#cookies[right]}=${value}; Path=/; Max-Age=${consoleAccess.passSeconds}; HttpOnly; SameSite=Strict`
@@ -56,6 +60,6 @@ export class Passes {
 
   #proof(end: number, right: Right): string {
     const what = right === 'act' ? this.realm : `${this.realm} to ${right}`
-    return createHmac('sha256', this.key).update(`backlot ${what} until ${end}`).digest('base64url')
+    return createHmac('sha256', this.key()).update(`backlot ${what} until ${end}`).digest('base64url')
   }
 }

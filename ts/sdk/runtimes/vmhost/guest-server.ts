@@ -91,7 +91,7 @@ export const keyFrom = async (
   return stdout.trim() || undefined
 }
 
-/** Gives a fork another key than its parent's, by the server that still has that one, and starts the server again. */
+/** Gives a fork another key than its parent's, by the server that still has that one: it reads the file again. */
 export const withOwnKey = async (
   host: VmHost,
   name: string,
@@ -108,9 +108,5 @@ export const withOwnKey = async (
     const text = `The fork "${name}" cannot be given a key of its own (status ${answer.status}): ${await answer.text()}`
     throw new ConnectionError('invalid_response', text, { data: { name } })
   }
-  const command = `chmod 600 ${keyPath}; kill $(pidof backlot)`
-  await host.ask(signal, (client) => client.execInVm({ name, command }))
-  const own = { ...info, apiKey: key }
-  await whenReady(host, own, signal)
-  return own
+  return { ...info, apiKey: key }
 }
