@@ -336,6 +336,7 @@ const places: Record<FailureCode, string | readonly [place: string, words: strin
   image_not_built: 'imagebuild',
   no_accelerator: '../../ts/vmhost/hypervisors/qemu/accelerator',
   agent_unavailable: 'lume-command',
+  template_not_found: 'vmhost-templates',
   template_not_made: 'vmhost-templates',
   device_failed: 'android',
   not_available: 'computer',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Template } from '@backlot/contract/vmhost/template'
 import { runBacklot } from '../support/backlot.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -99,6 +100,16 @@ test('a kind whose first boot fails has no template, and what none can be made o
   expect(status).toBe('provisioning')
   expect((await ended(host, String(operationId))).cause?.code).toBe('template_not_made')
   expect([templates().length, (await names(host)).includes('other')]).toEqual([1, false])
+  const [{ id, image: made, cpuCount } = {}] = (await call(host, 'GET', '/svc/templates'))[1] as unknown as Template[]
+  expect([made, cpuCount]).toEqual([image, 1])
+  expect((await call(host, 'DELETE', `/svc/templates/${id}`))[0]).toBe(200)
+  expect((await call(host, 'DELETE', `/svc/templates/${id}`))[1].code).toBe('template_not_found')
+  expect(templates()).toEqual([])
+  for (const name of ['two', 'three']) {
+    expect(await inside(name, 'cat /etc/hostname')).toBe(name)
+    expect((await call(host, 'POST', `/svc/vms/${name}/stop`, { graceSeconds: 0 }))[0]).toBe(200)
+    expect(checkDisk(join(host.home, 'data/vms', name))).toBe(0)
+  }
   const [refused, body] = await call(host, 'POST', '/svc/vms', { ...small, name: 'empty', template: true })
   expect([refused, body.code]).toEqual([400, 'invalid_argument'])
 })

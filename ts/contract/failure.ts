@@ -216,6 +216,7 @@ export const failures = kind({
     exit: 1,
     status: 409,
   },
+  template_not_found: { when: 'No template of VMs has that id.', exit: 1, status: 404 },
   template_not_made: {
     when: 'The first boot of a VM that was to be a template did not end well.',
     exit: 1,

@@ -8,6 +8,7 @@ import { lifecycleOperations } from './vmhost/lifecycle.ts'
 import { observingOperations } from './vmhost/observing.ts'
 import { snapshotOperations } from './vmhost/snapshot.ts'
 import { suspendOperations } from './vmhost/suspend.ts'
+import { templateOperations } from './vmhost/template.ts'
 
 /** The operations that answer, in the order of the specification. */
 export const vmHost = {
@@ -17,6 +18,7 @@ export const vmHost = {
   ...suspendOperations,
   ...snapshotOperations,
   ...forkOperations,
+  ...templateOperations,
   ...configOperations,
   ...observingOperations,
   ...consoleOperations,

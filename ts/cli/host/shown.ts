@@ -4,6 +4,7 @@ import type { HostConfig } from '@backlot/contract/vmhost/config'
 import type { Image } from '@backlot/contract/vmhost/images'
 import type { Operation } from '@backlot/contract/vmhost/operation'
 import type { Snapshot } from '@backlot/contract/vmhost/snapshot'
+import type { Template } from '@backlot/contract/vmhost/template'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { table } from '../terminal/table.ts'
 import type { OperationName } from './declared.ts'
@@ -75,6 +76,8 @@ const shows: Partial<Record<OperationName, Show>> = {
       : `${vm.name} has the disk that it had. \`backlot vm run ${vm.name}\` starts it.`,
   listSnapshots: (snapshots: Snapshot[]) =>
     rows(snapshots, 'There are no snapshots. `backlot vm snapshot create NAME` makes one.'),
+  listTemplates: (templates: Template[]) =>
+    rows(templates, 'There are no templates. `backlot vm create NAME --template` makes one.'),
   forkVm: ({ names }: { names: string[] }) => `Forks that run: ${names.join(', ')}.`,
   cloneVm: (vm: Vm) => `${vm.name} is made. \`backlot vm run ${vm.name}\` starts it.`,
   updateVm: vmLines,

@@ -13,6 +13,7 @@ import { deleteSnapshot, listSnapshots, restoreSnapshot, takeSnapshot } from '..
 import { stopVm } from '../lifecycle/stop.ts'
 import { resumeVm, suspendVm } from '../lifecycle/suspend.ts'
 import { updateVm } from '../lifecycle/update.ts'
+import { deleteTemplate, listTemplates } from '../templates/manage.ts'
 import { getConfig, setConfig } from './config.ts'
 import { makeConsoleLink } from './console.ts'
 import { execInVm } from './guest.ts'
@@ -46,6 +47,8 @@ export const handlers: Handlers = {
   restoreSnapshot,
   deleteSnapshot,
   forkVm,
+  listTemplates,
+  deleteTemplate,
   getConfig,
   setConfig,
   listLocations,
