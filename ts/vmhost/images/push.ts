@@ -18,12 +18,15 @@ import type { ImageWork } from './store.ts'
 export const compressions = ['zstd', 'gzip'] as const
 export type Compression = (typeof compressions)[number]
 
+/** Bytes that a packer gives at a time: its own pieces of 16 KiB cost a third more processor time. */
+const chunkSize = 2 ** 20
+
 const packers: Readonly<Record<Compression, { suffix: string; make(): NodeJS.ReadWriteStream }>> = {
   zstd: {
     suffix: '+zstd',
-    make: () => createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
+    make: () => createZstdCompress({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
   },
-  gzip: { suffix: '', make: () => createGzip({ level: 4 }) },
+  gzip: { suffix: '', make: () => createGzip({ chunkSize, level: 4 }) },
 }
 
 /** What is pushed. */
