@@ -264,8 +264,11 @@ test("older forms of disks and tart's are read: pieces packed with LZ4, raw part
     expect(await get(host, name)).toMatchObject({ os: 'linux', cpuCount: 3, memorySize: 96 * MiB })
     expect((await call(host, 'DELETE', `/svc/vms/${name}`))[0]).toBe(200)
   }
-  registry.publish('mac', [tartConfig('darwin'), ...tart((part) => part), tartNvram], {})
+  registry.publish('mac', [tartConfig('darwin'), registry.put(bytes, 'application/x-raw-disk')], {})
+  const sent = registry.sent
   await refused('mac', 'macos_unavailable')
+  // It is known from the configuration: no disk is fetched for nothing.
+  expect(registry.sent - sent).toBeLessThan(MiB)
   registry.publish('lacking', numbered(4), {})
   await refused('lacking', 'image_unsupported', '3 of 4 parts')
   registry.publish('other', [tartConfig('linux'), ...tart((part) => part.subarray(1))], {})

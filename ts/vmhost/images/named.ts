@@ -32,7 +32,8 @@ export interface NamedImage {
 /** Pulls an image into the store; throws what pulling throws. */
 export const pullNamed = async (image: string, places: Places, work: ImageWork): Promise<NamedImage> => {
   const reference = parseReference(image, places)
-  return pullImage(reference, new ImageStore(places.cacheDirectory), true, work, async ({ digest, folder, about }) => ({
+  const store = new ImageStore(places.cacheDirectory)
+  return pullImage(reference, store, { isKept: true }, work, async ({ digest, folder, about }) => ({
     image: referenceText(reference),
     digest,
     folder,

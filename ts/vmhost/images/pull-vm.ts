@@ -4,6 +4,7 @@ import type { Input } from '@backlot/contract/endpoint'
 import { Failure } from '@backlot/contract/failure'
 import { bytesOf } from '@backlot/contract/fields/size'
 import type { vmHost } from '@backlot/contract/vmhost'
+import type { LocalImage } from '@backlot/contract/vmhost/image'
 import { vmName } from '@backlot/contract/vmhost/vm'
 import { Value } from '@sinclair/typebox/value'
 import { core } from '../core.ts'
@@ -95,7 +96,8 @@ const pull = async (host: Host, { place, input: { reference, run } }: PullTransf
     if ((await host.store.at(place.path)) === undefined) {
       const { cacheDirectory, cachingEnabled } = await host.settings.read()
       const store = new ImageStore(cacheDirectory)
-      await pullIntoStore(reference, store, cachingEnabled, work, (image) => makeOf(host, place, image, work))
+      const pulling = { isKept: cachingEnabled, accept: refuseMacOs }
+      await pullIntoStore(reference, store, pulling, work, (image) => makeOf(host, place, image, work))
     }
     // It is never seen as stopped where it is to run.
     if (run !== undefined) host.machines.announce(place)
@@ -116,15 +118,18 @@ const pull = async (host: Host, { place, input: { reference, run } }: PullTransf
   }
 }
 
+const refuseMacOs = (os: LocalImage['os']): void => {
+  if (os !== 'macOS') return
+  throw new Failure(
+    'macos_unavailable',
+    'A guest with macOS needs a Mac with Apple silicon; this host cannot run one. Use a service on a Mac.',
+  )
+}
+
 /** Makes a VM of an image that is whole. */
 const makeOf = async (host: Host, place: VmPlace, image: StoredImage, work: Work): Promise<void> => {
   const { about } = image
-  if (about.os === 'macOS') {
-    throw new Failure(
-      'macos_unavailable',
-      'A guest with macOS needs a Mac with Apple silicon; this host cannot run one. Use a service on a Mac.',
-    )
-  }
+  refuseMacOs(about.os)
   const plan = await planOf(host, { ...image, label: referenceText(image) })
   const { cpu, memory, diskSize, display } = about.defaults
   const settings: VmSettings = {

@@ -17,6 +17,14 @@ import { corrupt, type FoundManifest, persistently, Repository } from './registr
 import { eachOf } from './side-by-side.ts'
 import type { ImageStore, ImageWork, StoredImage } from './store.ts'
 
+/** How an image is pulled. */
+export interface Pulling {
+  /** Whether it stays when it has been used. */
+  readonly isKept: boolean
+  /** Throws where nobody here has a use for an image of that system: asked before a layer is fetched. */
+  readonly accept?: (os: LocalImage['os']) => void
+}
+
 /**
  * Gives `use` the image of that name as its registry has it now; it stays as it is until `use` has settled, and with
  * `isKept` longer. Others who pull the same wait, those of other processes too. Throws `image_not_found`,
@@ -25,7 +33,7 @@ import type { ImageStore, ImageWork, StoredImage } from './store.ts'
 export const pullImage = async <T>(
   reference: ImageReference,
   store: ImageStore,
-  isKept: boolean,
+  { isKept, accept }: Pulling,
   work: ImageWork,
   use: (image: StoredImage) => Promise<T>,
 ): Promise<T> => {
@@ -39,7 +47,9 @@ export const pullImage = async <T>(
     )
     const layers = [...new Map(found.manifest.layers.map((layer) => [layer.digest, layer])).values()]
     return await store.exclusively([found.digest, ...layers.map(({ digest }) => digest)], work, async () => {
-      if (!(await isThere(store.folder(found.digest)))) await assemble(reference, repository, found, store, work)
+      if (!(await isThere(store.folder(found.digest)))) {
+        await assemble(reference, repository, found, store, work, accept)
+      }
       const image = await store.name(reference, found.digest)
       try {
         return await use(image)
@@ -65,6 +75,7 @@ const assemble = async (
   { manifest, digest }: FoundManifest,
   store: ImageStore,
   work: ImageWork,
+  accept: Pulling['accept'],
 ): Promise<void> => {
   const name = referenceText(reference)
   const { signal } = work
@@ -73,6 +84,7 @@ const assemble = async (
   const inLayer = configurationLayer(manifest)
   const configuration = { ...(await read(manifest.config)), ...(inLayer && (await read(inLayer))) }
   const contents = contentsOf(name, manifest, configuration)
+  accept?.(contents.os)
   const folder = store.newFolder(digest)
   // A service that died may have left half of it.
   await rm(folder, { recursive: true, force: true })
