@@ -3,7 +3,7 @@
  * all are measured; with `--quick` everything runs a few times only.
  */
 import { machine, type Row, summary, table } from './driver/measure.ts'
-import { bootRows } from './vmhost/boot.ts'
+import { bootRows, desktopRows } from './vmhost/boot.ts'
 import { cloneRows, overlayRows } from './vmhost/disks.ts'
 import { serviceRows } from './vmhost/service.ts'
 
@@ -12,6 +12,7 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   clone: cloneRows,
   service: serviceRows,
   boot: bootRows,
+  desktop: desktopRows,
 }
 
 const named = process.argv.slice(2).filter((flag) => !flag.startsWith('--'))

@@ -17,6 +17,10 @@ export interface GuestOptions {
   readonly seed?: string
   /** Folders of the host by tag. */
   readonly shares?: Readonly<Record<string, string>>
+  /** Mebibytes of memory, processors and bytes of the disk: 256, 1 and 1 GiB where nothing is said. */
+  readonly memoryMb?: number
+  readonly cpus?: number
+  readonly diskBytes?: number
   /** Started in a session of its own, to which the kernel gives a share of the processors of its own (sched(7), autogroup). */
   readonly ownSession?: boolean
 }
@@ -55,12 +59,13 @@ export const runProgram = async (...command: [string, ...string[]]): Promise<str
 
 /** The words of QEMU's command line. */
 export const guestArguments = (
-  { image: { folder, image }, disk, uuid, data, seed, shares = {} }: GuestOptions,
+  { image: { folder, image }, disk, uuid, data, seed, shares = {}, memoryMb = 256, cpus = 1 }: GuestOptions,
   at: { ports: Readonly<Record<number, number>>; folder: string },
 ): string[] => {
   const forwards = Object.entries(at.ports).map(([guest, port]) => `,hostfwd=tcp:127.0.0.1:${port}-:${guest}`)
   return [
-    ...['-accel', 'tcg', '-cpu', 'max', '-machine', 'q35', '-m', '256', '-uuid', uuid],
+    ...['-accel', 'tcg', '-cpu', 'max', '-machine', 'q35', '-uuid', uuid],
+    ...['-m', String(memoryMb), '-smp', String(cpus)],
     ...['-nodefaults', '-display', 'none', '-no-reboot', '-device', 'VGA'],
     ...['-kernel', join(folder, image.kernel ?? ''), '-initrd', join(folder, image.initrd ?? '')],
     ...['-append', image.append ?? ''],
@@ -89,7 +94,8 @@ export const startGuest = async (options: GuestOptions): Promise<Guest> => {
   if (!(await Bun.file(disk).exists())) {
     const base = join(image.folder, image.image.disk)
     await mkdir(join(disk, '..'), { recursive: true })
-    await runProgram('qemu-img', 'create', '-q', '-f', 'qcow2', '-b', base, '-F', image.image.diskFormat, disk, '1G')
+    const on = ['-b', base, '-F', image.image.diskFormat]
+    await runProgram('qemu-img', 'create', '-q', '-f', 'qcow2', ...on, disk, String(options.diskBytes ?? 2 ** 30))
   }
   const ports = { 8000: freePort(), 22: freePort() }
   const child = Bun.spawn(['qemu-system-x86_64', ...guestArguments(options, { ports, folder })], {
