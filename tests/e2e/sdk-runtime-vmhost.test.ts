@@ -3,11 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Image, type Runtime, type RuntimeInfo, runtimes, type SandboxInfo } from '@backlot/sdk'
+import { backlotCommand, runBacklot } from '../support/backlot.ts'
 import { serveDisk } from '../support/disk-server.ts'
 import { runProgram } from '../support/guest.ts'
 import { proving } from '../support/proves.ts'
 import { Scratch } from '../support/qemu.ts'
 import { sandboxHome } from '../support/sandbox-home.ts'
+import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 import { call, get, names } from '../support/vms.ts'
 
@@ -128,3 +130,42 @@ test(
     expect(await names(host)).toEqual([])
   }),
 )
+
+test('a shell makes one of a disk, and nothing of it is left where it is interrupted', async () => {
+  const { folder } = sandboxHome()
+  const env = { ...process.env, BACKLOT_HOME: folder, BACKLOT_HOST_URL: host.url }
+  const words = [
+    'sandbox',
+    'create',
+    'typed',
+    '--runtime',
+    'vmhost',
+    '--disk',
+    raw,
+    '--os',
+    'windows',
+    '--memory-mb',
+    '64',
+  ]
+  const child = Bun.spawn(backlotCommand(...words), { env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  await until(
+    'the VM to run',
+    async () => (await names(host)).includes('typed') && (await get(host, 'typed')).status === 'running',
+  )
+  expect([(await get(host, 'typed')).guestOs, isSame('typed')]).toEqual(['windows', true])
+  child.kill('SIGINT')
+  expect([await child.exited, await child.stderr.text()]).toEqual([1, expect.stringContaining('interrupted')])
+  // What it had no time to end, the next one ends.
+  await until('it to be gone', async () => {
+    await runBacklot(['sandbox', 'list', '--runtime', 'vmhost'], env as Record<string, string>)
+    return (await names(host)).length === 0
+  })
+  for (const wrong of [
+    ['--image', 'a', '--disk', raw],
+    ['--image', 'a', '--os', 'linux'],
+    ['--disk', raw, '--os', 'beos'],
+  ]) {
+    const { status, stderr } = await runBacklot(['sandbox', 'create', ...wrong], env as Record<string, string>)
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^error: "?--(os|disk|image)/)])
+  }
+})

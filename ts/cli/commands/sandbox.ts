@@ -64,9 +64,10 @@ export const command: Command = {
   summary: 'Make, use, list and keep the sandboxes of this machine or of a cloud.',
   usage: `backlot sandbox list [--json]
     List them, newest first: those of the cloud where there is a key, else those of this machine. Also: ls.
-backlot sandbox create [NAME] [--distro NAME] [--strict] [--network NETWORK] [--mount HOST:PATH[:ro]]…
-        [--cpu N] [--memory-mb N] [--disk-gb N] [--label KEY=VALUE]… [--ttl-ms N] [--json]
-    Make a desktop that stays until it is deleted, and show it. Without NAME it gets two words and a number.
+backlot sandbox create [NAME] [--distro NAME | --image NAME | --disk PATH [--os OS]] [--strict]
+        [--network NETWORK] [--mount HOST:PATH[:ro]]… [--cpu N] [--memory-mb N] [--disk-gb N]
+        [--label KEY=VALUE]… [--ttl-ms N] [--json]
+    Make a desktop, or what an image or a disk holds, that stays until it is deleted, and show it. Without NAME it gets two words and a number.
 backlot sandbox info NAME [--json]
     Show one. A name is looked for on this machine first, then in the cloud.
 backlot sandbox connect NAME [--json]
@@ -94,6 +95,10 @@ backlot sandbox pool [NAME] [--size N] [--runtime NAME]
   --local             On this machine alone; for every verb.
   --runtime NAME      Of that runtime alone, \`cloud\` for the cloud; for every verb. Without it: what the verb says, or what the SDK finds.
   --distro NAME       The distribution that is wanted. Default: \`ubuntu\`.
+  --image NAME        Start from an image of a registry, or of this machine's store. Without it: a desktop.
+  --disk PATH         Start from a disk (qcow2, vhdx, raw, img), a disc (iso) or a zip of one, by path or address; with
+                      \`--runtime qemu\` or \`vmhost\`. Without it: a desktop.
+  --os OS             What is on that disk: linux or windows. Default: \`linux\`.
   --strict            Refuse another distribution than that.
   --network NETWORK   What it reaches: internet, loopback, none, or HOST,HOST:PORT,CIDR for these alone. Default: \`internet\`.
   --mount HOST:PATH   A folder of this machine and where the sandbox sees it; with :ro only to read. Without it: none.
@@ -121,6 +126,9 @@ backlot sandbox pool [NAME] [--size N] [--runtime NAME]
         json: { type: 'boolean' },
         'no-open': { type: 'boolean' },
         distro: { type: 'string' },
+        image: { type: 'string' },
+        disk: { type: 'string' },
+        os: { type: 'string' },
         network: { type: 'string' },
         mount: { type: 'string', multiple: true },
         cpu: { type: 'string' },

@@ -9,9 +9,24 @@ import { type Flags, numberOf, onInterrupt, type Verb } from './verb.ts'
 /** Creates one and prints what is known of it; a signal takes back what was begun. */
 export const create: Verb = {
   words: [0, 1],
-  flags: ['distro', 'network', 'mount', 'cpu', 'memory-mb', 'disk-gb', 'label', 'ttl-ms', 'strict', 'json'],
+  flags: [
+    'distro',
+    'image',
+    'disk',
+    'os',
+    'network',
+    'mount',
+    'cpu',
+    'memory-mb',
+    'disk-gb',
+    'label',
+    'ttl-ms',
+    'strict',
+    'json',
+  ],
   async run({ name, where, json, flags }) {
     const stop = new AbortController()
+    const image = imageOf(flags)
     using _ = onInterrupt(() => stop.abort(new Failure('cancelled', 'The sandbox was not created: interrupted.')))
     using progress = startProgress()
     progress.show('starting a sandbox')
@@ -22,11 +37,30 @@ export const create: Verb = {
       signal: stop.signal,
       onProgress: (step: Progress) => progress.show(...stepOf(step)),
     } as CreateOptions
-    await using sandbox = await Sandbox.create(Image.desktop(flags.distro), options)
+    await using sandbox = await Sandbox.create(image, options)
     const info = await sandbox.getInfo()
     progress.show('')
     await (json ? printJson(info) : show([info]))
   },
+}
+
+/** A desktop, unless an image or a disk is named. Throws `invalid_argument`. */
+const imageOf = ({ distro, image, disk, os }: Flags): Image => {
+  const [first, second] = Object.entries({ distro, image, disk }).filter(([, value]) => value !== undefined)
+  if (first !== undefined && second !== undefined) {
+    const text = `--${first[0]} and --${second[0]} exclude each other: a sandbox starts from one of them.`
+    throw new Failure('invalid_argument', text, { argument: second[0] })
+  }
+  if (disk !== undefined) return Image.fromFile(disk, { osType: osOf(os) })
+  if (os !== undefined) {
+    throw new Failure('invalid_argument', '--os is for --disk: what other images hold is known.', { argument: 'os' })
+  }
+  return image === undefined ? Image.desktop(distro) : Image.fromRegistry(image)
+}
+
+const osOf = (text = 'linux'): 'linux' | 'windows' => {
+  if (text === 'linux' || text === 'windows') return text
+  throw new Failure('invalid_argument', `--os is "${text}"; it takes linux or windows.`, { argument: 'os' })
 }
 
 const wantedBy = (flags: Flags) => {

@@ -10,6 +10,9 @@ export interface Flags {
   readonly json?: boolean
   readonly 'no-open'?: boolean
   readonly distro?: string
+  readonly image?: string
+  readonly disk?: string
+  readonly os?: string
   readonly network?: string
   readonly mount?: readonly string[]
   readonly cpu?: string
