@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { Image, runtimes, Sandbox } from '@backlot/sdk'
 import { backlotCommand } from '../support/backlot.ts'
 import { makeFakeSdk } from '../support/fake-sdk.ts'
+import { proving } from '../support/proves.ts'
 import { sandboxHome } from '../support/sandbox-home.ts'
 import { until } from '../support/until.ts'
+import { startVmHost } from '../support/vmhost.ts'
+import { create } from '../support/vms.ts'
 
 const sdkRoot = join(mkdtempSync(join(tmpdir(), 'android-sdk-')), 'sdk')
 const image = `system-images;android-30;google_apis;${process.arch === 'arm64' ? 'arm64-v8a' : 'x86_64'}`
@@ -120,6 +123,46 @@ test('two have ports of their own, and one whose emulator dies says why', async 
   const failed = await Sandbox.ephemeral(Image.android('11'), { runtime }).catch((error: Error) => error.message)
   expect(failed).toContain('The emulator ended: PANIC: it dies')
 }, 60_000)
+
+/** Answers to what is asked of an engine on a socket: that it is there, and that it runs one sandbox of this home. */
+const startFakeEngine = (path: string, name: string) => {
+  const answers: Readonly<Record<string, unknown>> = {
+    '/_ping': 'OK',
+    '/info': { CpuCfsQuota: true, MemoryLimit: true },
+    '/containers/json': [{ Id: '1', Names: [`/${name}`], State: 'paused', Labels: { 'backlot.sandbox': name } }],
+  }
+  return Bun.serve({
+    unix: path,
+    fetch: ({ url }) => {
+      const answer = answers[new URL(url).pathname]
+      return answer === undefined ? new Response(null, { status: 404 }) : Response.json(answer)
+    },
+  })
+}
+
+test(
+  'the list of this machine has what its VM host, its container engine and its emulators hold',
+  proving(['sandbox.list.local'], async () => {
+    const { folder } = sandboxHome()
+    await using host = await startVmHost()
+    const engine = startFakeEngine(join(folder, 'engine.sock'), 'boxed')
+    try {
+      await create(host, 'machine')
+      withVariable('BACKLOT_HOST_URL', host.url)
+      withVariable('DOCKER_HOST', `unix://${folder}/engine.sock`)
+      await using _ = await Sandbox.ephemeral(Image.android('11'), { runtime, name: 'phone' })
+      const infos = await Sandbox.list({ local: true })
+      expect(infos.map(({ name, source, status }) => [name, source, status])).toEqual([
+        ['phone', 'emulator', 'running'],
+        ['boxed', 'container', 'suspended'],
+        ['machine', 'vmhost', 'stopped'],
+      ])
+    } finally {
+      await engine.stop(true)
+    }
+  }),
+  60_000,
+)
 
 test('what is missing of the SDK is installed only with consent', async () => {
   sandboxHome()
