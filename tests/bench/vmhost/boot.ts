@@ -12,8 +12,8 @@ import { linuxMinimal, testImages } from '../../support/image.ts'
 import { startVmHost, type VmHost } from '../../support/vmhost.ts'
 import { milliseconds, type Row, type Spread, sideBySide } from '../driver/measure.ts'
 
-/** A guest that is not up yet leaves a connection hanging: each try is short, and the next follows at once. */
-const answered = async (address: string): Promise<void> => {
+/** Waits for the first answer of a guest. One that is not up yet leaves a connection hanging: each try is short, and the next follows at once. */
+export const answered = async (address: string): Promise<void> => {
   const deadline = performance.now() + 120_000
   for (;;) {
     const answer = await fetch(`${address}/status`, { signal: AbortSignal.timeout(250) })
