@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Vm } from '@backlot/contract/vmhost/vm'
-import { runBacklot } from '../support/backlot.ts'
+import { backlotCommand, runBacklot } from '../support/backlot.ts'
 import { startCommandHost } from '../support/command-host.ts'
 import { frameOf, post, startComputer } from '../support/computer.ts'
 import { runProgram } from '../support/guest.ts'
@@ -102,6 +102,13 @@ test('`run` stays until the VM ends, and `ssh` goes through the agent, or throug
   // The same from `backlot vm exec`, whose limit ends what is too slow (guest_timeout).
   const exec = (...args: string[]) => runBacklot(['vm', 'exec', 'guest', ...args], env)
   expect(await exec('echo $((6 * 7))')).toEqual({ stdout: '42\n', stderr: '', status: 0 })
+  const told = ['--env', "ONE=it's", '--env', 'TWO=a b', '--folder', '/etc', '--input']
+  const read = Bun.spawn(backlotCommand('vm', 'exec', 'guest', 'echo "$ONE $TWO"; pwd; cat', ...told), {
+    ...{ env: { ...process.env, ...env }, stdin: new Blob(['what it\nreads']), stdout: 'pipe' },
+  })
+  expect([await read.stdout.text(), await read.exited]).toEqual(["it's a b\n/etc\nwhat it\nreads", 0])
+  expect((await exec('true', '--folder', '/nowhere')).status).toBe(126)
+  expect((await exec('true', '--env', 'ONE')).status).toBe(64)
   const slow = await exec('sleep 1234', '--timeout-seconds', '1')
   expect([slow.status, slow.stderr]).toEqual([1, expect.stringContaining('did not end in 1 s')])
   expect((await exec('ps | grep -c "[s]leep 1234"')).stdout).toBe('0\n')

@@ -68,13 +68,39 @@ const logs: Extra = {
   },
 }
 
-const execForm = 'exec NAME COMMAND [--timeout-seconds SECONDS] [--storage LOCATION|PATH]'
+/** Variables of options `NAME=VALUE`; throws `usage`. */
+const variables = (given: unknown): Record<string, string> =>
+  Object.fromEntries(
+    [given].flat().map((each) => {
+      const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(String(each)) ?? []
+      if (name === undefined || value === undefined)
+        throw new Failure('usage', `"--env ${each}" is no variable; write \`--env NAME=VALUE\`.`)
+      return [name, value]
+    }),
+  )
+
+const execForm =
+  'exec NAME COMMAND [--env NAME=VALUE]… [--folder PATH] [--input] [--timeout-seconds SECONDS] [--storage LOCATION|PATH]'
 
 const exec: Extra = {
   form: execForm,
   summary: "Run a command with the guest's shell, through its agent; ends with the command's exit status.",
   options: {
     ...where,
+    env: {
+      type: 'string',
+      isMany: true,
+      value: 'NAME=VALUE',
+      description: 'A variable of the command; the option may be given several times.',
+      absent: 'the variables of the agent',
+    },
+    folder: {
+      type: 'string',
+      value: 'PATH',
+      description: 'Folder of the guest in which it begins.',
+      absent: 'that of the agent',
+    },
+    input: { type: 'boolean', description: 'The command reads what standard input holds, a million letters at most.' },
     'timeout-seconds': {
       type: 'string',
       value: 'SECONDS',
@@ -89,6 +115,9 @@ const exec: Extra = {
     const result = await service.client.execInVm({
       ...placed(name, values),
       command: words.join(' '),
+      ...(values.env !== undefined && { environment: variables(values.env) }),
+      ...(typeof values.folder === 'string' && { folder: values.folder }),
+      ...(values.input === true && { input: await Bun.stdin.text() }),
       ...(seconds !== undefined && { timeoutSeconds: Number(seconds) }),
     })
     return printGuestOutput(result)

@@ -70,7 +70,8 @@ export const groupCommand = (group: Group, summary: string, extras: Readonly<Rec
     const extra = Object.hasOwn(extras, first) ? extras[first] : undefined
     if (extra !== undefined) {
       const own = Object.entries(extra.options).map(
-        ([name, { type, short }]) => [name, { type, ...(short !== undefined && { short }) }] as const,
+        ([name, { type, short, isMany }]) =>
+          [name, { type, ...(short !== undefined && { short }), ...(isMany && { multiple: true }) }] as const,
       )
       const options = { ...Object.fromEntries(own), url: common.url, json: common.json }
       const { values, positionals } = readFlags(`${group} ${first}`, { args: others, allowPositionals: true, options })

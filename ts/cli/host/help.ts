@@ -7,6 +7,8 @@ import { formOf, noteOf, optional, optionName, optionWithValue } from './declare
 export interface ExtraOption {
   readonly type: 'string' | 'boolean'
   readonly short?: string
+  /** Whether it may be given several times; `run` gets a list then. */
+  readonly isMany?: true
   /** What stands after it: `SECONDS`. */
   readonly value?: string
   readonly description: string

@@ -21,6 +21,16 @@ export const guestOperations = {
       timeoutSeconds: Type.Optional(
         Type.Number({ minimum: 0.1, maximum: 3600, default: 60, description: 'Seconds that it may take.' }),
       ),
+      environment: Type.Optional(
+        Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), Type.String({ pattern: '^[^\\u0000]*$' }), {
+          additionalProperties: false,
+          description: 'Variables that it has beside those of the agent; guests with Linux only.',
+        }),
+      ),
+      folder: Type.Optional(
+        Type.String({ pattern: '^/[^\\u0000]*$', description: 'Where it begins; guests with Linux only.' }),
+      ),
+      input: Type.Optional(Type.String({ maxLength: 1_000_000, description: 'What it reads; without it nothing.' })),
       storage: Type.Optional(storage),
     }),
     success: {
@@ -42,7 +52,12 @@ export const guestOperations = {
       group: 'vm',
       words: ['exec'],
       positional: ['name', 'command'],
-      absent: { storage: 'looked for in the default location, then in the others' },
+      absent: {
+        environment: 'those of the agent',
+        folder: 'that of the agent',
+        input: 'nothing',
+        storage: 'looked for in the default location, then in the others',
+      },
     },
   }),
 } as const

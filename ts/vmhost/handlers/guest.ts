@@ -9,7 +9,7 @@ import type { VmPlace } from '../vms/vm-store.ts'
 const usualSeconds = 60
 
 export const execInVm: Handlers['execInVm'] = async (
-  { name, command, timeoutSeconds = usualSeconds, storage },
+  { name, command, timeoutSeconds = usualSeconds, storage, environment = {}, folder, input },
   host,
 ) => {
   const vm = await findVm(host, name, storage)
@@ -19,8 +19,25 @@ export const execInVm: Handlers['execInVm'] = async (
     host.machines.refuseSuspended(vm, 'Resume it first.')
     throw new Failure('vm_not_running', `"${name}" does not run; start it first.`, { name })
   }
-  return machine.execute(command, timeoutSeconds * 1000)
+  if (vm.settings.guestOs === 'windows' && (folder !== undefined || Object.keys(environment).length > 0)) {
+    const why = '"environment" and "folder" are for guests with Linux; say them in the command.'
+    throw new Failure('invalid_argument', why, { argument: folder === undefined ? 'environment' : 'folder' })
+  }
+  return machine.execute(begunIn(command, environment, folder), timeoutSeconds * 1000, input)
 }
+
+/** The command for a shell that gives it these variables and begins in that folder. */
+const begunIn = (
+  command: string,
+  environment: Readonly<Record<string, string>>,
+  folder: string | undefined,
+): string => {
+  const enter = folder === undefined ? [] : [`cd ${quoted(folder)} || exit 126`]
+  const variables = Object.entries(environment).map(([name, value]) => `export ${name}=${quoted(value)}`)
+  return [...enter, ...variables, command].join('\n')
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
 
 /** Milliseconds between two looks whether a VM has been started. */
 const looksEveryMs = 20

@@ -86,8 +86,8 @@ export interface Machine {
   askToShutDown(): Promise<'agent' | 'acpi' | undefined>
   /** Whether an agent of the guest listens now. */
   hasAgent(): Promise<boolean>
-  /** Runs a command with the guest's shell; throws `agent_unavailable` and `guest_timeout`. */
-  execute(command: string, timeoutMs: number): Promise<GuestResult>
+  /** Runs a command with the guest's shell, which reads `input`; throws `agent_unavailable` and `guest_timeout`. */
+  execute(command: string, timeoutMs: number, input?: string): Promise<GuestResult>
   /** Ends the process, through its own command or by a signal. */
   kill(): Promise<void>
   /**

@@ -156,14 +156,14 @@ export class QemuMachine implements Machine {
     return hasAgent(this.#connection())
   }
 
-  execute(command: string, timeoutMs: number): Promise<GuestResult> {
+  execute(command: string, timeoutMs: number, input?: string): Promise<GuestResult> {
     let isGone = false
     this.ended.then(() => {
       isGone = true
     })
     // A guest that has just been started is still coming up.
     const patience = { until: Date.parse(this.startedAt) + timeoutMs, isGone: () => isGone }
-    return execInGuest(this.run.agentSocket, this.place.settings.guestOs, command, timeoutMs, patience)
+    return execInGuest(this.run.agentSocket, this.place.settings.guestOs, { command, input }, timeoutMs, patience)
   }
 
   async kill(): Promise<void> {

@@ -40,7 +40,7 @@ test('an output of which the agent dropped the rest is told from a whole one', a
       using _agent = await fakeAgent(path, data)
       const patience = { until: Date.now() + 20_000, isGone: () => false }
       const whole = { stdout: '', stderr: '', stdoutTruncated: false, stderrTruncated: false, exitCode: 0 }
-      expect(await execInGuest(path, 'linux', 'true', 20_000, patience)).toEqual({ ...whole, ...told })
+      expect(await execInGuest(path, 'linux', { command: 'true' }, 20_000, patience)).toEqual({ ...whole, ...told })
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -12,6 +12,12 @@ export interface GuestResult {
   readonly exitCode: number
 }
 
+/** A command, and what it reads. */
+export interface GuestCommand {
+  readonly command: string
+  readonly input?: string | undefined
+}
+
 /** The shell of each guest system: its path, and what stands before a command. */
 const shells: Readonly<Record<string, readonly [string, string]>> = {
   windows: ['cmd.exe', '/C'],
@@ -44,13 +50,14 @@ interface Status {
 export const execInGuest = async (
   socket: string,
   guestOs: string,
-  command: string,
+  { command, input }: GuestCommand,
   timeoutMs: number,
   patience: Patience,
 ): Promise<GuestResult> => {
   const [path, option] = shells[guestOs] ?? ['/bin/sh', '-c']
   const start = (line: string, isKept: boolean, patience?: Patience) => {
-    const parameters = { path, arg: [option, line], 'capture-output': isKept }
+    const data = isKept && input !== undefined ? { 'input-data': Buffer.from(input).toString('base64') } : {}
+    const parameters = { path, arg: [option, line], 'capture-output': isKept, ...data }
     return askAgent(socket, 'guest-exec', parameters, patience) as Promise<{ pid: number }>
   }
   const { pid } = await start(command, true, patience)
