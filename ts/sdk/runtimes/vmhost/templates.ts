@@ -42,16 +42,29 @@ export const forkOfTemplate = async (
   const built = await imageBuiltHere(host, from.image, signal)
   if (built === undefined) return undefined
   const template = `${prefix}${await hashOf(image, built, from, options)}`
-  const make = () => makeTemplate(host, image, from, template, options, signal)
-  if (!(await isSaved(host, template, signal))) await alone(template, signal, make)
-  options.onProgress?.({ phase: 'boot', message: 'The VM goes on from its template.', percent: null })
-  const { identity } = await host.ask(signal, (client) => client.forkVm({ name: template, names: [name] }))
+  const prepare = () => alone(template, signal, () => makeTemplate(host, image, from, template, options, signal))
+  const fork = () => {
+    options.onProgress?.({ phase: 'boot', message: 'The VM goes on from its template.', percent: null })
+    return host.ask(signal, (client) => client.forkVm({ name: template, names: [name] }))
+  }
+  if (!(await isSaved(host, template, signal))) await prepare()
+  const { identity } = await fork().catch(async (error: unknown) => {
+    if (!isStale(error)) throw error
+    await removed(host, name, signal)
+    if (error.code !== 'sandbox_not_found') await removed(host, template, signal)
+    await prepare()
+    return fork()
+  })
   if (identity.every((each) => each === 'own')) {
     return withOwnKey(host, name, await keyFrom(host, name, agentSeconds, signal), signal)
   }
   await removed(host, name, signal)
   return undefined
 }
+
+/** Whether a template has gone meanwhile, or was saved by a QEMU or an accelerator that is no longer here. */
+const isStale = (error: unknown): error is BacklotError =>
+  BacklotError.is(error) && (error.code === 'sandbox_not_found' || error.data.serverCode === 'memory_unreadable')
 
 /** Sixteen digits of the hash of all that a sandbox begins with. */
 const hashOf = async (image: Image, imageId: string, from: HostImage, options: SandboxOptions): Promise<string> => {
