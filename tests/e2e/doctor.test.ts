@@ -168,7 +168,8 @@ test('a socket folder that cannot be ours, and a daemon of another bus, are told
 })
 
 test('virtual machines: a tiny guest says what they run on', async () => {
-  const { of } = await doctor({})
+  const noService = { BACKLOT_HOST_URL: 'http://127.0.0.1:9' }
+  const { of } = await doctor(noService)
   const found = of('virtual_machines')
   expect(found?.essential).toBe(false)
   const hasKvm = (await acceleratorHere()) === 'kvm'
@@ -178,8 +179,11 @@ test('virtual machines: a tiny guest says what they run on', async () => {
       ? /^QEMU emulator version .* runs guests with KVM\.$/
       : /^QEMU emulator version .* runs guests without KVM: .* about [\d.]+ times as long .* KVM: /,
   )
-  expect((await doctor({ PATH: '/nowhere' })).of('virtual_machines')).toMatchObject({
+  expect(of('sandboxes')?.detail).toContain('VMs start by `qemu`.')
+  const without = await doctor({ ...noService, PATH: '/nowhere' })
+  expect(without.of('virtual_machines')).toMatchObject({
     state: 'missing',
     mend: 'apt-get install qemu-system-x86 qemu-utils',
   })
+  expect(without.of('sandboxes')?.detail).toContain('None is a VM: "qemu-system-x86_64" is not installed.')
 })
