@@ -183,6 +183,17 @@ export const unreachable = (registry: string, why: string): Failure =>
     registry,
   })
 
+/** Whether a certificate was refused: codes of OpenSSL's verification, and of names that do not fit. */
+const isOfCertificate = (error: unknown): boolean =>
+  /CERT|UNABLE_TO_VERIFY/.test(String((error as NodeJS.ErrnoException).code))
+
+const untrusted = (registry: string, why: string): Failure => {
+  const next = 'Where an authority of your own signs for it, name its file in NODE_EXTRA_CA_CERTS and start this again.'
+  return new Failure('registry_unreachable', `The certificate of "${registry}" is not trusted: ${why}. ${next}`, {
+    registry,
+  })
+}
+
 /** That what came is not what its digest says. */
 export const corrupt = (registry: string, what: string): Failure =>
   new Failure('layer_corrupt', `The registry "${registry}" sent something else than ${what}. Have it pushed again.`, {
@@ -208,7 +219,7 @@ const limited = async (answer: Response): Promise<Buffer> => {
   return Buffer.concat(parts)
 }
 
-/** Does what may fail with the connection, several times where it does; a `Failure` is final. */
+/** Does what may fail with the connection, several times where it does; a `Failure`, and a certificate that is refused, are final. */
 export const persistently = async <T>(
   registry: string,
   signal: AbortSignal,
@@ -223,6 +234,7 @@ export const persistently = async <T>(
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof Failure) throw error
+      if (isOfCertificate(error)) throw untrusted(registry, (error as Error).message)
       if (progress() > before) [before, tries] = [progress(), 1]
       if (tries >= images.tries) throw unreachable(registry, (error as Error).message)
       await Bun.sleep(images.pauseMs * 2 ** (tries - 1))
