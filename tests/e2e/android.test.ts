@@ -128,7 +128,6 @@ test('what a device cannot do is refused with its reason and the way out, and no
     ['set_clipboard', { text: 'x' }, 'app_process: inaccessible or not found'],
     ['set_wallpaper', { path: '/etc/passwd', target: 'home' }, 'The agent does not start'],
     ['hotkey', { keys: ['ctrl', 'c'] }, 'API 30'],
-    ['terminal_create', {}, 'not for android'],
     ['maximize_window', {}, 'not for android'],
   ]
   for (const [command, params, why] of refused) {
@@ -140,12 +139,6 @@ test('what a device cannot do is refused with its reason and the way out, and no
   expect(await send('left_click', {})).toMatchObject({ code: 'missing_argument' })
   expect(await send('press_key', { key: 'hyper' })).toMatchObject({ code: 'invalid_argument' })
   expect(phone.device.arrived('input', 'am')).toEqual([])
-  const pty = await fetch(`${phone.computer.url}/pty`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: '{}',
-  })
-  expect([pty.status, await pty.json()]).toEqual([400, expect.objectContaining({ code: 'not_available' })])
   const watch = await fetch(`${phone.computer.url}/files/watch?path=/data`)
   expect([watch.status, await watch.json()]).toEqual([400, expect.objectContaining({ code: 'not_available' })])
   phone.device.set('refuse.input', 'Error: Injecting to another application')

@@ -36,7 +36,7 @@ export interface ComputerServerOptions {
   readonly osType: 'linux' | 'android'
   readonly terminals: Terminals
   readonly person: Person
-  /** The routes of files, tunnels and terminals, where those of this machine are not meant. */
+  /** The routes of files and tunnels, where those of this machine are not meant. */
   readonly machine?: Room['routes'] | undefined
   /** Percent of the way to a computer that can be used, where that is known. */
   readonly percent?: (() => number) | undefined
@@ -68,7 +68,8 @@ export const listenComputer = (options: ComputerServerOptions): Promise<Listenin
   const abilities = new AbilityProbe(osType, backend, brought, percent)
   const own = [
     docsRoutes,
-    ...(machine === undefined ? [fileRoutes, tunnelRoutes, ptyRoutes(terminals, backend)] : [machine]),
+    ...(machine === undefined ? [fileRoutes, tunnelRoutes] : [machine]),
+    ptyRoutes(terminals, backend),
   ]
   return listenAt(
     { ...options, longestMessageBytes: longestComputerMessageBytes, rules, native: () => native },

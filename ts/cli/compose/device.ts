@@ -7,7 +7,6 @@ import {
   Person,
   type Room,
   ServedDevice,
-  Terminals,
   viewRoom,
 } from '@backlot/computer'
 import { Failure } from '@backlot/contract/failure'
@@ -55,7 +54,7 @@ export const startDeviceServer = async (options: DeviceServerOptions): Promise<R
     ...listening,
     backend: served.backend,
     osType: 'android',
-    terminals: new Terminals(),
+    terminals: served.terminals,
     person,
     machine: deviceRoutes(served.device),
     percent: () => served.percent,

@@ -5,7 +5,7 @@ import type { Terminals } from './terminals.ts'
 export const terminalHandlers = (terminals: Terminals) =>
   ({
     async terminal_create({ shell, cols, rows, cwd, env }) {
-      const terminal = terminals.create({ command: shell, cols, rows, cwd, env })
+      const terminal = await terminals.create({ command: shell, cols, rows, cwd, env })
       return { pid: terminal.pid, cols: terminal.cols, rows: terminal.rows }
     },
     async terminal_send({ pid, data }) {

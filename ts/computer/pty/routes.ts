@@ -32,7 +32,7 @@ export const ptyRoutes =
       .post('/pty', async ({ request }) => {
         const { command, cols, rows, cwd, envs } = await fieldsOf(request, New)
         await computer.get()
-        return recordOf(terminals.create({ command, cols, rows, cwd, env: envs } as never))
+        return recordOf(await terminals.create({ command, cols, rows, cwd, env: envs } as never))
       })
       .get('/pty/:pid', ({ params }) => recordOf(named(params)))
       .delete('/pty/:pid', async ({ params }) => {

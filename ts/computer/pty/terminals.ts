@@ -1,8 +1,8 @@
 /** The terminals of a server, by process. */
-import { homedir } from 'node:os'
 import { terminalLimits as limits } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
-import { resolvePath } from '../files/path.ts'
+import { startLocalProgram } from './local-program.ts'
+import type { StartProgram } from './program.ts'
 import { Terminal } from './terminal.ts'
 
 /** What a caller asks a terminal to be. */
@@ -17,23 +17,26 @@ export interface NewTerminal {
 /** All that were started; those that ended are kept for a while, so that who comes late learns how. */
 export class Terminals implements AsyncDisposable {
   readonly #all = new Map<number, Terminal>()
+  #starting = 0
+
+  /** Terminals of this machine, or of where `start` starts their programs. */
+  constructor(private readonly start: StartProgram = startLocalProgram) {}
 
   /** Starts one. Throws `too_many_terminals`. */
-  create({ command, cols, rows, cwd, env = {} }: NewTerminal): Terminal {
+  async create({ command, cols = limits.cols, rows = limits.rows, cwd, env = {} }: NewTerminal): Promise<Terminal> {
     const running = [...this.#all.values()].filter(({ exitCode }) => exitCode === undefined)
-    if (running.length >= limits.most) {
+    if (running.length + this.#starting >= limits.most) {
       throw new Failure('too_many_terminals', `${limits.most} terminals run already; close one.`)
     }
-    const terminal = new Terminal({
-      command,
-      cols: cols ?? limits.cols,
-      rows: rows ?? limits.rows,
-      cwd: cwd === undefined ? homedir() : resolvePath(cwd),
-      env,
-    })
-    this.#all.set(terminal.pid, terminal)
-    void terminal.exited.then(() => this.#forgetOldest())
-    return terminal
+    this.#starting++
+    try {
+      const terminal = await Terminal.start(this.start, { command, cols, rows, cwd, env })
+      this.#all.set(terminal.pid, terminal)
+      void terminal.exited.then(() => this.#forgetOldest())
+      return terminal
+    } finally {
+      this.#starting--
+    }
   }
 
   /** The terminal of a process. Throws `terminal_unknown`. */

@@ -3,10 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import type { Backend } from '../../backend.ts'
 import { Succession } from '../../current.ts'
+import { Terminals } from '../../pty/terminals.ts'
 import type { AdbAddress } from './adb/connection.ts'
 import { AdbDevice } from './adb/server.ts'
 import { AndroidDevice } from './device.ts'
 import { androidBackend } from './index.ts'
+import { startingOn } from './terminal.ts'
 
 /** Milliseconds between two looks at a device that boots, or that is in use. */
 const lookEveryMs = 500
@@ -38,6 +40,8 @@ export interface DeviceOptions {
 export class ServedDevice implements AsyncDisposable {
   readonly backend = new Succession<Backend>()
   readonly device = new Succession<AndroidDevice>()
+  /** Those of the device; whoever serves them ends them. */
+  readonly terminals = new Terminals(startingOn(this.device))
   readonly #ending = new AbortController()
   readonly #watching: Promise<void>
   #percent = 0
@@ -67,7 +71,7 @@ export class ServedDevice implements AsyncDisposable {
           await pause(lookEveryMs, undefined, { signal })
           continue
         }
-        await using backend = androidBackend(device)
+        await using backend = androidBackend(device, this.terminals)
         this.#tell(100, 'booted')
         this.backend.begin(backend)
         this.device.begin(device)

@@ -2,6 +2,8 @@
 
 import { Failure } from '@backlot/contract/failure'
 import type { Backend } from '../../backend.ts'
+import { terminalHandlers } from '../../pty/commands.ts'
+import type { Terminals } from '../../pty/terminals.ts'
 import { accessibilityHandlers } from './accessibility.ts'
 import { DeviceAgent } from './agent/agent.ts'
 import { agentHandlers } from './agent/handlers.ts'
@@ -18,7 +20,7 @@ import { type Finger, pointerHandlers, releaseFinger } from './touch/pointer.ts'
 import { TouchScreen, touchHandlers } from './touch/touch-screen.ts'
 
 /** The commands of a device that has booted; who opened the device closes it. */
-export const androidBackend = (device: AndroidDevice): Backend => {
+export const androidBackend = (device: AndroidDevice, terminals: Terminals): Backend => {
   const agent = new DeviceAgent(device.adb)
   const emulator = new Emulator(device.adb.serial)
   const byAgent = agentHandlers(device, agent)
@@ -36,6 +38,7 @@ export const androidBackend = (device: AndroidDevice): Backend => {
       ...touchHandlers(touch),
       ...accessibilityHandlers(device),
       ...shell.handlers,
+      ...terminalHandlers(terminals),
       ...fileHandlers(device),
       ...byAgent,
       ...clipboardHandlers(emulator, byAgent),
@@ -65,7 +68,7 @@ export const androidBackend = (device: AndroidDevice): Backend => {
         clipboard,
         shell,
         files: shell,
-        pty: 'terminals on a device are planned; run_command runs commands',
+        pty: shell,
         film: 'films of a device are planned',
         view: 'the screen of a device is shown by its own VNC server',
       }

@@ -1,4 +1,4 @@
-/** The routes of a device that stream: `/files`, `/files/tar` and `/tunnel`; those of terminals and of watching are refused. */
+/** The routes of a device that stream: `/files`, `/files/tar` and `/tunnel`; that of watching is refused. */
 import { posix } from 'node:path'
 import { TunnelEnd } from '@backlot/contract/computer/tunnel'
 import { Failure } from '@backlot/contract/failure'
@@ -38,7 +38,6 @@ export const deviceRoutes =
     const refuse = (what: string) => async (): Promise<never> => {
       throw new Failure('not_available', `${what} on an Android device are planned; run_command runs commands there.`)
     }
-    const noTerminals = refuse('Terminals')
     return app
       .get('/files', async ({ request }) => {
         const device = await current.get()
@@ -65,8 +64,6 @@ export const deviceRoutes =
       .put('/files/tar', ({ request }) => unpack(request))
       .post('/files/tar', ({ request }) => unpack(request))
       .get('/files/watch', refuse('Events of files'))
-      .all('/pty', noTerminals)
-      .all('/pty/*', noTerminals)
       .get('/tunnel', async ({ request }) => {
         const device = await current.get()
         const service = serviceIn(new URL(request.url).searchParams)

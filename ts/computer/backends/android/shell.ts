@@ -7,9 +7,8 @@ import type { Connection } from './adb/connection.ts'
 import { MarkedOutput, newMark } from './adb/marked-output.ts'
 import { quoted } from './adb/quote.ts'
 import { nextPacket, packet, sendPacket } from './adb/shell-packets.ts'
-import { isFolder } from './adb/sync.ts'
 import type { AndroidDevice } from './device.ts'
-import { deviceHome, resolveDevicePath } from './paths.ts'
+import { deviceHome, folderOf } from './paths.ts'
 
 interface Running {
   readonly connection: Connection
@@ -44,15 +43,7 @@ export const deviceShell = (device: AndroidDevice): { handlers: Handlers; end():
     if (command === undefined) {
       throw new Failure('missing_argument', '"run_command" needs "command".', { argument: 'command' })
     }
-    const cwd = params.cwd === undefined ? '/' : resolveDevicePath(params.cwd)
-    if (cwd !== '/') {
-      const there = await device.files.stat(cwd, true).catch(() => undefined)
-      if (there === undefined || !isFolder(there)) {
-        throw new Failure('invalid_argument', `"cwd" is "${cwd}", which is no folder of the device.`, {
-          argument: 'cwd',
-        })
-      }
-    }
+    const cwd = params.cwd === undefined ? '/' : await folderOf(device, params.cwd)
     signal.throwIfAborted()
     const mark = newMark()
     using connection = await device.adb.open(
