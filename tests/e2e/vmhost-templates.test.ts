@@ -37,6 +37,13 @@ const create = async (name: string, more: Readonly<Record<string, unknown>> = {}
   return answer
 }
 
+/** The process of a template that boots, once there is one. */
+const hypervisor = async (): Promise<number> => {
+  const pidFile = new Bun.Glob('data/vms/.template-*/hypervisor.pid')
+  const file = await until('a hypervisor', () => [...pidFile.scanSync({ cwd: host.home, dot: true })][0])
+  return until('its pid', async () => Number(await Bun.file(join(host.home, file)).text()))
+}
+
 const inside = async (name: string, command: string): Promise<string> => {
   const [status, body] = await call(host, 'POST', `/svc/vms/${name}/exec`, { command })
   expect([status, body]).toEqual([200, expect.objectContaining({ exitCode: 0 })])
@@ -46,9 +53,7 @@ const inside = async (name: string, command: string): Promise<string> => {
 test('a service that is killed while it makes a template leaves nothing of it', async () => {
   const { operationId, status } = await create('lost')
   expect(status).toBe('provisioning')
-  const pidFile = new Bun.Glob('data/vms/.template-*/hypervisor.pid')
-  const file = await until('a hypervisor', () => [...pidFile.scanSync({ cwd: host.home, dot: true })][0])
-  const pid = await until('its pid', async () => Number(await Bun.file(join(host.home, file)).text()))
+  const pid = await hypervisor()
   expect(operationId).toBeString()
   await host.kill()
   expect(isAlive(pid)).toBe(true)
@@ -59,6 +64,11 @@ test('a service that is killed while it makes a template leaves nothing of it', 
 
 test('VMs of one kind are forks of one first boot, each a machine of its own', async () => {
   const { operationId } = await create('one')
+  // The template that boots is no VM that anybody is shown.
+  await until('its first boot to be over', async () => {
+    expect(await names(host)).toEqual(['one'])
+    return (await call(host, 'GET', `/svc/operations/${operationId}`))[1].state !== 'running'
+  })
   expect(await ended(host, String(operationId))).toMatchObject({ state: 'done', cause: null })
   expect(await get(host, 'one')).toMatchObject({ status: 'suspended', identity: 'shared' })
   // There is a template now: nothing boots.

@@ -4,6 +4,7 @@ import type { VmStatus } from '@backlot/contract/vmhost/vm'
 import type { Hypervisor, Machine, MemoryImage, RunOptions } from '../hypervisors/hypervisor.ts'
 import { isSaved, type SavedState } from '../snapshots/saved-state.ts'
 import type { Storage } from '../storage/storage.ts'
+import { isTemplate } from '../vms/vm-directory.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 import type { Events } from './events.ts'
 import type { LogFile } from './log-file.ts'
@@ -55,7 +56,9 @@ export class Machines {
   /** The VMs that run of these storages, whatever became of their folders. */
   in(storages: readonly Storage[]): StoredVm[] {
     const folders = storages.map(({ path }) => path)
-    return [...this.#live.values()].map(({ place }) => place).filter(({ storage }) => folders.includes(storage.path))
+    return [...this.#live.values()]
+      .map(({ place }) => place)
+      .filter(({ name, storage }) => !isTemplate(name) && folders.includes(storage.path))
   }
 
   get count(): number {
@@ -154,6 +157,6 @@ export class Machines {
   }
 
   #tell({ name, storage }: VmPlace, status: VmStatus): void {
-    this.events.emit({ type: 'vm', name, location: storage.name, status })
+    if (!isTemplate(name)) this.events.emit({ type: 'vm', name, location: storage.name, status })
   }
 }

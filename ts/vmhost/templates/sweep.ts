@@ -2,16 +2,14 @@
 import type { Host } from '../host/host.ts'
 import { isSaved } from '../snapshots/saved-state.ts'
 import type { Storage } from '../storage/storage.ts'
-import { templatePrefix, vmPath, wasRunning } from '../vms/vm-directory.ts'
+import { isTemplate, vmPath, wasRunning } from '../vms/vm-directory.ts'
 import { entriesOf, placeOf, type VmPlace } from '../vms/vm-store.ts'
 
 /** The templates of these storages; what is being made is among them. */
 export const templatesIn = async (storages: readonly Storage[]): Promise<VmPlace[]> => {
   const found = await Promise.all(
     storages.map(async (storage) =>
-      (await entriesOf(storage.path))
-        .filter((name) => name.startsWith(templatePrefix))
-        .map((name) => placeOf(storage, name)),
+      (await entriesOf(storage.path)).filter((name) => isTemplate(name)).map((name) => placeOf(storage, name)),
     ),
   )
   return found.flat()

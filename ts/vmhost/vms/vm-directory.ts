@@ -52,6 +52,9 @@ export const gonePrefix = '.gone-'
 /** Before the hash in the name of a template's folder. */
 export const templatePrefix = '.template-'
 
+/** Whether a VM of that name is a template, which nobody is shown as a VM. */
+export const isTemplate = (name: string): boolean => name.startsWith(templatePrefix)
+
 /** The folder of a location that holds the disks which overlays stand on. */
 export const basesFolder = '.bases'
 /** Locked, beside it, while somebody makes or removes one of those. */
