@@ -76,6 +76,11 @@ test('an emulator is created, used, suspended with its memory, resumed and delet
     await created.mobile.gesture([100, 200], [100, 100], [300, 400], [300, 500], { durationMs: 40, steps: 1 })
     await created.clipboard.set('Grüße, 世界')
     expect(await created.clipboard.get()).toBe('Grüße, 世界')
+    await created.keyboard.keyDown('ctrl')
+    await created.keyboard.keyDown('c')
+    await created.keyboard.keyUp('c')
+    await created.keyboard.keyUp('ctrl')
+    expect(await codeOf(created.keyboard.keyDown('camera'))).not.toBe('none')
     const calls = (await Bun.file(join(state, 'grpc')).text())
       .trim()
       .split('\n')
@@ -87,6 +92,12 @@ test('an emulator is created, used, suspended with its memory, resumed and delet
         each.map(([x, y], identifier) => expect.objectContaining({ x, y, identifier, pressure }))
     const [begin, end] = [fingers([100, 200], [300, 400]), fingers([100, 100], [300, 500])]
     expect(touches).toEqual([begin(512), end(512), end(0)])
+    const keys = calls.filter(({ name }) => name === 'sendKey')
+    // Numbers of linux/input-event-codes.h.
+    const [ctrl, c] = [29, 46].map(
+      (keyCode) => (eventType: string) => expect.objectContaining({ codeType: 'Evdev', eventType, keyCode }),
+    )
+    expect(keys).toEqual([ctrl?.('keydown'), c?.('keydown'), c?.('keyup'), ctrl?.('keyup')])
     expect(calls.find(({ name }) => name === 'setClipboard')).toMatchObject({ text: 'Grüße, 世界' })
     await created.disconnect()
 

@@ -10,6 +10,7 @@ import { agentHandlers } from './agent/handlers.ts'
 import type { AndroidDevice } from './device.ts'
 import { clipboardHandlers } from './emulator/clipboard.ts'
 import { Emulator } from './emulator/emulator.ts'
+import { HeldKeys } from './emulator/held-keys.ts'
 import { fileHandlers } from './files.ts'
 import { keyboardHandlers } from './keyboard.ts'
 import { refusingHandlers } from './refusals.ts'
@@ -25,6 +26,7 @@ export const androidBackend = (device: AndroidDevice, terminals: Terminals): Bac
   const emulator = new Emulator(device.adb.serial)
   const byAgent = agentHandlers(device, agent)
   const touch = new TouchScreen(device, agent, emulator)
+  const keys = new HeldKeys(emulator)
   const finger: Finger = { at: undefined }
   const shell = deviceShell(device)
   return {
@@ -35,6 +37,7 @@ export const androidBackend = (device: AndroidDevice, terminals: Terminals): Bac
       ...screenHandlers(device),
       ...pointerHandlers(device, touch, finger),
       ...keyboardHandlers(device, agent),
+      ...keys.handlers,
       ...touchHandlers(touch),
       ...accessibilityHandlers(device),
       ...shell.handlers,
@@ -73,9 +76,11 @@ export const androidBackend = (device: AndroidDevice, terminals: Terminals): Bac
         view: 'the screen of a device is shown by its own VNC server',
       }
     },
-    releaseHeld: () => releaseFinger(device, finger),
+    async releaseHeld() {
+      await Promise.all([releaseFinger(device, finger), keys.release()])
+    },
     async [Symbol.asyncDispose]() {
-      await releaseFinger(device, finger).catch(() => undefined)
+      await Promise.allSettled([releaseFinger(device, finger), keys.release()])
       await agent[Symbol.asyncDispose]()
       emulator[Symbol.dispose]()
       await shell.end()

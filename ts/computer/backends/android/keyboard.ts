@@ -39,7 +39,8 @@ export const keyboardHandlers = (device: AndroidDevice, agent: DeviceAgent) => {
   } satisfies Handlers
 }
 
-const codeOf = (key: string): number | string => {
+/** What `input` takes for a key. Throws `invalid_argument` for a name that no key has. */
+export const codeOf = (key: string): number | string => {
   const code = keyCodeOf(key)
   if (code !== undefined) return code
   const text = `"${key.slice(0, 40)}" is no key of Android; give one such as Return, back, volume_up or KEYCODE_CAMERA.`

@@ -8,8 +8,6 @@ const reasons = {
   right_click: 'a touch screen has no right button; a long press is a drag whose ends are one place',
   middle_click: 'a touch screen has no middle button; use left_click',
   drag_to: 'a touch screen has no pointer that a drag could begin at; use drag with both ends',
-  key_down: 'adb presses a key and lets it go; use press_key or hotkey',
-  key_up: 'adb presses a key and lets it go; use press_key or hotkey',
 } as const satisfies Partial<Record<CommandName, string>>
 
 /** A refusal that names the way out. */

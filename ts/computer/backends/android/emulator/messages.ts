@@ -20,6 +20,20 @@ export const touchEvent = (touches: readonly EmulatorTouch[]): Uint8Array => {
   return event.finish()
 }
 
+/** The numbers of the fields of a `KeyboardEvent` that are sent, and what they hold. */
+const keyboard = { codeType: 1, eventType: 2, keyCode: 3, evdev: 1, keydown: 0, keyup: 1 } as const
+
+/** `KeyboardEvent`: a key, by its number on Linux, goes down or up. */
+export const keyboardEvent = (what: 'keydown' | 'keyup', code: number): Uint8Array =>
+  new BinaryWriter()
+    .tag(keyboard.codeType, WireType.Varint)
+    .int32(keyboard.evdev)
+    .tag(keyboard.eventType, WireType.Varint)
+    .int32(keyboard[what])
+    .tag(keyboard.keyCode, WireType.Varint)
+    .int32(code)
+    .finish()
+
 /** `ClipData`. */
 export const clipData = (text: string): Uint8Array =>
   new BinaryWriter().tag(1, WireType.LengthDelimited).string(text).finish()
