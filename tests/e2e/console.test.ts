@@ -107,10 +107,17 @@ describe('the console', () => {
   )
 
   test(
-    'stops a VM that it started',
+    'stops a VM that it started, and suspended and resumed in between',
     async () => {
       await page.click('Start')
       await browser.until(`document.querySelector('.screen')?.dataset.state === 'shown'`)
+      await page.click('Suspend')
+      await page.shows('The screen appears here while the VM runs.')
+      await browser.until(`document.querySelector('article .badge')?.className === 'badge suspended'`)
+      expect(await statusOf('first')).toBe('suspended')
+      await page.click('Resume')
+      await browser.until(`document.querySelector('.screen')?.dataset.state === 'shown'`)
+      expect(await statusOf('first')).toBe('running')
       await page.click('Stop')
       await page.shows('The screen appears here while the VM runs.')
       expect(await statusOf('first')).toBe('stopped')

@@ -28,6 +28,7 @@ export const VmView = (props: {
   const [asked, ask] = useState<'run' | 'set' | 'clone' | 'delete'>()
   const at = { name: vm.name, storage: vm.locationName }
   const isStopped = vm.status === 'stopped'
+  const isSuspended = vm.status === 'suspended'
   const isDamaged = vm.status === 'damaged'
   const isBusy = working.what !== undefined || operations.some(({ state }) => state === 'running')
   const close = () => ask(undefined)
@@ -42,10 +43,17 @@ export const VmView = (props: {
           <button
             type="button"
             class="primary"
-            disabled={!isStopped || isBusy}
-            onClick={() => working.run('starting…', () => service.runVm(at))}
+            disabled={!(isStopped || isSuspended) || isBusy}
+            onClick={() => working.run(isSuspended ? 'resuming…' : 'starting…', () => service.runVm(at))}
           >
-            Start
+            {isSuspended ? 'Resume' : 'Start'}
+          </button>
+          <button
+            type="button"
+            disabled={vm.status !== 'running' || isBusy}
+            onClick={() => working.run('suspending…', () => service.suspendVm(at))}
+          >
+            Suspend
           </button>
           <button type="button" disabled={!isStopped || isBusy} onClick={() => ask('run')}>
             Start with…
@@ -63,7 +71,11 @@ export const VmView = (props: {
           <button type="button" disabled={!isStopped || isBusy} onClick={() => ask('clone')}>
             Clone…
           </button>
-          <button type="button" disabled={!(isStopped || isDamaged) || isBusy} onClick={() => ask('delete')}>
+          <button
+            type="button"
+            disabled={!(isStopped || isSuspended || isDamaged) || isBusy}
+            onClick={() => ask('delete')}
+          >
             Delete…
           </button>
         </div>
