@@ -44,6 +44,13 @@ const codeOf = (work: Promise<unknown>) =>
     (error: { code: string }) => error.code,
   )
 
+/** The calls of gRPC that the emulator got since it started. */
+const callsIn = async (state: string) =>
+  (await Bun.file(join(state, 'grpc')).text())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
 test('it is there where the SDK and virtualization are, and says else what is missing', async () => {
   expect(await runtime.check()).toMatchObject({ available: true, features: { os: ['android'], suspend: 'memory' } })
   expect(await runtimes.emulator({ sdkRoot: '/nowhere' }).check()).toMatchObject({
@@ -81,10 +88,7 @@ test('an emulator is created, used, suspended with its memory, resumed and delet
     await created.keyboard.keyUp('c')
     await created.keyboard.keyUp('ctrl')
     expect(await codeOf(created.keyboard.keyDown('camera'))).not.toBe('none')
-    const calls = (await Bun.file(join(state, 'grpc')).text())
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const calls = await callsIn(state)
     const touches = calls.filter(({ name }) => name === 'sendTouch').map((call) => call.touches)
     const fingers =
       (...each: [x: number, y: number][]) =>
@@ -99,9 +103,12 @@ test('an emulator is created, used, suspended with its memory, resumed and delet
     )
     expect(keys).toEqual([ctrl?.('keydown'), c?.('keydown'), c?.('keyup'), ctrl?.('keyup')])
     expect(calls.find(({ name }) => name === 'setClipboard')).toMatchObject({ text: 'Grüße, 世界' })
+    await created.keyboard.keyDown('shift')
     await created.disconnect()
 
     await Sandbox.suspend('phone')
+    // What a server holds it lets go of at its end.
+    expect((await callsIn(state)).at(-1)).toMatchObject({ name: 'sendKey', eventType: 'keyup', keyCode: 42 })
     expect(await Sandbox.list({ local: true })).toMatchObject([
       { name: 'phone', status: 'suspended', osType: 'android' },
     ])
