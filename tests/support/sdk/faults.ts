@@ -150,7 +150,8 @@ export const testFaults = (runtime: Runtime): void => {
       const { code, ms } = await call(program, method, little)
       expect(code).toBe('timeout')
       expect(ms).toBeLessThan(10_000)
-      expect([most(proxy.asked), proxy.passed.length]).toEqual([1, 0])
+      // On a busy machine the time may have passed before the request was sent.
+      expect([most(proxy.asked) <= 1, proxy.passed.length]).toEqual([true, 0])
       proxy.arm(undefined)
       expect((await call(program, method, enough)).code).toBe('done')
     })

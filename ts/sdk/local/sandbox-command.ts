@@ -1,6 +1,7 @@
 /** `backlot local`: what acts for the runtime of the same name. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { errorFor } from '../answer.ts'
 import type { Fields } from '../basics.ts'
 import { ConnectionError } from '../errors.ts'
@@ -30,6 +31,8 @@ export const runLocal = async (words: readonly string[], signal: AbortSignal, in
     child.once('close', (code, name) => settle(name === null ? `status ${code}` : name))
   })
   signal.removeEventListener('abort', end)
+  // A Ctrl+C that came before the child had its session was for this program too, which may hear it a moment later.
+  if (ended === 'SIGINT') await sleep(1_000, undefined, { signal }).catch(() => undefined)
   signal.throwIfAborted()
   const answer = parsed(text)
   if (answer === undefined) {
