@@ -58,7 +58,7 @@ const isSingle = (file: string): boolean => /^tests\/(e2e|soak)\//.test(file)
 const isDangerous = (file: string): boolean => isSoak(file) || file.startsWith('tests/e2e/hazard/')
 /** Tests that take packages from a registry where they have not been kept from an earlier run. */
 const needRegistry =
-  /^tests\/(e2e\/(android[\w-]*|imagebuild|images-clients|mobile|official-clients|packages[\w-]*|sdk-cloud-init|sdk-image|sdk-layers|vmhost-clients)|soak\/(containers-|desktop-(disk|sandboxes)|local-root|schemas))/
+  /^tests\/(e2e\/(android[\w-]*|imagebuild|images-clients|mobile|official-clients|packages[\w-]*|sdk-cloud-init|sdk-container|sdk-image|sdk-layers|vmhost-clients)|soak\/(containers-|desktop-(disk|sandboxes)|local-root|schemas))/
 
 /** Plans a run. */
 export function plan({ files, binaries, filter, soak, soakScale }: Request): Job[] {

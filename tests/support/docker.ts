@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type ListenOptions, type NetCo
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Finished } from './backlot.ts'
+import { librariesIn, unpacked } from './unpacked.ts'
 import { until } from './until.ts'
 
 /** Hands each connection to one address on to another. */
@@ -26,7 +27,7 @@ export interface Docker extends AsyncDisposable {
   ask(...words: string[]): Promise<string>
   /** Leads to a port that a container has on the engine's loopback: an address of this side. */
   reach(port: number): Promise<string>
-  /** The engine's image of a minimal Debian. */
+  /** The name of the image that the engine has from the start. */
   readonly base: string
   /** What `DOCKER_HOST` is for it. */
   readonly host: string
@@ -47,18 +48,64 @@ const finish = async (command: readonly string[], env: Record<string, string> = 
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? ''
 
-const packages = ['docker.io', 'mmdebstrap', 'slirp4netns', 'iproute2']
-
-/** Starts one; gives the reason where this machine cannot. The root has to be one whose changes are thrown away. */
-export const startDocker = async (): Promise<Docker | string> => {
+/** Why this machine can have none; undefined where it can. The root has to be one whose changes are thrown away. */
+const refusal = (): string | undefined => {
   if (process.getuid?.() !== 0) return 'an engine of its own needs root'
   if (!/ \/ overlay|^throw-away \/ /m.test(readFileSync('/proc/mounts', 'utf8'))) return 'the root is not thrown away'
+  return undefined
+}
+
+const packages = ['docker.io', 'mmdebstrap', 'slirp4netns', 'iproute2']
+
+/** Starts one with an image of a minimal Debian; gives the reason where this machine cannot. */
+export const startDocker = async (): Promise<Docker | string> => {
+  const why = refusal()
+  if (why !== undefined) return why
   const installed = await finish(['apt-get', 'install', '-y', '--no-install-recommends', ...packages], {
     DEBIAN_FRONTEND: 'noninteractive',
   })
   if (installed.status !== 0) return `no engine can be installed: ${lastLine(installed.stderr)}`
   // A folder of the packages' scripts, in which there is nothing.
   await rm('/run/adduser', { force: true, recursive: true })
+  return startEngine({}, async (ask, folder) => {
+    const tar = join(folder, 'base.tar')
+    const made = await finish(['mmdebstrap', '--variant=minbase', 'bookworm', tar])
+    if (made.status !== 0) throw new Error(`no base: ${lastLine(made.stderr)}`)
+    await ask('import', tar, 'base')
+  })
+}
+
+/** What an engine and its client consist of, for `unpacked`; what else they need every Debian has. */
+const programs = ['docker.io', 'containerd', 'runc', 'libdevmapper1.02.1', 'libseccomp2']
+
+/** The programs of an engine, fetched where they are not kept. */
+export const dockerPrograms = (): Promise<string> => unpacked('docker', programs)
+
+/** Starts one with an image `base` of this folder alone, from programs that are unpacked and not installed. */
+export const startSmallDocker = async (image: string, ...settings: string[]): Promise<Docker | string> => {
+  const why = refusal()
+  if (why !== undefined) return why
+  const folder = await dockerPrograms().catch((error: Error) => error)
+  if (folder instanceof Error) return `no engine can be fetched: ${lastLine(folder.message)}`
+  const variables = {
+    PATH: `${join(folder, 'usr/bin')}:${join(folder, 'usr/sbin')}:${process.env.PATH}`,
+    LD_LIBRARY_PATH: `${librariesIn(folder)}:${librariesIn(folder).replace('/usr/', '/')}`,
+  }
+  return startEngine(variables, async (ask, scratch) => {
+    const tar = join(scratch, 'base.tar')
+    const packed = await finish(['tar', '-C', image, '-cf', tar, '.'])
+    if (packed.status !== 0) throw new Error(`no image: ${lastLine(packed.stderr)}`)
+    await ask('import', ...settings.flatMap((each) => ['--change', each]), tar, 'base')
+  })
+}
+
+type Ask = (...given: string[]) => Promise<string>
+
+/** Starts the engine with these variables and makes its image. */
+const startEngine = async (
+  variables: Readonly<Record<string, string>>,
+  makeBase: (ask: Ask, folder: string) => Promise<void>,
+): Promise<Docker | string> => {
   const folder = await mkdtemp(join(tmpdir(), 'docker-'))
   const socket = join(folder, 'engine')
   const words = [
@@ -88,7 +135,8 @@ export const startDocker = async (): Promise<Docker | string> => {
     ...words,
   ]
   const log = join(folder, 'log')
-  const engine = Bun.spawn(isolated, { stdin: 'ignore', stdout: Bun.file(log), stderr: Bun.file(log) })
+  const env = { ...process.env, ...variables }
+  const engine = Bun.spawn(isolated, { env, stdin: 'ignore', stdout: Bun.file(log), stderr: Bun.file(log) })
   const helpers: Bun.Subprocess[] = []
   const servers: Server[] = []
   const end = async () => {
@@ -109,8 +157,8 @@ export const startDocker = async (): Promise<Docker | string> => {
     }),
   )
   const run = (...given: string[]) =>
-    finish(['docker', '--host', `unix://${socket}`, ...given], { DOCKER_BUILDKIT: '0' })
-  const ask = async (...given: string[]): Promise<string> => {
+    finish(['docker', '--host', `unix://${socket}`, ...given], { ...variables, DOCKER_BUILDKIT: '0' })
+  const ask: Ask = async (...given) => {
     const { status, stdout, stderr } = await run(...given)
     if (status === 0) return stdout.trim()
     throw new Error(`docker ${given.join(' ')}: ${stdout.slice(-2_000)} ${stderr}`)
@@ -118,10 +166,7 @@ export const startDocker = async (): Promise<Docker | string> => {
   try {
     await until('the engine', async () => engine.exitCode !== null || (await run('info')).status === 0, 60_000)
     if (engine.exitCode !== null) throw new Error(lastLine(readFileSync(log, 'utf8')))
-    const tar = join(folder, 'base.tar')
-    const made = await finish(['mmdebstrap', '--variant=minbase', 'bookworm', tar])
-    if (made.status !== 0) throw new Error(`no base: ${lastLine(made.stderr)}`)
-    await ask('import', tar, 'base')
+    await makeBase(ask, folder)
   } catch (error) {
     const why = `the engine does not start here: ${(error as Error).message}`
     await end()
