@@ -90,6 +90,8 @@ describe('routes', () => {
       '/svc/vms/{name}/snapshots/{snapshot}/restore post',
       '/svc/vms/{name}/snapshots/{snapshot} delete',
       '/svc/vms/{name}/fork post',
+      '/svc/templates get',
+      '/svc/templates/{id} delete',
       '/svc/config get,post',
       '/svc/config/locations get,post',
       '/svc/config/locations/{name} delete',
