@@ -87,7 +87,8 @@ const readKey = (file: string | undefined, { keyIs, keyVariable }: ServerKind): 
  * holds no key leaves the one before.
  */
 export const keyInFile = (file: string, first: string, kind: ServerKind): (() => string) => {
-  let [state, key] = [stateOf(file), first]
+  // It may have changed since `first` was read: the first call looks.
+  let [state, key] = ['', first]
   return () => {
     const now = stateOf(file)
     if (now === state) return key
