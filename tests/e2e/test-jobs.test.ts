@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { execute, type Place, topmost } from './execute.ts'
-import type { Job } from './job.ts'
-import { adoptDescendants } from './machine.ts'
+import { execute, type Place, topmost } from '../runner/execute.ts'
+import type { Job } from '../runner/job.ts'
+import { adoptDescendants } from '../runner/machine.ts'
 
 const root = join(import.meta.dir, '../..')
 const isPossible = Bun.spawnSync([join(root, 'tests/support/apart'), '--probe']).success
