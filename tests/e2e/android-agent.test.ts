@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compileAgent, java } from '../../ts/cli/generated/agent-dex.ts'
+import { compileProgram, devicePrograms, java } from '../../ts/cli/generated/android-dex.ts'
 import { agentDex } from '../../ts/computer/backends/android/agent/dex.ts'
 import { type AgentRequest, bytesOfRequest } from '../../ts/computer/backends/android/agent/requests.ts'
 import type { Fields } from '../support/computer.ts'
@@ -96,7 +96,7 @@ test('the DEX that is held is whole, and is what its sources compile to', () => 
   expect(dex.readUInt32LE(8)).toBe(Bun.hash.adler32(dex.subarray(12)))
   expect(dex.toString('hex', 12, 32)).toBe(createHash('sha1').update(dex.subarray(32)).digest('hex'))
   expect(dex.readUInt32LE(32)).toBe(dex.byteLength)
-  const again = compileAgent(join(import.meta.dir, '../..'))
+  const again = compileProgram(join(import.meta.dir, '../..'), devicePrograms.agent)
   // Another javac may order the same things otherwise: strings, types, prototypes, fields, methods, classes.
   const counts = (bytes: Buffer) => [56, 64, 72, 80, 88, 96].map((at) => bytes.readUInt32LE(at))
   expect(counts(again)).toEqual(counts(dex))

@@ -187,12 +187,20 @@ test('what is missing of the SDK is installed only with consent', async () => {
   // The image of another version, and the platform's tools, which the stand-in of sdkmanager has aside.
   renameSync(join(sdkRoot, 'emulator'), join(sdkRoot, 'fake/emulator'))
   const twelve = Image.android('12')
-  const refused = await Sandbox.ephemeral(twelve, { runtime }).catch(
-    (error: { code: string; message: string }) => error,
-  )
-  expect(refused).toMatchObject({
+  const refused = (wanted: Image) =>
+    Sandbox.ephemeral(wanted, { runtime }).catch((error: { code: string; message: string }) => error)
+  const lacks = `lacks emulator, ${image.replace('30', '31')}`
+  expect(await refused(twelve)).toMatchObject({
     code: 'runtime_unavailable',
-    message: expect.stringContaining(`lacks emulator, ${image.replace('30', '31')}`),
+    message: expect.stringContaining(`${lacks}.`),
+  })
+  // What packs apps is needed for web apps alone.
+  const path = process.env.PATH ?? ''
+  process.env.PATH = '/nowhere'
+  const withoutTools = await refused(twelve.pwaInstall('https://shop.example/manifest.json'))
+  process.env.PATH = path
+  expect(withoutTools).toMatchObject({
+    message: expect.stringContaining(`${lacks}, build-tools;34.0.0, platforms;android-34.`),
   })
   expect(existsSync(join(sdkRoot, 'licenses'))).toBe(false)
   const consenting = runtimes.emulator({ sdkRoot, acceptLicenses: true })

@@ -1,5 +1,5 @@
 /** Requirements of the SDK's images: attributes, builders, layers and serializers. */
-import { needsAndroid, needsMac, needsWindows } from './reasons.ts'
+import { needsMac, needsWindows } from './reasons.ts'
 import type { Rows } from './requirement.ts'
 
 export const sandboxImage = {
@@ -36,15 +36,10 @@ export const sandboxImage = {
     deferred: needsWindows,
   },
   'sandbox.image.apk-install': 'apk_install installs APK files through adb, on Android only.',
-  'sandbox.image.pwa-install': {
-    text: 'pwa_install builds, signs and installs an APK of a web app manifest, on Android only.',
-    deferred: needsAndroid,
-  },
+  'sandbox.image.pwa-install': 'pwa_install builds, signs and installs an APK of a web app manifest, on Android only.',
   'sandbox.image.pwa-install.defaults': 'keystore_alias is `android` and the password a built-in one by default.',
-  'sandbox.image.pwa-install.fingerprint': {
-    text: 'The keystore is the one whose fingerprint the asset links file of the site names.',
-    deferred: needsAndroid,
-  },
+  'sandbox.image.pwa-install.fingerprint':
+    'The keystore is the one whose fingerprint the asset links file of the site names.',
   'sandbox.image.pwa-install.package-name': 'package_name is the reversed host name by default.',
   'sandbox.image.pwa-install.keystore': 'Without a keystore a fresh one is made and kept in the cache folder.',
   'sandbox.image.uv-install': {

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { version } from '@backlot/contract/version'
 import { declarationsOf } from '@backlot/pack/declarations'
 import { referencePage } from '@backlot/pack/reference'
-import { agentModule } from './generated/agent-dex.ts'
+import { devicePrograms, dexModule } from './generated/android-dex.ts'
 import { commandTypes } from './generated/command-types.ts'
 import { recipeFiles } from './generated/recipe-files.ts'
 import { referencePages } from './generated/reference.ts'
@@ -34,11 +34,9 @@ generated['ts/sdk/runtimes/container/recipe-files.ts'] = formatted(
   'ts/sdk/runtimes/container/recipe-files.ts',
   recipeFiles(root),
 )
-generated['ts/computer/backends/android/agent/dex.ts'] = agentModule(
-  root,
-  read('ts/computer/backends/android/agent/dex.ts'),
-  !process.argv.includes('--check'),
-)
+for (const program of Object.values(devicePrograms)) {
+  generated[program.module] = dexModule(root, program, read(program.module), !process.argv.includes('--check'))
+}
 generated['docs/reference/sdk.md'] = referencePage(
   '`@backlot/sdk`',
   'Computers for agents. What a call must have is positional, what it may have stands in one object; times are ' +

@@ -99,6 +99,7 @@ const labelOf = (text: string): [key: string, value: string] => {
 
 const stepOf = (step: Progress): [text: string, percent?: number] => {
   if (step.phase === 'layer') return [`layer ${step.index + 1} of ${step.count}`, (step.index / step.count) * 100]
+  if (step.phase === 'note') return [step.message]
   if (step.phase === 'boot') return step.percent === null ? [step.message] : [step.message, step.percent]
   const { bytes, totalBytes } = step
   return totalBytes === null

@@ -1,14 +1,14 @@
 /** Building a whole image on a computer that a runtime has started from what the image begins with. */
-import type { CallOptions } from '../basics.ts'
 import { stepsOf } from '../image/dict.ts'
 import type { Image } from '../image/image.ts'
 import type { Layer } from '../image/layer.ts'
 import { isLayer } from '../image/layers.ts'
 import type { Transport } from '../transports/transport.ts'
+import type { LayerOptions } from './layer-options.ts'
 import { builtOsOf, checkStep, layerTimeoutMs, runStep } from './run-step.ts'
 
 /** How it is built; `timeoutMs` is for each layer. */
-export interface BuildOptions extends CallOptions {
+export interface BuildOptions extends LayerOptions {
   /** Called before each layer. */
   onLayer?: (at: { readonly index: number; readonly count: number; readonly layer: Layer }) => void
 }

@@ -5,23 +5,46 @@ import { InvalidArgumentError, UnsupportedError } from '../errors.ts'
 import type { Step } from '../image/layer.ts'
 import { filesOf } from '../interfaces/files.ts'
 import { shellOf } from '../interfaces/shell.ts'
+import { node } from '../node.ts'
 import type { Transport } from '../transports/transport.ts'
+import type { LayerOptions } from './layer-options.ts'
+
+const carriedOut: readonly Step['type'][] = ['apk_install', 'pwa_install', 'run', 'copy']
 
 /** Throws `unsupported` for what is not carried out on a device. */
 export const checkDeviceStep = ({ type }: Step): void => {
-  if (type === 'apk_install' || type === 'run' || type === 'copy') return
-  throw new UnsupportedError(`"${type}" is not carried out on an Android device; apk_install, run and copy are.`, {
+  if (carriedOut.includes(type)) return
+  throw new UnsupportedError(`"${type}" is not carried out on an Android device; ${carriedOut.join(', ')} are.`, {
     data: { type, os: 'android' },
   })
 }
 
 /** Runs a step; a layer that Android refuses has a code other than 0. */
-export const runDeviceStep = async (transport: Transport, step: Step, options: CallOptions): Promise<CommandResult> => {
+export const runDeviceStep = async (
+  transport: Transport,
+  step: Step,
+  options: LayerOptions,
+): Promise<CommandResult> => {
   checkDeviceStep(step)
   if (step.type === 'apk_install') return installApps(transport, step.packages, options)
+  if (step.type === 'pwa_install') return installWebApp(transport, step, options)
   if (step.type === 'run') return shellOf(transport).run(step.command, options)
   if (step.type === 'copy') await filesOf(transport).upload(step.src, step.dst, options)
   return { stdout: '', stderr: '', exitCode: 0 }
+}
+
+/** Makes an app of a web app and installs it; what the owner of its site needs to know begins the output. */
+const installWebApp = async (
+  transport: Transport,
+  layer: Extract<Step, { type: 'pwa_install' }>,
+  options: LayerOptions,
+): Promise<CommandResult> => {
+  const { withWebApp } = await node('"pwa_install"', () => import('./web-app/web-app.ts'))
+  return withWebApp(layer, options, async ({ path, note }) => {
+    options.onNote?.(note)
+    const installed = await installApp(transport, layer.manifest_url, path, options)
+    return { ...installed, stdout: `${note}${installed.stdout}` }
+  })
 }
 
 /** Brings APK files to the device and installs them, one after the other, until one is refused. */
@@ -32,18 +55,29 @@ const installApps = async (
 ): Promise<CommandResult> => {
   const said = { stdout: '', stderr: '', exitCode: 0 }
   for (const apk of apks) {
-    const path = `/data/local/tmp/backlot-${crypto.randomUUID()}.apk`
-    await bring(transport, apk, path, options)
-    // Android says of some refusals nothing by its code.
-    const install = `said=$(pm install -r -t ${path} 2>&1); status=$?; rm -f ${path}; printf '%s\\n' "$said"
-case $said in *Success*) exit $status ;; *) exit $((status == 0 ? 1 : status)) ;; esac`
-    const { stdout, stderr, exitCode } = await shellOf(transport).run(install, options)
+    const { stdout, stderr, exitCode } = await installApp(transport, apk, apk, options)
     said.stdout += stdout
-    said.stderr += exitCode === 0 ? stderr : `${stderr}"${apk}" is not installed: ${stdout}`
+    said.stderr += stderr
     said.exitCode = exitCode
     if (exitCode !== 0) return said
   }
   return said
+}
+
+/** Brings a file to the device and installs it; the output calls it by `name`. */
+const installApp = async (
+  transport: Transport,
+  name: string,
+  apk: string,
+  options: CallOptions,
+): Promise<CommandResult> => {
+  const path = `/data/local/tmp/backlot-${crypto.randomUUID()}.apk`
+  await bring(transport, apk, path, options)
+  // Android says of some refusals nothing by its code.
+  const install = `said=$(pm install -r -t ${path} 2>&1); status=$?; rm -f ${path}; printf '%s\\n' "$said"
+case $said in *Success*) exit $status ;; *) exit $((status == 0 ? 1 : status)) ;; esac`
+  const { stdout, stderr, exitCode } = await shellOf(transport).run(install, options)
+  return { stdout, stderr: exitCode === 0 ? stderr : `${stderr}"${name}" is not installed: ${stdout}`, exitCode }
 }
 
 /** A file of the caller's, or of an address, to the device. */

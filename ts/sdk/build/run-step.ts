@@ -13,6 +13,7 @@ import { checkStatus } from '../transports/status.ts'
 import type { Transport } from '../transports/transport.ts'
 import { commandOf, stepCommand } from './commands.ts'
 import { checkDeviceStep, runDeviceStep } from './device-step.ts'
+import type { LayerOptions } from './layer-options.ts'
 
 /** Milliseconds that a layer may take. */
 export const layerTimeoutMs = 600_000
@@ -49,7 +50,7 @@ export const runStep = async (
   transport: Transport,
   os: OsType,
   step: Step,
-  options: CallOptions & { index: number },
+  options: LayerOptions & { index: number },
 ): Promise<CommandResult> => {
   const { index, ...limits } = options
   if (step.type === 'copy' && os !== 'android') return copyIn(transport, os, step, limits)
@@ -72,7 +73,7 @@ export const runStep = async (
   throw failed(`ended with ${result.exitCode}`, { index, layer: step, result })
 }
 
-const runScript = (transport: Transport, os: OsType, step: Step, options: CallOptions): Promise<CommandResult> => {
+const runScript = (transport: Transport, os: OsType, step: Step, options: LayerOptions): Promise<CommandResult> => {
   const limits = { timeoutMs: layerTimeoutMs, ...options }
   if (os === 'android') return runDeviceStep(transport, step, limits)
   return shellOf(transport).run(stepCommand(step, os), limits)

@@ -38,6 +38,7 @@ export interface Mount {
 export type Progress =
   | { readonly phase: 'download'; readonly bytes: number; readonly totalBytes: number | null }
   | { readonly phase: 'layer'; readonly index: number; readonly count: number; readonly layer: Layer }
+  | { readonly phase: 'note'; readonly message: string }
   | { readonly phase: 'boot'; readonly message: string; readonly percent: number | null }
 
 /** What a sandbox shall be; `timeoutMs` (120_000) is for its start, fetching and building aside. */

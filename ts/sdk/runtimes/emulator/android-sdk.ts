@@ -30,17 +30,29 @@ const flavours = ['google_apis', 'default', 'google_apis_playstore']
 const suffix = process.platform === 'win32' ? '.exe' : ''
 const script = process.platform === 'win32' ? '.bat' : ''
 
-/** The SDK that `root` names, else the environment, else one at a usual place. */
-export const findSdk = (root: string | undefined): AndroidSdk | Obstacle => {
+/** The folder that is named for an SDK, by the caller or the environment. */
+const namedFolder = (root: string | undefined): string | undefined => {
+  const { ANDROID_HOME, ANDROID_SDK_ROOT } = process.env
+  return [root, ANDROID_HOME, ANDROID_SDK_ROOT].find((each) => each !== undefined && each !== '')
+}
+
+/** The folder of the SDK that `root` names, else the environment, else of one at a usual place; undefined where there is none. */
+export const sdkFolder = (root: string | undefined): string | undefined => {
   const home = homedir()
-  const { ANDROID_HOME, ANDROID_SDK_ROOT, LOCALAPPDATA = join(home, 'AppData/Local') } = process.env
+  const { LOCALAPPDATA = join(home, 'AppData/Local') } = process.env
   const usual = ['Android/Sdk', 'Library/Android/sdk'].map((folder) => join(home, folder))
-  const named = [root, ANDROID_HOME, ANDROID_SDK_ROOT].find((each) => each !== undefined && each !== '')
+  const named = namedFolder(root)
   const places = named === undefined ? [...usual, join(LOCALAPPDATA, 'Android/Sdk'), '/opt/android'] : [named]
-  const found = places.find((place) => existsSync(place))
+  return places.find((place) => existsSync(place))
+}
+
+/** The SDK of `sdkFolder` with its command-line tools. */
+export const findSdk = (root: string | undefined): AndroidSdk | Obstacle => {
+  const found = sdkFolder(root)
   const remedy =
     'Install the command-line tools (https://developer.android.com/studio#command-line-tools-only) into its folder `cmdline-tools/latest`, and give that of the SDK with `sdkRoot` or ANDROID_HOME.'
   if (found === undefined) {
+    const named = namedFolder(root)
     const where = named === undefined ? 'at none of the usual places' : `not at "${named}"`
     return { reason: `The Android SDK is ${where}.`, remedy }
   }

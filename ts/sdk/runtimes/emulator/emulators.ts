@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import type { CallOptions } from '../../basics.ts'
 import { buildImage } from '../../build/build-image.ts'
+import { appToolPackages, findAppTools } from '../../build/web-app/app-tools.ts'
 import { pause, within } from '../../deadline.ts'
 import { BacklotError, ConnectionError, NotFoundError, TimeoutError, UnsupportedError } from '../../errors.ts'
 import type { Image } from '../../image/image.ts'
@@ -65,7 +66,10 @@ export class Emulators {
     const { signal, onProgress } = options
     const sdk = this.#sdk()
     const system = imageFor(sdk, image.version)
-    await installMissing(sdk, ['emulator', 'platform-tools', system], {
+    const { layers, env = {}, files = [] } = image.toDict()
+    const needsAppTools = layers.some(({ type }) => type === 'pwa_install') && 'reason' in findAppTools(sdk.root)
+    const appTools = needsAppTools ? appToolPackages : []
+    await installMissing(sdk, ['emulator', 'platform-tools', system, ...appTools], {
       acceptLicenses: this.options.acceptLicenses ?? false,
       signal,
       onInstall: (what) => onProgress?.({ phase: 'boot', message: `Installing ${what}.`, percent: null }),
@@ -75,12 +79,13 @@ export class Emulators {
     await this.#makeDevice(sdk, folder, system, signal)
     onProgress?.({ phase: 'boot', message: 'The emulator boots.', percent: null })
     const info = await this.#run(sdk, folder, { ...options, words: ['-no-snapshot-load'] })
-    const { layers, env = {}, files = [] } = image.toDict()
     if (layers.length + Object.keys(env).length + files.length === 0) return info
     if (!(await this.isReady(info, { timeoutMs: bootMs, ...options }))) return info
     await buildImage(this.transport(info), image, {
       ...(signal && { signal }),
+      androidSdk: sdk.root,
       onLayer: (at) => onProgress?.({ phase: 'layer', ...at }),
+      onNote: (message) => onProgress?.({ phase: 'note', message }),
     })
     return info
   }
