@@ -352,6 +352,7 @@ const places: Record<FailureCode, string | readonly [place: string, words: strin
   film_in_use: 'computer-film',
   too_many_films: 'computer-film',
   too_many_terminals: 'computer-pty',
+  guest_file_failed: ['vm-command', 'in the guest cannot be read'],
   guest_timeout: ['lume-command', 'did not end in 1 s'],
   usage: 'failures',
   unknown_command: 'failures',

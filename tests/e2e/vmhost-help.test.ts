@@ -6,6 +6,8 @@ import { runBacklot } from '../support/backlot.ts'
 const commands = [
   ...Object.values(vmHost).map(({ command }) => [command.group, ...command.words]),
   ['vm', 'console'],
+  ['vm', 'cp'],
+  ['vm', 'shell'],
   ['vm', 'logs'],
 ]
 

@@ -227,6 +227,7 @@ export const failures = kind({
     exit: 1,
     status: 409,
   },
+  guest_file_failed: { when: 'A file in a guest is not there, or cannot be read or written.', exit: 1 },
   guest_timeout: { when: 'A command in a guest took longer than it was allowed.', exit: 1, status: 409 },
   vm_busy: { when: 'Something else that takes long is being done with the VM.', exit: 1, status: 409 },
   vm_not_stopped: { when: 'The hypervisor of a VM did not end, whatever was tried.', exit: 1 },

@@ -1,32 +1,18 @@
 /** `backlot vm`: the operations on virtual machines, read off their declarations; their console and their log. */
 import { Failure } from '@backlot/contract/failure'
 import { vmAnchor } from '@backlot/contract/vmhost/console'
-import { storage } from '@backlot/contract/vmhost/location'
-import { placeNamed } from '../host/declared.ts'
 import { type Extra, groupCommand } from '../host/group.ts'
-import { printGuestOutput } from '../host/guest-output.ts'
 import { logLines } from '../host/log-lines.ts'
 import { print, printJson } from '../terminal/output.ts'
+import { cp } from '../vm/cp.ts'
+import { exec } from '../vm/exec.ts'
+import { shell } from '../vm/shell.ts'
+import { placed, where } from '../vm/where.ts'
 
 const only = (positionals: readonly string[], form: string): string => {
   const [name] = positionals
   if (name === undefined || positionals.length > 1) throw new Failure('usage', `Call it as \`backlot vm ${form}\`.`)
   return name
-}
-
-/** What every command takes that means one VM. */
-const where = {
-  storage: {
-    type: 'string',
-    value: 'LOCATION|PATH',
-    description: String(storage.description),
-    absent: 'looked for in the default location, then in the others',
-  },
-} as const
-
-const placed = (name: string, values: Readonly<Record<string, string | boolean | undefined>>) => {
-  const { storage: named } = values
-  return { name, ...(typeof named === 'string' && { storage: placeNamed(named) }) }
 }
 
 const consoleForm = 'console [NAME] [--storage LOCATION|PATH]'
@@ -68,60 +54,4 @@ const logs: Extra = {
   },
 }
 
-/** Variables of options `NAME=VALUE`; throws `usage`. */
-const variables = (given: unknown): Record<string, string> =>
-  Object.fromEntries(
-    [given].flat().map((each) => {
-      const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(String(each)) ?? []
-      if (name === undefined || value === undefined)
-        throw new Failure('usage', `"--env ${each}" is no variable; write \`--env NAME=VALUE\`.`)
-      return [name, value]
-    }),
-  )
-
-const execForm =
-  'exec NAME COMMAND [--env NAME=VALUE]… [--folder PATH] [--input] [--timeout-seconds SECONDS] [--storage LOCATION|PATH]'
-
-const exec: Extra = {
-  form: execForm,
-  summary: "Run a command with the guest's shell, through its agent; ends with the command's exit status.",
-  options: {
-    ...where,
-    env: {
-      type: 'string',
-      isMany: true,
-      value: 'NAME=VALUE',
-      description: 'A variable of the command; the option may be given several times.',
-      absent: 'the variables of the agent',
-    },
-    folder: {
-      type: 'string',
-      value: 'PATH',
-      description: 'Folder of the guest in which it begins.',
-      absent: 'that of the agent',
-    },
-    input: { type: 'boolean', description: 'The command reads what standard input holds, a million letters at most.' },
-    'timeout-seconds': {
-      type: 'string',
-      value: 'SECONDS',
-      description: 'Seconds that the command may take, 0.1 to 3600; what takes longer is ended.',
-      absent: '60',
-    },
-  },
-  async run({ service, positionals, values }) {
-    const [name, ...words] = positionals
-    if (name === undefined || words.length === 0) throw new Failure('usage', `Call it as \`backlot vm ${execForm}\`.`)
-    const seconds = values['timeout-seconds']
-    const result = await service.client.execInVm({
-      ...placed(name, values),
-      command: words.join(' '),
-      ...(values.env !== undefined && { environment: variables(values.env) }),
-      ...(typeof values.folder === 'string' && { folder: values.folder }),
-      ...(values.input === true && { input: await Bun.stdin.text() }),
-      ...(seconds !== undefined && { timeoutSeconds: Number(seconds) }),
-    })
-    return printGuestOutput(result)
-  },
-}
-
-export const command = groupCommand('vm', 'Make, run and keep virtual machines.', { exec, console, logs })
+export const command = groupCommand('vm', 'Make, run and keep virtual machines.', { exec, cp, shell, console, logs })

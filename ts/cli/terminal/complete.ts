@@ -79,7 +79,7 @@ const wordsOfGroup = async (group: Group, rest: readonly string[], usage: string
   if (next.length > 0) return next
   const [verb = ''] = plain
   const takesVm = found?.declared.command.positional[0] === 'name' && found.declared.command.words[0] !== 'create'
-  if (group === 'vm' && plain.length === 1 && (takesVm || ['console', 'logs'].includes(verb))) {
+  if (group === 'vm' && plain.length === 1 && (takesVm || ['console', 'logs', 'cp', 'shell'].includes(verb))) {
     return names(({ client }) => client.listVms(storageIn(rest)))
   }
   const takesLocation = found?.declared.path.startsWith('/config/locations/') && plain.length === 3

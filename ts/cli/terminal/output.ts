@@ -32,7 +32,7 @@ export const print = (text: string): Promise<void> => printPart(`${text}\n`)
 export const printJson = (value: unknown): Promise<void> => print(JSON.stringify(value))
 
 /** Writes talk as it is. */
-export const sayPart = (text: string): Promise<void> => {
+export const sayPart = (text: string | Uint8Array): Promise<void> => {
   sinks.errors ??= Bun.stderr.writer()
   return write(sinks.errors, text)
 }

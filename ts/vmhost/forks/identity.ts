@@ -14,7 +14,7 @@ export const giveIdentity = async (machine: Machine, vm: StoredVm, parentMac: st
   if (vm.settings.guestOs !== 'linux') return false
   try {
     if (!(await listens(machine))) return false
-    const { exitCode } = await machine.execute(script(vm, parentMac), withinMs)
+    const { exitCode } = await machine.guest.execute({ command: script(vm, parentMac) }, withinMs)
     return exitCode === 0
   } catch {
     return false

@@ -1,29 +1,56 @@
 /** Acts inside guests. */
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers, Host } from '../host/host.ts'
-import type { Machine } from '../hypervisors/hypervisor.ts'
+import type { Guest, Machine } from '../hypervisors/hypervisor.ts'
+import type { GuestCommand } from '../hypervisors/qemu/guest/guest-exec.ts'
+import { quoted } from '../hypervisors/qemu/guest/guest-files.ts'
 import { findVm, refuseElsewhere } from '../lifecycle/find.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
 
 /** Seconds for a command whose caller names none. */
 const usualSeconds = 60
 
-export const execInVm: Handlers['execInVm'] = async (
-  { name, command, timeoutSeconds = usualSeconds, storage, environment = {}, folder, input },
-  host,
-) => {
-  const vm = await findVm(host, name, storage)
-  const machine = await startedMachine(host, vm, performance.now() + timeoutSeconds * 1000)
-  if (machine === undefined) {
-    refuseElsewhere(host, vm)
-    host.machines.refuseSuspended(vm, 'Resume it first.')
-    throw new Failure('vm_not_running', `"${name}" does not run; start it first.`, { name })
-  }
-  if (vm.settings.guestOs === 'windows' && (folder !== undefined || Object.keys(environment).length > 0)) {
+type ExecInput = Parameters<Handlers['execInVm']>[0]
+
+/** A command for a guest that is there. */
+export interface Prepared {
+  readonly guest: Guest
+  readonly command: GuestCommand
+  readonly timeoutMs: number
+}
+
+export const execInVm: Handlers['execInVm'] = async (input, host) => {
+  const { guest, command, timeoutMs } = await prepareExec(input, host)
+  return guest.execute(command, timeoutMs)
+}
+
+/** What is to be run in which guest. Throws what finding it throws, and `invalid_argument`. */
+export const prepareExec = async (
+  { name, command, timeoutSeconds = usualSeconds, storage, environment = {}, folder, input }: ExecInput,
+  host: Host,
+): Promise<Prepared> => {
+  const timeoutMs = timeoutSeconds * 1000
+  const { guest, place } = await machineOf(host, name, storage, timeoutMs)
+  if (place.settings.guestOs === 'windows' && (folder !== undefined || Object.keys(environment).length > 0)) {
     const why = '"environment" and "folder" are for guests with Linux; say them in the command.'
     throw new Failure('invalid_argument', why, { argument: folder === undefined ? 'environment' : 'folder' })
   }
-  return machine.execute(begunIn(command, environment, folder), timeoutSeconds * 1000, input)
+  return { guest, command: { command: begunIn(command, environment, folder), input }, timeoutMs }
+}
+
+/** The machine of a VM, once its start, if one is under way, has its outcome. Throws where it does not run here. */
+export const machineOf = async (
+  host: Host,
+  name: string,
+  storage: string | undefined,
+  withinMs: number,
+): Promise<Machine> => {
+  const vm = await findVm(host, name, storage)
+  const machine = await startedMachine(host, vm, performance.now() + withinMs)
+  if (machine !== undefined) return machine
+  refuseElsewhere(host, vm)
+  host.machines.refuseSuspended(vm, 'Resume it first.')
+  throw new Failure('vm_not_running', `"${name}" does not run; start it first.`, { name })
 }
 
 /** The command for a shell that gives it these variables and begins in that folder. */
@@ -36,8 +63,6 @@ const begunIn = (
   const variables = Object.entries(environment).map(([name, value]) => `export ${name}=${quoted(value)}`)
   return [...enter, ...variables, command].join('\n')
 }
-
-const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
 
 /** Milliseconds between two looks whether a VM has been started. */
 const looksEveryMs = 20

@@ -103,6 +103,9 @@ describe('routes', () => {
       '/svc/console/link post',
       '/svc/events get',
       '/svc/vms/{name}/vnc get',
+      '/svc/vms/{name}/exec/stream post',
+      '/svc/vms/{name}/files get,put,post',
+      '/svc/vms/{name}/files/tar get,put,post',
     ])
     // What holds where a field is left out stands there too.
     const path = ['paths', '/svc/vms/{name}/run', 'post', 'requestBody', 'content', 'application/json', 'schema']

@@ -29,6 +29,7 @@ import { hostEvents } from '../handlers/events.ts'
 import { handlers } from '../handlers/index.ts'
 import type { Host } from '../host/host.ts'
 import { texts } from '../host/listing.ts'
+import { addGuestRoutes } from './guest-routes.ts'
 import { openApi } from './openapi.ts'
 
 const once = <T>(make: () => T): (() => T) => {
@@ -83,6 +84,7 @@ const withOperations = (app: AnyElysia, prefix: string, host: Host, join: Join):
       return text === undefined ? result : new Response(text, asJson)
     },
   })
+  addGuestRoutes(app, prefix, host)
   return app.get(prefix + routeOf(screenPath), async ({ request, params }) => {
     const input = await readInput(vmHost.getVm, { request, params }, longestHostBodyBytes)
     const vm = await handlers.getVm(input as Input<never>, host)

@@ -1,8 +1,9 @@
-/** The OpenAPI document of the service: its declared operations, its events and the screens. */
+/** The OpenAPI document of the service: its declared operations, its events, the screens, and what guests stream. */
 import type { Operations } from '@backlot/contract/endpoint'
 import { screenPath } from '@backlot/contract/vmhost/console'
 import { eventsPath, HostEvent } from '@backlot/contract/vmhost/operation'
 import { refusals, openApi as write } from '@backlot/serve'
+import { guestDocuments } from './guest-documents.ts'
 
 /** The document, with every operation under `prefix`. */
 export const openApi = (declared: Operations, prefix: string, version: string): Record<string, unknown> =>
@@ -17,6 +18,7 @@ export const openApi = (declared: Operations, prefix: string, version: string): 
     others: [
       { method: 'get', path: prefix + eventsPath, operation: events },
       { method: 'get', path: prefix + screenPath, operation: screen },
+      ...guestDocuments.map((each) => ({ ...each, path: prefix + each.path })),
     ],
   })
 

@@ -3,7 +3,9 @@ import type { Ending, Forward, SharedDirectory } from '@backlot/contract/vmhost/
 import type { SavedState } from '../snapshots/saved-state.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 import type { Accelerator } from './qemu/arguments.ts'
-import type { GuestResult } from './qemu/guest/guest-exec.ts'
+import type { GuestCommand, GuestResult } from './qemu/guest/guest-exec.ts'
+import type { FileOptions } from './qemu/guest/guest-files.ts'
+import type { GuestOutput, Limits } from './qemu/guest/guest-stream.ts'
 
 /** How somebody wants a VM to be run. */
 export interface RunOptions {
@@ -62,6 +64,22 @@ export interface Hypervisor {
   lives(vm: VmPlace): boolean
 }
 
+/** What is done inside a guest, through its agent, for which one that was just started is waited; all of it throws `agent_unavailable`. */
+export interface Guest {
+  /** Runs a command with the guest's shell; throws `guest_timeout`. */
+  execute(command: GuestCommand, timeoutMs: number): Promise<GuestResult>
+  /**
+   * Begins a command with the guest's shell, and gives its output as it comes, then its exit status; the output throws
+   * `guest_timeout`, and what the signal is aborted with. A command whose output is not read to its end is ended. Where
+   * the guest has no Linux all of the output comes at the end.
+   */
+  stream(command: GuestCommand, limits: Limits): Promise<AsyncGenerator<GuestOutput, number>>
+  /** The bytes of a file. Throws `guest_file_failed`, as in every guest that has no Linux. */
+  readFile(path: string): Promise<AsyncGenerator<Uint8Array>>
+  /** Writes a file whole or not at all, and gives its size. Throws `guest_file_failed` and what the bytes throw. */
+  writeFile(path: string, bytes: AsyncIterable<Uint8Array>, options: FileOptions): Promise<number>
+}
+
 /** A VM that runs: a process of its own. */
 export interface Machine {
   /** The VM as it was when it was started. */
@@ -86,8 +104,8 @@ export interface Machine {
   askToShutDown(): Promise<'agent' | 'acpi' | undefined>
   /** Whether an agent of the guest listens now. */
   hasAgent(): Promise<boolean>
-  /** Runs a command with the guest's shell, which reads `input`; throws `agent_unavailable` and `guest_timeout`. */
-  execute(command: string, timeoutMs: number, input?: string): Promise<GuestResult>
+  /** What is done inside the guest. */
+  readonly guest: Guest
   /** Ends the process, through its own command or by a signal. */
   kill(): Promise<void>
   /**

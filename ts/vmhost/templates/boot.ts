@@ -63,7 +63,10 @@ export const bootTemplate = async (host: Host, place: VmPlace, about: TemplateOf
 
 const firstBoot = async (machine: Machine, { plan, input }: TemplateOf, { signal }: Work): Promise<void> => {
   const deadline = performance.now() + bootsWithinMs
-  const { exitCode, stderr } = await unlessAborted(machine.execute(firstBootDone, bootsWithinMs), signal)
+  const { exitCode, stderr } = await unlessAborted(
+    machine.guest.execute({ command: firstBootDone }, bootsWithinMs),
+    signal,
+  )
   if (exitCode !== 0) throw notReady(`its guest says "${stderr.trim()}"`)
   if (plan.hasServer !== true && input.executable !== true) return
   const found = machine.forwards.find(({ guestPort }) => guestPort === serverPort)

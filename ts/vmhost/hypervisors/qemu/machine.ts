@@ -11,7 +11,7 @@ import { vmPath } from '../../vms/vm-directory.ts'
 import type { StoredVm } from '../../vms/vm-store.ts'
 import type { Machine, Progress } from '../hypervisor.ts'
 import { tellAgent } from './guest/agent.ts'
-import { execInGuest, type GuestResult } from './guest/guest-exec.ts'
+import { QemuGuest } from './guest/guest.ts'
 import { hasAgent, hearsPowerButton } from './guest/power-button.ts'
 import { fillImage, loadImage, type Resume } from './memory-image.ts'
 import { goOn, loadMemory, machineTypeOf, saveMemory, versionOf } from './migration.ts'
@@ -52,6 +52,7 @@ export class QemuMachine implements Machine {
   readonly forwards
   readonly sharedDirectories
   readonly ended: Promise<Ending>
+  readonly guest: QemuGuest
   vnc: Machine['vnc']
   sshAvailable = false
   trouble: string | null = null
@@ -81,6 +82,7 @@ export class QemuMachine implements Machine {
     const { promise, resolve } = Promise.withResolvers<Ending>()
     this.ended = promise
     this.#settle = resolve
+    this.guest = new QemuGuest(run.agentSocket, this)
   }
 
   readonly #settle: (ending: Ending) => void
@@ -154,16 +156,6 @@ export class QemuMachine implements Machine {
 
   async hasAgent(): Promise<boolean> {
     return hasAgent(this.#connection())
-  }
-
-  execute(command: string, timeoutMs: number, input?: string): Promise<GuestResult> {
-    let isGone = false
-    this.ended.then(() => {
-      isGone = true
-    })
-    // A guest that has just been started is still coming up.
-    const patience = { until: Date.parse(this.startedAt) + timeoutMs, isGone: () => isGone }
-    return execInGuest(this.run.agentSocket, this.place.settings.guestOs, { command, input }, timeoutMs, patience)
   }
 
   async kill(): Promise<void> {

@@ -38,6 +38,15 @@ export interface Patience {
 /** Milliseconds between two looks for an agent that is waited for, where its port cannot be reached. */
 const looksAgainMs = 200
 
+/** What an agent is asked to do. */
+export interface AgentCommand {
+  readonly execute: string
+  readonly arguments: object
+}
+
+/** What it answered to one of several: what that returned, or its words where it refused. */
+export type AgentAnswer = { readonly returned: unknown } | { readonly refused: string }
+
 /** Has the agent do a command, and gives what it returns. Throws `agent_unavailable`. */
 export const askAgent = async (
   path: string,
@@ -45,24 +54,39 @@ export const askAgent = async (
   parameters: object,
   patience?: Patience,
 ): Promise<unknown> => {
+  const [answer] = await askAgentAll(path, [{ execute: command, arguments: parameters }], patience)
+  if (answer !== undefined && 'returned' in answer) return answer.returned
+  throw unavailable(`The guest agent refused: ${answer?.refused}.`, command)
+}
+
+/** Has the agent do commands one after the other, and gives an answer to each. Throws `agent_unavailable`. */
+export const askAgentAll = async (
+  path: string,
+  commands: readonly AgentCommand[],
+  patience?: Patience,
+): Promise<AgentAnswer[]> => {
+  const [first = { execute: '' }] = commands
   const look = () => listening(path, Math.max(askedListensWithinMs, (patience?.until ?? 0) - Date.now()))
   let socket = await look()
   while (socket === undefined && patience !== undefined && Date.now() < patience.until && !patience.isGone()) {
     await Bun.sleep(looksAgainMs)
     socket = await look()
   }
-  if (socket === undefined) throw unavailable('No guest agent answers.', command)
+  if (socket === undefined) throw unavailable('No guest agent answers.', first.execute)
   try {
-    const line = read(socket, answersWithinMs, firstLine)
-    socket.write(request(command, parameters))
-    const text = await line
-    if (text === undefined) throw unavailable('The guest agent gave no answer.', command)
-    const { return: result, error } = JSON.parse(text) as { return?: unknown; error?: { desc?: string } }
-    if (error !== undefined) throw unavailable(`The guest agent refused: ${error.desc}.`, command)
-    return result
+    const lines = read(socket, answersWithinMs, (bytes) => firstLines(bytes, commands.length))
+    socket.write(commands.map((each) => request(each.execute, each.arguments)).join(''))
+    const texts = await lines
+    if (texts === undefined) throw unavailable('The guest agent gave no answer.', first.execute)
+    return texts.map(answerIn)
   } finally {
     socket.end()
   }
+}
+
+const answerIn = (text: string): AgentAnswer => {
+  const { return: returned, error } = JSON.parse(text) as { return?: unknown; error?: { desc?: string } }
+  return error === undefined ? { returned } : { refused: error.desc ?? 'it does not say why' }
 }
 
 const unavailable = (why: string, command: string): Failure =>
@@ -138,6 +162,12 @@ const open = async (path: string): Promise<Socket | undefined> => {
 /** The first whole line; undefined where there is none yet. */
 const firstLine = (text: Buffer | string): string | undefined =>
   text.includes('\n') ? text.toString().split('\n', 1)[0] : undefined
+
+/** The first so many whole lines; undefined where there are not as many yet. */
+const firstLines = (bytes: Buffer, count: number): string[] | undefined => {
+  const lines = bytes.toString().split('\n')
+  return lines.length > count ? lines.slice(0, count) : undefined
+}
 
 /** The first thing that `pick` finds in what comes over a connection; undefined where nothing does in that time. */
 const read = <Found>(

@@ -24,16 +24,23 @@ const shells: Readonly<Record<string, readonly [string, string]>> = {
   linux: ['/bin/sh', '-c'],
 }
 
+const shellOf = (guestOs: string): readonly [string, string] => shells[guestOs] ?? ['/bin/sh', '-c']
+
+/** What a command reads, as the agent is given it. */
+export const inputOf = (input: string | undefined): object =>
+  input === undefined ? {} : { 'input-data': Buffer.from(input).toString('base64') }
+
 /** Milliseconds between two looks whether the command has ended: few at first, for most are short. */
-const looks = { firstMs: 20, longestMs: 500, factor: 1.4 } as const
+export const looks = { firstMs: 20, longestMs: 500, factor: 1.4 } as const
 
 /** Milliseconds that an agent may be silent that has taken a command: the guest is busy with that. */
-const silentMs = 30_000
+export const silentMs = 30_000
 
 /** Milliseconds for a command that took too long to be gone; a busy guest takes a while. */
 const endsWithinMs = 10_000
 
-interface Status {
+/** What the agent says of a command (guest-exec-status). */
+export interface Status {
   readonly exited: boolean
   readonly exitcode?: number
   readonly signal?: number
@@ -54,39 +61,56 @@ export const execInGuest = async (
   timeoutMs: number,
   patience: Patience,
 ): Promise<GuestResult> => {
-  const [path, option] = shells[guestOs] ?? ['/bin/sh', '-c']
-  const start = (line: string, isKept: boolean, patience?: Patience) => {
-    const data = isKept && input !== undefined ? { 'input-data': Buffer.from(input).toString('base64') } : {}
-    const parameters = { path, arg: [option, line], 'capture-output': isKept, ...data }
-    return askAgent(socket, 'guest-exec', parameters, patience) as Promise<{ pid: number }>
-  }
-  const { pid } = await start(command, true, patience)
-  /** How the command ended, if it did within that time. */
-  const ended = async (withinMs: number): Promise<Status | undefined> => {
-    const deadline = performance.now() + withinMs
-    for (let pause: number = looks.firstMs; ; pause = Math.min(looks.longestMs, pause * looks.factor)) {
-      const heard = { until: Date.now() + silentMs, isGone: patience.isGone }
-      const status = (await askAgent(socket, 'guest-exec-status', { pid }, heard)) as Status
-      if (status.exited) return status
-      if (performance.now() > deadline) return undefined
-      await Bun.sleep(pause)
-    }
-  }
-  const status = await ended(timeoutMs)
+  const [path, option] = shellOf(guestOs)
+  const parameters = { path, arg: [option, command], 'capture-output': true, ...inputOf(input) }
+  const { pid } = (await askAgent(socket, 'guest-exec', parameters, patience)) as { pid: number }
+  const status = await endOf(socket, pid, timeoutMs, patience.isGone)
   if (status !== undefined) return resultOf(status)
+  await endInGuest(socket, guestOs, pid, patience.isGone)
+  throw tookTooLong(command, timeoutMs)
+}
+
+/** How a command ended, if it did within that time. Throws `agent_unavailable`. */
+const endOf = async (
+  socket: string,
+  pid: number,
+  withinMs: number,
+  isGone: Patience['isGone'],
+): Promise<Status | undefined> => {
+  const deadline = performance.now() + withinMs
+  for (let pause: number = looks.firstMs; ; pause = Math.min(looks.longestMs, pause * looks.factor)) {
+    const heard = { until: Date.now() + silentMs, isGone }
+    const status = (await askAgent(socket, 'guest-exec-status', { pid }, heard)) as Status
+    if (status.exited) return status
+    if (performance.now() > deadline) return undefined
+    await Bun.sleep(pause)
+  }
+}
+
+/** Ends a command and all below it; who is told that it was ended finds nothing of it. */
+export const endInGuest = async (
+  socket: string,
+  guestOs: string,
+  pid: number,
+  isGone: Patience['isGone'],
+): Promise<void> => {
+  const [path, option] = shellOf(guestOs)
+  const line = guestOs === 'windows' ? `taskkill /F /T /PID ${pid}` : endTree(pid)
   try {
-    await start(guestOs === 'windows' ? `taskkill /F /T /PID ${pid}` : endTree(pid), false)
-    // Who is told that it was ended finds nothing of it.
-    await ended(endsWithinMs)
+    await askAgent(socket, 'guest-exec', { path, arg: [option, line], 'capture-output': false })
+    await endOf(socket, pid, endsWithinMs, isGone)
   } catch {
     // An agent that has gone has taken its commands with it.
   }
-  throw new Failure(
+}
+
+/** That a command was ended, and what to do about it. */
+export const tookTooLong = (command: string, timeoutMs: number): Failure =>
+  new Failure(
     'guest_timeout',
     `The command did not end in ${timeoutMs / 1000} s and was ended. Allow it more with \`timeoutSeconds\`, or let it run in the background of the guest.`,
     { command, timeoutSeconds: timeoutMs / 1000 },
   )
-}
 
 /**
  * Words for a shell that end a process and all below it. Each is held before its children are looked for, so that it
@@ -102,7 +126,10 @@ const resultOf = (status: Status): GuestResult => ({
   stderr: text(status['err-data']),
   stdoutTruncated: status['out-truncated'] ?? false,
   stderrTruncated: status['err-truncated'] ?? false,
-  exitCode: status.exitcode ?? 128 + (status.signal ?? 0),
+  exitCode: exitCodeOf(status),
 })
+
+/** The exit status of a command that has ended, as shells tell of signals. */
+export const exitCodeOf = ({ exitcode, signal = 0 }: Status): number => exitcode ?? 128 + signal
 
 const text = (base64 = ''): string => Buffer.from(base64, 'base64').toString()

@@ -1,0 +1,104 @@
+/** `backlot vm cp`: files and folders into a guest and out of it. */
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, posix } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { failureOf } from '@backlot/contract/system-failure'
+import type { Extra } from '../host/group.ts'
+import { type Named, readFromGuest, writeToGuest } from '../host/guest-stream.ts'
+import type { Service } from '../host/service.ts'
+import { placed, where } from './where.ts'
+
+const form = 'cp SOURCE TARGET [--storage LOCATION|PATH]'
+
+/** A path of a guest. */
+interface Inside {
+  readonly vm: Named
+  readonly path: string
+}
+
+type Kind = 'file' | 'folder' | 'none'
+
+export const cp: Extra = {
+  form,
+  summary:
+    'Copy a file or a folder into a guest or out of it; one of the two is `NAME:/PATH`. What goes to a folder that is there goes into it.',
+  options: where,
+  async run({ service, positionals, values }) {
+    const [source = '', target = '', more] = positionals
+    const [from, to] = [source, target].map((text) => insideOf(text, values))
+    if (target === '' || more !== undefined || (from === undefined) === (to === undefined)) {
+      throw new Failure('usage', `Call it as \`backlot vm ${form}\`, where one of the two is \`NAME:/PATH\`.`)
+    }
+    if (to !== undefined) await bring(service, source, to)
+    if (from !== undefined) await fetchFrom(service, from, target)
+    return 0
+  },
+}
+
+/** What `NAME:/PATH` means; undefined for a path of this machine. Throws `usage`. */
+const insideOf = (text: string, values: Parameters<typeof placed>[1]): Inside | undefined => {
+  const [, name, path = ''] = /^([A-Za-z0-9][\w.-]*):(.*)$/s.exec(text) ?? []
+  if (name === undefined) return undefined
+  if (!path.startsWith('/')) throw new Failure('usage', `"${text}" names no absolute path; write \`${name}:/PATH\`.`)
+  return { vm: placed(name, values), path }
+}
+
+/** What is at a path of the guest. */
+const kindInside = async ({ client }: Service, { vm, path }: Inside): Promise<Kind> => {
+  const word = `'${path.replaceAll("'", "'\\''")}'`
+  const command = `if [ -d ${word} ]; then echo folder; elif [ -e ${word} ]; then echo file; else echo none; fi`
+  return (await client.execInVm({ ...vm, command })).stdout.trim() as Kind
+}
+
+const kindHere = async (path: string): Promise<Kind> =>
+  stat(path).then(
+    (found) => (found.isDirectory() ? 'folder' : 'file'),
+    () => 'none',
+  )
+
+const bring = async (service: Service, source: string, target: Inside): Promise<void> => {
+  const about = await stat(source).catch((error: unknown) => {
+    const { code } = error as { code?: unknown }
+    if (code !== 'ENOENT') throw failureOf(error)
+    throw new Failure('file_not_found', `There is no file "${source}" to copy.`, { path: source })
+  })
+  const isInto = (await kindInside(service, target)) === 'folder'
+  const path = isInto ? posix.join(target.path, basename(source)) : target.path
+  const to = { ...target.vm, path, isFolder: about.isDirectory() }
+  if (!to.isFolder) return writeToGuest(service, to, Bun.file(source), about.mode & 0o777)
+  const packing = Bun.spawn(['tar', '-C', source, '-cf', '-', '.'], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  await writeToGuest(service, to, packing.stdout)
+  await finished(packing, source)
+}
+
+const fetchFrom = async (service: Service, source: Inside, target: string): Promise<void> => {
+  const kind = await kindInside(service, source)
+  const isInto = (await kindHere(target)) === 'folder'
+  const path = isInto ? join(target, posix.basename(source.path)) : target
+  const { body } = await readFromGuest(service, { ...source.vm, path: source.path, isFolder: kind === 'folder' })
+  if (kind === 'folder') {
+    await mkdir(path, { recursive: true })
+    const words = ['tar', '-C', path, '-xf', '-', '--no-same-owner']
+    const unpacking = Bun.spawn(words, { stdin: body ?? 'ignore', stdout: 'ignore', stderr: 'pipe' })
+    return finished(unpacking, path)
+  }
+  const unfinished = join(dirname(path), `.${basename(path)}.backlot-${crypto.randomUUID()}`)
+  try {
+    const file = Bun.file(unfinished).writer()
+    for await (const part of body ?? []) {
+      file.write(part)
+      await file.flush()
+    }
+    await file.end()
+    await rename(unfinished, path)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw failureOf(error)
+  }
+}
+
+const finished = async (child: Bun.Subprocess<'ignore' | ReadableStream, 'ignore' | 'pipe', 'pipe'>, path: string) => {
+  const [said, status] = await Promise.all([new Response(child.stderr).text(), child.exited])
+  if (status === 0) return
+  throw new Failure('file_refused', `"${path}" was not copied whole: ${said.trim().split('\n').at(-1)}.`, { path })
+}

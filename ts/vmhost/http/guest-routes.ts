@@ -1,0 +1,108 @@
+/** The routes of guests that stream: a command with its output, files, and folders as tar archives. */
+import type { Input } from '@backlot/contract/endpoint'
+import { Failure } from '@backlot/contract/failure'
+import { longestHostBodyBytes } from '@backlot/contract/limits'
+import { vmHost } from '@backlot/contract/vmhost'
+import { type ExecEvent, execStreamPath, guestFilePath, guestFolderPath } from '@backlot/contract/vmhost/guest-streams'
+import { readInput, routeOf } from '@backlot/serve'
+import type { AnyElysia } from 'elysia'
+import { type Prepared, prepareExec } from '../handlers/guest.ts'
+import { type FileAsked, readFile, readFolder, writeFile, writeFolder } from '../handlers/guest-files.ts'
+import type { Host } from '../host/host.ts'
+import type { GuestOutput } from '../hypervisors/qemu/guest/guest-stream.ts'
+
+type Params = Readonly<Record<string, string>>
+
+/** Adds them. What is written may be sent by POST too: runtimes repeat a lost PUT by themselves, as HTTP allows. */
+export const addGuestRoutes = (app: AnyElysia, prefix: string, host: Host): void => {
+  app.post(prefix + routeOf(execStreamPath), async ({ request, params }) => {
+    const input = await readInput(vmHost.execInVm, { request, params }, longestHostBodyBytes)
+    return streamed(await prepareExec(input as Input<typeof vmHost.execInVm>, host), request.signal)
+  })
+  for (const [path, read, write] of [
+    [guestFilePath, readFile, writeFile],
+    [guestFolderPath, readFolder, writeFolder],
+  ] as const) {
+    app.get(prefix + routeOf(path), async ({ request, params }) => {
+      const bytes = await read(host, askedOf(request, params))
+      const type = path === guestFolderPath ? 'application/x-tar' : 'application/octet-stream'
+      return new Response(streamOf(bytes), { headers: { 'Content-Type': type, 'X-Accel-Buffering': 'no' } })
+    })
+    for (const method of ['PUT', 'POST']) {
+      app.route(method, prefix + routeOf(path), ({ request, params }) =>
+        write(host, askedOf(request, params), request.body ?? emptyBody()),
+      )
+    }
+  }
+}
+
+const emptyBody = async function* (): AsyncGenerator<Uint8Array> {}
+
+/** The file or folder that a request is about. Throws `missing_argument` and `invalid_argument`. */
+const askedOf = (request: Request, { name = '' }: Params): FileAsked => {
+  const query = new URL(request.url).searchParams
+  const path = query.get('path') ?? ''
+  if (path === '') throw new Failure('missing_argument', '"path" is missing in the query.', { argument: 'path' })
+  if (!path.startsWith('/') || path.includes('\0'))
+    throw new Failure('invalid_argument', `"path" is "${path}"; give an absolute path of the guest.`, {
+      argument: 'path',
+    })
+  const mode = query.get('mode') ?? '644'
+  if (!/^[0-7]{3,4}$/.test(mode))
+    throw new Failure('invalid_argument', `"mode" is "${mode}"; it takes permission bits in octal, such as 644.`, {
+      argument: 'mode',
+    })
+  return {
+    name,
+    storage: query.get('storage') ?? undefined,
+    path,
+    mode: Number.parseInt(mode, 8),
+    makesParents: query.get('parents') === 'true',
+    signal: request.signal,
+  }
+}
+
+/** The bytes as they are taken; what fails then cuts them short. */
+const streamOf = (bytes: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await bytes.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await bytes.return(undefined)
+    },
+  })
+
+/** The events of a command, which is ended when the caller goes away. */
+const streamed = async ({ guest, command, timeoutMs }: Prepared, asked: AbortSignal): Promise<Response> => {
+  const gone = new AbortController()
+  const signal = AbortSignal.any([asked, gone.signal])
+  const output = await guest.stream(command, { timeoutMs, signal })
+  const encoder = new TextEncoder()
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const event = await nextEvent(output)
+      controller.enqueue(encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`))
+      if (event.type !== 'output') controller.close()
+    },
+    cancel() {
+      gone.abort()
+      // What waits for output hears it at its next look; what waits for its reader is ended by this.
+      void output.return(0).catch(() => undefined)
+    },
+  })
+  return new Response(stream, { headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' } })
+}
+
+const nextEvent = async (output: AsyncGenerator<GuestOutput, number>): Promise<ExecEvent> => {
+  try {
+    const { done, value } = await output.next()
+    if (done) return { type: 'ended', exitCode: value }
+    return { type: 'output', stream: value.stream, data_b64: Buffer.from(value.bytes).toString('base64') }
+  } catch (error) {
+    const { code, message } = Failure.from(error)
+    return { type: 'failed', code, message }
+  }
+}
