@@ -121,7 +121,10 @@ const makeImage = async (planned: Import, source: string, folder: string, work: 
   const disk = `disk.${format}`
   work.step(info.format === format ? 'copying the disk' : 'converting the disk')
   const isTaken = info.format === 'raw' && (await taken(path, join(image, disk), isOurs))
-  if (!isTaken) await copyDisk({ path, format: info.format, bytes }, { path: join(image, disk), format }, work)
+  if (!isTaken) {
+    const target = { path: join(image, disk), format, isDirect: true } as const
+    await copyDisk({ path, format: info.format, bytes }, target, work)
+  }
   return write({ disk, diskFormat: format, defaults: { ...usual, diskSize: sizeOf(bytes) } })
 }
 
