@@ -200,7 +200,15 @@ test('a push goes on when the service is started again', async () => {
     expect([state, cause]).toEqual(['done', null])
     expect((await pull('pushed:v1'))[0]).toBe(200)
     expect(shows('pushed-v1', bytes)).toBe(true)
-    expect((await call(host, 'DELETE', '/svc/vms/pushed-v1'))[0]).toBe(200)
+    // Of a disk that was pulled, layers that the registry has are neither packed nor sent again.
+    const uploads = registry.uploads
+    const again = await call(host, 'POST', '/svc/vms/push', { ...body, name: 'pushed-v1', imageName: 'again' })
+    expect((await ended(host, String(again[1].operationId))).state).toBe('done')
+    const isConfiguration = registry.uploads - uploads <= 1
+    expect([isConfiguration, (await pull('again:v1'))[0], shows('again-v1', bytes)]).toEqual([true, 200, true])
+    for (const name of ['pushed-v1', 'again-v1']) {
+      expect((await call(host, 'DELETE', `/svc/vms/${name}`))[0]).toBe(200)
+    }
   } finally {
     registry.hold = undefined
     rmSync(home, { recursive: true, force: true })

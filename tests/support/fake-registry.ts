@@ -12,6 +12,8 @@ const indexType = 'application/vnd.oci.image.index.v1+json'
 export const fakeRegistry = () => {
   const blobs = new Map<string, Buffer>()
   const manifests = new Map<string, { bytes: Buffer; type: string }>()
+  /** What of blobs was sent, by the path to send the rest to. */
+  const sending = new Map<string, Buffer>()
   const state = {
     address: '',
     /** Bytes of a blob's answer after which it breaks off, where the answer is longer. */
@@ -122,12 +124,18 @@ export const fakeRegistry = () => {
         manifests.set(`${name}/${each}`, { bytes: body, type: manifestType })
       return answer.writeHead(201).end()
     }
+    if (request.method === 'PATCH') {
+      sending.set(url.pathname, body)
+      return answer.writeHead(202, { Location: url.pathname }).end()
+    }
     if (request.method === 'PUT') {
       state.uploads += 1
       await state.hold
       const digest = url.searchParams.get('digest') ?? ''
-      if (digestOf(body) !== digest) return answer.writeHead(400).end('DIGEST_INVALID')
-      blobs.set(digest, body)
+      const bytes = Buffer.concat([sending.get(url.pathname) ?? Buffer.alloc(0), body])
+      sending.delete(url.pathname)
+      if (digestOf(bytes) !== digest) return answer.writeHead(400).end('DIGEST_INVALID')
+      blobs.set(digest, bytes)
       return answer.writeHead(201).end()
     }
     const found = kind === 'manifests' ? manifests.get(`${name}/${reference}`) : undefined

@@ -10,8 +10,10 @@ import { copyDisk } from '../disks/qemu-img.ts'
 import { makeFolder } from '../files/durable.ts'
 import type { Settings } from '../host/settings.ts'
 import { findBuilt } from './built.ts'
+import { KnownLayers } from './layers/known-layers.ts'
+import type { Compression } from './layers/pack.ts'
 import { pullImage } from './pull.ts'
-import { type Compression, pushImage } from './push.ts'
+import { pushImage } from './push.ts'
 import { type ImageReference, parseReference, referenceText, repositoryOf } from './reference.ts'
 import { Repository } from './registry/registry.ts'
 import { ImageStore, type ImageWork } from './store.ts'
@@ -94,7 +96,7 @@ export const pushNamed = async (
           tags: [reference.tag],
           chunkBytes: (options.chunkSizeMb ?? images.chunkSizeMb) * 2 ** 20,
           compression: options.compression ?? 'zstd',
-          folder: temporary,
+          known: new KnownLayers(store),
         },
         work,
       )

@@ -3,12 +3,18 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
+import { KnownLayers } from './layers/known-layers.ts'
 import { digestIn, freedBytes, type ImageStore, namesIn, newPrefix } from './store.ts'
 
 /** Removes every image and layer that nobody uses just now; gives the bytes that the drive has more. */
 export const prune = async (store: ImageStore): Promise<number> => {
   try {
-    return (await pruneImages(store)) + (await pruneBlobs(store)) + (await prunePushes(store))
+    return (
+      (await pruneImages(store)) +
+      (await pruneBlobs(store)) +
+      (await prunePushes(store)) +
+      (await removeFolder(new KnownLayers(store).folder))
+    )
   } catch (error) {
     throw fileFailure(error, store.root)
   }

@@ -9,7 +9,9 @@ import { syncFile, syncFolder, writeSynced } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import { inspect, largestDisk } from '../sources/disk-image.ts'
 import { configurationLayer, contentsOf, type DiskPart, type ImageContents, unsupported } from './layers/contents.ts'
+import { KnownLayers } from './layers/known-layers.ts'
 import { fetchLayer } from './layers/layers.ts'
+import { compressionOf } from './layers/pack.ts'
 import { unpackContainerDisk, unpackInto } from './layers/unpack.ts'
 import { type ImageReference, referenceText, repositoryOf } from './reference.ts'
 import type { Descriptor } from './registry/manifest.ts'
@@ -93,7 +95,14 @@ const assemble = async (
     work.step('pulling')
     const fetch = fetching(repository, manifest.layers, store, work)
     const disk = Array.isArray(contents.disk)
-      ? await joinParts(reference.registry, contents.disk as readonly DiskPart[], folder, fetch, signal)
+      ? await joinParts(
+          reference.registry,
+          contents.disk as readonly DiskPart[],
+          folder,
+          fetch,
+          new KnownLayers(store),
+          signal,
+        )
       : await wholeDisk(name, contents.disk as WholeDisk, folder, fetch, work)
     for (const file of ['kernel', 'initrd'] as const) {
       const layer = contents[file]
@@ -150,6 +159,7 @@ const joinParts = async (
   parts: readonly DiskPart[],
   folder: string,
   fetch: Fetch,
+  known: KnownLayers,
   signal: AbortSignal,
 ): Promise<MadeDisk> => {
   await using disk = await open(join(folder, 'disk.raw'), 'wx', 0o600)
@@ -166,6 +176,8 @@ const joinParts = async (
     if (unpacked.bytes !== bytes || (digest !== undefined && digest !== unpacked.digest)) {
       throw corrupt(registry, `${what}, which has another size or digest unpacked`)
     }
+    const compression = compressionOf(layer.mediaType)
+    if (compression !== undefined) await known.keep(unpacked.digest, compression, layer)
   })
   await disk.sync()
   return { file: 'disk.raw', format: 'raw', bytes }

@@ -11,7 +11,9 @@ import type { Begun, Work } from '../host/operations.ts'
 import { afresh, alone, findVm } from '../lifecycle/find.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
-import { type Compression, pushImage } from './push.ts'
+import { KnownLayers } from './layers/known-layers.ts'
+import type { Compression } from './layers/pack.ts'
+import { pushImage } from './push.ts'
 import { type ImageReference, parseReference, repositoryOf } from './reference.ts'
 import { Repository } from './registry/registry.ts'
 import { ImageStore } from './store.ts'
@@ -59,13 +61,14 @@ const push = async (host: Host, { id, place, input }: PushTransfer, work: Work):
   const store = new ImageStore(cacheDirectory)
   const { folder, lock } = store.push(id)
   await store.prepare()
-  await store.exclusively([lock], work, () => pushFrom(host, place, input, folder, work))
+  await store.exclusively([lock], work, () => pushFrom(host, place, input, store, folder, work))
 }
 
 const pushFrom = async (
   host: Host,
   place: VmPlace,
   { reference, tags, chunkBytes, compression }: PushInput,
+  store: ImageStore,
   folder: string,
   work: Work,
 ): Promise<void> => {
@@ -75,7 +78,7 @@ const pushFrom = async (
     const repository = new Repository(reference.registry, repositoryOf(reference), 'push')
     const at = (file: string) => (existsSync(join(folder, file)) ? join(folder, file) : undefined)
     const image = { disk: join(folder, 'disk.raw'), kernel: at('kernel'), initrd: at('initrd'), configuration }
-    await pushImage(repository, image, { tags, chunkBytes, compression, folder }, work)
+    await pushImage(repository, image, { tags, chunkBytes, compression, known: new KnownLayers(store) }, work)
   } finally {
     if (!host.operations.isEnding) await rm(folder, { recursive: true, force: true })
   }

@@ -1,33 +1,22 @@
 /** Pushes a disk to a registry, in parts of the form that clients of this kind read. */
-import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { constants, createGzip, createZstdCompress } from 'node:zlib'
+import { stat } from 'node:fs/promises'
 import { images } from '@backlot/contract/limits'
 import { fileFailure } from '../files/file-failure.ts'
 import { annotations } from './layers/contents.ts'
+import type { KnownLayers } from './layers/known-layers.ts'
+import {
+  type Compression,
+  digestOfPiece,
+  type PackedLayer,
+  type Packing,
+  type Piece,
+  pack,
+  packedType,
+} from './layers/pack.ts'
 import { type Descriptor, type Manifest, mediaTypes } from './registry/manifest.ts'
 import { digestOf, persistently, type Repository } from './registry/registry.ts'
 import { eachOf } from './side-by-side.ts'
 import type { ImageWork } from './store.ts'
-
-/** How parts can be packed: zstd, or gzip for clients that read nothing else. */
-export const compressions = ['zstd', 'gzip'] as const
-export type Compression = (typeof compressions)[number]
-
-/** Bytes that a packer gives at a time: its own pieces of 16 KiB cost a third more processor time. */
-const chunkSize = 2 ** 20
-
-const packers: Readonly<Record<Compression, { suffix: string; make(): NodeJS.ReadWriteStream }>> = {
-  zstd: {
-    suffix: '+zstd',
-    make: () => createZstdCompress({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
-  },
-  gzip: { suffix: '', make: () => createGzip({ chunkSize, level: 4 }) },
-}
 
 /** What is pushed. */
 export interface PushedImage {
@@ -44,8 +33,7 @@ export interface Pushing {
   readonly tags: readonly string[]
   readonly chunkBytes: number
   readonly compression: Compression
-  /** A folder for parts on their way. */
-  readonly folder: string
+  readonly known: KnownLayers
 }
 
 /**
@@ -55,59 +43,30 @@ export interface Pushing {
 export const pushImage = async (
   repository: Repository,
   image: PushedImage,
-  { tags, chunkBytes, compression, folder }: Pushing,
+  pushing: Pushing,
   work: ImageWork,
 ): Promise<string> => {
   const { signal } = work
   const persist = <T>(attempt: () => Promise<T>) => persistently(repository.registry, signal, attempt)
-  const send = async (path: string, digest: string, size: number): Promise<void> =>
+  const send = (bytes: Uint8Array<ArrayBuffer>, digest: string): Promise<void> =>
     persist(async () => {
-      if (!(await repository.has(digest, signal))) await repository.send(digest, size, () => Bun.file(path), signal)
+      if (!(await repository.has(digest, signal))) await repository.send(digest, bytes, signal)
     })
   try {
-    const { size } = await stat(image.disk)
-    const starts = Array.from({ length: Math.ceil(size / chunkBytes) }, (_, index) => index * chunkBytes)
     work.step('pushing')
-    let done = 0
-    const parts: Descriptor[] = []
-    await eachOf(starts, images.layersAtOnce, signal, async (offset, index) => {
-      const path = join(folder, `part-${index}`)
-      const bytes = Math.min(chunkBytes, size - offset)
-      const packed = await pack(image.disk, offset, bytes, path, compression, signal)
-      await send(path, packed.digest, packed.size)
-      await rm(path)
-      parts[index] = {
-        mediaType: `${mediaTypes.disk}${packers[compression].suffix}`,
-        digest: packed.digest,
-        size: packed.size,
-        annotations: {
-          [annotations.title]: `disk.img.part.${index + 1}`,
-          [annotations.number]: String(index + 1),
-          [annotations.total]: String(starts.length),
-          [annotations.offset]: String(offset),
-          [annotations.chunkSize]: String(chunkBytes),
-          [annotations.bytes]: String(bytes),
-          [annotations.digest]: packed.rawDigest,
-        },
-      }
-      done += bytes
-      work.progress(done, size)
-    })
+    const parts = await pushParts(repository, image.disk, pushing, work)
     const files: Descriptor[] = []
     for (const file of ['kernel', 'initrd'] as const) {
       const path = image[file]
       if (path === undefined) continue
       const bytes = await Bun.file(path).bytes()
       const layer = { mediaType: mediaTypes[file], digest: digestOf(bytes), size: bytes.length }
-      await send(path, layer.digest, layer.size)
+      await send(bytes, layer.digest)
       files.push({ ...layer, annotations: { [annotations.title]: file } })
     }
-    const text = JSON.stringify(image.configuration)
-    const config = { mediaType: mediaTypes.config, digest: digestOf(text), size: Buffer.byteLength(text) }
-    await persist(async () => {
-      if (await repository.has(config.digest, signal)) return
-      await repository.send(config.digest, config.size, () => text, signal)
-    })
+    const text = new TextEncoder().encode(JSON.stringify(image.configuration))
+    const config = { mediaType: mediaTypes.config, digest: digestOf(text), size: text.length }
+    await send(text, config.digest)
     const manifest: Manifest = {
       schemaVersion: 2,
       mediaType: mediaTypes.manifest,
@@ -115,42 +74,84 @@ export const pushImage = async (
       layers: [...files, ...parts],
     }
     const written = JSON.stringify(manifest)
-    for (const tag of tags) await persist(() => repository.putManifest(tag, written, signal))
+    for (const tag of pushing.tags) await persist(() => repository.putManifest(tag, written, signal))
     return digestOf(written)
   } catch (error) {
-    throw fileFailure(error, folder)
+    throw fileFailure(error, pushing.known.folder)
   }
 }
 
-/** Packs a piece of the disk into a file. */
-const pack = async (
-  disk: string,
-  offset: number,
-  bytes: number,
+/** Pushes the disk in parts; gives their layers in order. */
+const pushParts = async (
+  repository: Repository,
   path: string,
-  compression: Compression,
-  signal: AbortSignal,
-): Promise<{ digest: string; size: number; rawDigest: string }> => {
-  const raw = createHash('sha256')
-  const packed = createHash('sha256')
-  let size = 0
-  const seen = (hear: (bytes: Buffer) => void) =>
-    new Transform({
-      transform(part: Buffer, _, next) {
-        hear(part)
-        next(null, part)
+  { chunkBytes, compression, known }: Pushing,
+  { signal, progress }: ImageWork,
+): Promise<Descriptor[]> => {
+  const { size } = await stat(path)
+  const starts = Array.from({ length: Math.ceil(size / chunkBytes) }, (_, index) => index * chunkBytes)
+  const read: number[] = []
+  const parts: Descriptor[] = []
+  // Parts of the same content are one layer, which is sent once.
+  const layers = new Map<string, Promise<PackedLayer>>()
+  // One after the other: the first is on its way while the next is read.
+  let last: Promise<string> = Promise.resolve('')
+  await eachOf(starts, images.layersAtOnce, signal, async (offset, index) => {
+    const piece = { path, offset, bytes: Math.min(chunkBytes, size - offset) }
+    last = last.then(() => digestOfPiece(piece, signal))
+    const digest = await last
+    const hear = (bytes: number) => {
+      read[index] = bytes
+      progress(
+        read.reduce((all, each) => all + (each ?? 0), 0),
+        size,
+      )
+    }
+    const layer = layers.get(digest) ?? pushPiece(repository, piece, digest, compression, known, signal, hear)
+    layers.set(digest, layer)
+    parts[index] = {
+      mediaType: packedType(compression),
+      ...(await layer),
+      annotations: {
+        [annotations.title]: `disk.img.part.${index + 1}`,
+        [annotations.number]: String(index + 1),
+        [annotations.total]: String(starts.length),
+        [annotations.offset]: String(offset),
+        [annotations.chunkSize]: String(chunkBytes),
+        [annotations.bytes]: String(piece.bytes),
+        [annotations.digest]: digest,
       },
-    })
-  await pipeline(
-    createReadStream(disk, { start: offset, end: offset + bytes - 1, highWaterMark: 2 ** 20 }),
-    seen((part) => raw.update(part)),
-    packers[compression].make(),
-    seen((part) => {
-      packed.update(part)
-      size += part.length
-    }),
-    createWriteStream(path, { mode: 0o600 }),
-    { signal },
-  )
-  return { digest: `sha256:${packed.digest('hex')}`, size, rawDigest: `sha256:${raw.digest('hex')}` }
+    }
+    hear(piece.bytes)
+  })
+  return parts
+}
+
+/** Packs a piece and sends it on the way, unless it is known what that gives and the registry has it. */
+const pushPiece = async (
+  repository: Repository,
+  piece: Piece,
+  digest: string,
+  compression: Compression,
+  known: KnownLayers,
+  signal: AbortSignal,
+  hear: (bytes: number) => void,
+): Promise<PackedLayer> => {
+  const layer = await persistently(repository.registry, signal, async () => {
+    const before = await known.find(digest, compression)
+    if (before !== undefined && (await repository.has(before.digest, signal))) return before
+    let packing: Packing | undefined
+    const make = () => {
+      packing?.[Symbol.dispose]()
+      packing = pack(piece, compression, hear)
+      return packing
+    }
+    try {
+      return await repository.sendMade(make, signal)
+    } finally {
+      packing?.[Symbol.dispose]()
+    }
+  })
+  await known.keep(digest, compression, layer)
+  return layer
 }

@@ -7,10 +7,13 @@ import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { unpackLz4 } from './lz4.ts'
 import { tarEntries } from './tar.ts'
 
+/** Bytes that are read and unpacked at a time: fewer cost processor time, more cost memory. */
+const chunkSize = 2 ** 18
+
 /** First bytes of what can be unpacked. */
 const unpackers: Readonly<Record<string, (file: Readable) => AsyncIterable<Buffer>>> = {
-  '1f8b': (file) => through(file, createGunzip({ chunkSize: 2 ** 20 })),
-  '28b52ffd': (file) => through(file, createZstdDecompress({ chunkSize: 2 ** 20 })),
+  '1f8b': (file) => through(file, createGunzip({ chunkSize })),
+  '28b52ffd': (file) => through(file, createZstdDecompress({ chunkSize })),
   '04224d18': unpackLz4,
   // `bv4`: a frame of Apple's.
   '627634': unpackLz4,
@@ -80,7 +83,7 @@ const writeAll = async (
 const contentOf = async (path: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> => {
   const start = await firstBytes(path)
   const unpack = Object.entries(unpackers).find(([magic]) => start.startsWith(magic))?.[1]
-  const file = createReadStream(path, { highWaterMark: 2 ** 20, signal })
+  const file = createReadStream(path, { highWaterMark: chunkSize, signal })
   return unpack?.(file) ?? file
 }
 

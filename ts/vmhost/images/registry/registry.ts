@@ -78,19 +78,52 @@ export class Repository {
     return answer.status === 200
   }
 
-  /** Sends a blob of `size` bytes. */
-  async send(digest: string, size: number, body: () => Bun.BodyInit, signal: AbortSignal): Promise<void> {
-    const begun = await this.#ask('blobs/uploads/', {
-      method: 'POST',
-      headers: { 'Content-Length': '0' },
-      signal: soon(signal),
-    })
-    await this.#expect(begun, 202)
-    const place = URL.parse(begun.headers.get('location') ?? '', this.#url('blobs/uploads/'))
-    if (place === null) throw new Error('it names no place to send a layer to')
+  /** Sends a small blob. */
+  async send(digest: string, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {
+    await this.#end(await this.#upload(signal), digest, signal, bytes)
+  }
+
+  /**
+   * Sends a blob as it is made, as docker does: its digest and size are known when it has ended. `make` begins it, each time
+   * anew. It never stands in memory whole, as files that are sent over https do.
+   */
+  async sendMade<Layer extends { readonly digest: string }>(
+    make: () => { readonly stream: AsyncIterable<Uint8Array>; layer(): Layer },
+    signal: AbortSignal,
+  ): Promise<Layer> {
+    const place = await this.#upload(signal)
+    let made: ReturnType<typeof make> | undefined
+    const body = () => {
+      made = make()
+      return made.stream as unknown as Bun.BodyInit
+    }
+    const answer = await this.#ask(place.href, { method: 'PATCH', headers: { 'Content-Type': blobType }, body, signal })
+    const next = placeIn(await this.#expect(answer, 202), place)
+    if (made === undefined) throw new Error('nothing was sent')
+    const layer = made.layer()
+    await this.#end(next, layer.digest, signal)
+    return layer
+  }
+
+  /** Begins to send a blob; gives where to. */
+  async #upload(signal: AbortSignal): Promise<URL> {
+    const asked = { method: 'POST', headers: { 'Content-Length': '0' }, signal: soon(signal) }
+    return placeIn(
+      await this.#expect(await this.#ask('blobs/uploads/', asked), 202),
+      new URL(this.#url('blobs/uploads/')),
+    )
+  }
+
+  /** Ends it with the bytes that are still to be sent. */
+  async #end(
+    place: URL,
+    digest: string,
+    signal: AbortSignal,
+    bytes: Uint8Array<ArrayBuffer> = new Uint8Array(),
+  ): Promise<void> {
     place.searchParams.set('digest', digest)
-    const headers = { 'Content-Type': 'application/octet-stream', 'Content-Length': String(size) }
-    await this.#expect(await this.#ask(place.href, { method: 'PUT', headers, body, signal }), 201)
+    const headers = { 'Content-Type': blobType, 'Content-Length': String(bytes.length) }
+    await this.#expect(await this.#ask(place.href, { method: 'PUT', headers, body: () => bytes, signal }), 201)
   }
 
   /** Puts a manifest under a tag. */
@@ -175,6 +208,15 @@ export class Repository {
       image,
     })
   }
+}
+
+const blobType = 'application/octet-stream'
+
+/** Where an answer says that a blob is sent to. */
+const placeIn = (answer: Response, asked: URL): URL => {
+  const place = URL.parse(answer.headers.get('location') ?? '', asked.href)
+  if (place === null) throw new Error('it names no place to send a layer to')
+  return place
 }
 
 /** That a registry cannot be used, and why. */
