@@ -139,8 +139,6 @@ test('what a device cannot do is refused with its reason and the way out, and no
   expect(await send('left_click', {})).toMatchObject({ code: 'missing_argument' })
   expect(await send('press_key', { key: 'hyper' })).toMatchObject({ code: 'invalid_argument' })
   expect(phone.device.arrived('input', 'am')).toEqual([])
-  const watch = await fetch(`${phone.computer.url}/files/watch?path=/data`)
-  expect([watch.status, await watch.json()]).toEqual([400, expect.objectContaining({ code: 'not_available' })])
   phone.device.set('refuse.input', 'Error: Injecting to another application')
   expect(await send('left_click', { x: 1, y: 2 })).toMatchObject({
     code: 'device_failed',
@@ -282,65 +280,6 @@ test('a shell command: its streams, status, variables, folder, input, time, and 
   await ask('delete_file', { path: 'pid' })
   expect((await run('head -c 300000 /dev/zero | tr "\\0" x | wc -c')).stdout).toBe('300000\n')
   expect(String((await run('head -c 300000 /dev/zero | tr "\\0" x')).stdout).length).toBe(300_000)
-})
-
-test('files: what is written is read, whole or not at all, and what the device refuses has its code', async () => {
-  const path = "/data/local/tmp/it's $HOME; a 文.txt"
-  const bytes = Buffer.from(Array.from({ length: 200_001 }, (_, at) => at % 251))
-  await ask('write_bytes', { path, content_b64: bytes.toString('base64') })
-  expect(Buffer.from(String((await ask('read_bytes', { path })).content), 'base64').equals(bytes)).toBe(true)
-  const part = await ask('read_bytes', { path, offset: 70_000, length: 5 })
-  expect(Buffer.from(String(part.content_b64), 'base64')).toEqual(bytes.subarray(70_000, 70_005))
-  expect(await ask('get_file_size', { path })).toMatchObject({ size: 200_001 })
-  expect(await ask('file_exists', { path })).toMatchObject({ exists: true })
-  expect(await ask('directory_exists', { path })).toMatchObject({ exists: false })
-  await ask('create_dir', { path: 'a/b' })
-  await ask('move_path', { from: path, to: 'a/b/c' })
-  await ask('run_command', { command: 'ln -s c a/b/link; chmod 600 a/b/c', cwd: '~' })
-  await ask('write_text', { path: 'a/b/link', content: 'grüße' })
-  await ask('write_text', { path: 'a/b/link', content: '!', append: true })
-  expect(await ask('read_text', { path: 'a/b/c' })).toMatchObject({ content: 'grüße!' })
-  expect(await ask('run_command', { command: 'stat -c %a a/b/c; ls -A a/b', cwd: '~' })).toMatchObject({
-    stdout: '600\nc\nlink\n',
-  })
-  expect(await ask('list_dir', { path: 'a/b' })).toMatchObject({
-    files: ['c', 'link'],
-    entries: [
-      { name: 'c', is_dir: false, size: 8, type: 'file' },
-      { name: 'link', is_dir: false, size: 8, type: 'symlink', target: 'c' },
-    ],
-  })
-  const codes: [string, Fields, string][] = [
-    ['read_text', { path: 'nothing' }, 'file_not_found'],
-    ['read_text', { path: 'a' }, 'invalid_argument'],
-    ['write_text', { path: 'none/x', content: '' }, 'file_not_found'],
-    ['remove_path', { path: 'a' }, 'folder_not_empty'],
-    ['delete_file', { path: 'a' }, 'invalid_argument'],
-    ['delete_dir', { path: '/' }, 'file_refused'],
-    ['list_dir', { path: 'a/b/c' }, 'file_not_found'],
-    ['write_text', { path: '/proc/version', content: 'x' }, 'file_refused'],
-  ]
-  for (const [command, params, code] of codes)
-    expect([command, (await send(command, params)).code]).toEqual([command, code])
-  await ask('delete_dir', { path: 'a' })
-  expect((await ask('list_dir', { path: '~' })).files).toEqual([])
-})
-
-test('/files and /files/tar stream into the device and out of it', async () => {
-  const at = (route: string, path: string) => `${phone.computer.url}${route}?path=${encodeURIComponent(path)}`
-  const bytes = Buffer.alloc(3_000_000, 'stream')
-  const put = await fetch(`${at('/files', 'up/big')}&parents=true&mode=640`, { method: 'PUT', body: bytes })
-  expect(await put.json()).toEqual({ path: '/data/local/tmp/up/big', size: bytes.byteLength })
-  const got = await fetch(at('/files', 'up/big'))
-  expect(Buffer.from(await got.arrayBuffer()).equals(bytes)).toBe(true)
-  const archive = await (await fetch(at('/files/tar', 'up'))).arrayBuffer()
-  expect((await fetch(at('/files/tar', 'down'), { method: 'PUT', body: archive })).status).toBe(200)
-  expect(await ask('run_command', { command: 'cmp up/big down/big && stat -c %a down/big', cwd: '~' })).toMatchObject({
-    stdout: '640\n',
-  })
-  const broken = await fetch(at('/files/tar', 'down'), { method: 'PUT', body: 'no archive' })
-  expect([broken.status, await broken.json()]).toEqual([400, expect.objectContaining({ code: 'invalid_body' })])
-  expect(await (await fetch(at('/files', 'up'))).json()).toMatchObject({ code: 'invalid_argument' })
 })
 
 test('a tunnel leads to a port of the device, and to an abstract socket', async () => {

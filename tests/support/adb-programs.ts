@@ -36,3 +36,6 @@ export const adbPrograms = async (): Promise<AdbPrograms> => {
     libraries: `${libraries}/android:${libraries}`,
   }
 }
+
+/** Android's own small programs, as Debian has them. */
+export const toyboxProgram = async (): Promise<string> => join(await unpacked('toybox', ['toybox']), 'bin/toybox')

@@ -1,11 +1,12 @@
 /**
  * An Android device for tests: a real adb server and a real adbd, in namespaces of their own, and behind them stand-ins for
- * the programs of Android, which write down what they are given. The other programs of the shell are this machine's.
+ * the programs of Android, which write down what they are given. `inotifyd` is Android's own, as Debian has it (toybox); the
+ * other programs of the shell are this machine's.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { adbPrograms } from './adb-programs.ts'
+import { adbPrograms, toyboxProgram } from './adb-programs.ts'
 import { startComputer, type TestComputer } from './computer.ts'
 import { compileFakeAgent } from './fake-agent.ts'
 
@@ -63,6 +64,7 @@ export interface FakeDeviceOptions {
 /** Starts one that has booted; settles when the adb server has it. */
 export const startFakeDevice = async ({ agent = false }: FakeDeviceOptions = {}): Promise<FakeDevice> => {
   const { adb, adbd, libraries } = await adbPrograms()
+  const toybox = await toyboxProgram()
   const state = mkdtempSync(join(tmpdir(), 'device-'))
   const set = (name: string, content: string | Uint8Array) => writeFileSync(join(state, name), content)
   set('journal', '')
@@ -89,6 +91,7 @@ export const startFakeDevice = async ({ agent = false }: FakeDeviceOptions = {})
       adb,
       adbd,
       libraries,
+      toybox,
     ],
     { cwd: root, stdin: 'ignore', stdout: 'pipe', stderr: log },
   )

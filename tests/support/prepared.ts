@@ -1,6 +1,6 @@
 /** What tests with VMs share and a run makes once, before tests whose changes to files are thrown away. */
 import { findAcceleration } from './acceleration.ts'
-import { adbPrograms } from './adb-programs.ts'
+import { adbPrograms, toyboxProgram } from './adb-programs.ts'
 import { dockerPrograms } from './docker.ts'
 import { buildAnewWhereBuilderChanged } from './image.ts'
 import { npmComputer, npmWith } from './npm-with.ts'
@@ -12,9 +12,13 @@ import { pythonWith } from './python-with.ts'
 export const prepare = async (jobs: readonly string[]): Promise<void> => {
   // Without a registry the tests that need it say so.
   const clients = Object.values(pythonClients).map((client) => pythonWith(...[client].flat()))
-  const packages: Promise<unknown>[] = [...clients, npmWith(npmComputer), adbPrograms(), dockerPrograms()].map((made) =>
-    made.catch(() => undefined),
-  )
+  const packages: Promise<unknown>[] = [
+    ...clients,
+    npmWith(npmComputer),
+    adbPrograms(),
+    toyboxProgram(),
+    dockerPrograms(),
+  ].map((made) => made.catch(() => undefined))
   if (jobs.some((name) => name.includes('/packages'))) packages.push(packOnce())
   await Promise.all([buildAnewWhereBuilderChanged(), findAcceleration(), ...packages])
 }

@@ -1,4 +1,4 @@
-/** The routes of a device that stream: `/files`, `/files/tar` and `/tunnel`; that of watching is refused. */
+/** The routes of a device that stream: `/files`, `/files/tar`, `/files/watch` and `/tunnel`. */
 import { posix } from 'node:path'
 import { TunnelEnd } from '@backlot/contract/computer/tunnel'
 import { Failure } from '@backlot/contract/failure'
@@ -10,7 +10,8 @@ import { quoted } from './adb/quote.ts'
 import { nextPacket, packet, sendPacket } from './adb/shell-packets.ts'
 import { isFolder, isPlain } from './adb/sync.ts'
 import type { AndroidDevice } from './device.ts'
-import { putFile, runOnPath, statOf } from './files.ts'
+import { putFile, runOnPath, statOf } from './files/commands.ts'
+import { watchDevicePath } from './files/watch.ts'
 import { resolveDevicePath } from './paths.ts'
 
 /** Adds the routes; each waits for the device. */
@@ -34,9 +35,6 @@ export const deviceRoutes =
       await runOnPath(device, path, `mkdir -p ${quoted(path)}`)
       await unpackInto(device, path, request)
       return { path }
-    }
-    const refuse = (what: string) => async (): Promise<never> => {
-      throw new Failure('not_available', `${what} on an Android device are planned; run_command runs commands there.`)
     }
     return app
       .get('/files', async ({ request }) => {
@@ -63,7 +61,10 @@ export const deviceRoutes =
       })
       .put('/files/tar', ({ request }) => unpack(request))
       .post('/files/tar', ({ request }) => unpack(request))
-      .get('/files/watch', refuse('Events of files'))
+      .get('/files/watch', async ({ request }) => {
+        const device = await current.get()
+        return watchDevicePath(device, pathIn(new URL(request.url).searchParams), request)
+      })
       .get('/tunnel', async ({ request }) => {
         const device = await current.get()
         const service = serviceIn(new URL(request.url).searchParams)

@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../../../backend.ts'
 import { isPlain } from '../adb/sync.ts'
 import type { AndroidDevice } from '../device.ts'
-import { statOf } from '../files.ts'
+import { statOf } from '../files/commands.ts'
 import { resolveDevicePath } from '../paths.ts'
 import type { DeviceAgent } from './agent.ts'
 

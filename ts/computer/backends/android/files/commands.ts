@@ -2,12 +2,12 @@
 import { posix } from 'node:path'
 import { longestFileAnswerBytes } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
-import type { Handlers } from '../../backend.ts'
-import { fileFailure } from '../../files/failure.ts'
-import { commandOf, quoted } from './adb/quote.ts'
-import { type FileStat, isFolder, isLink, isPlain } from './adb/sync.ts'
-import type { AndroidDevice } from './device.ts'
-import { resolveDevicePath } from './paths.ts'
+import type { Handlers } from '../../../backend.ts'
+import { fileFailure } from '../../../files/failure.ts'
+import { commandOf, quoted } from '../adb/quote.ts'
+import { type FileStat, isFolder, isLink, isPlain } from '../adb/sync.ts'
+import type { AndroidDevice } from '../device.ts'
+import { resolveDevicePath } from '../paths.ts'
 
 /** What programs of a device say when the system refuses (strerror(3)), by the system's name for it. */
 const said: Readonly<Record<string, string>> = {
