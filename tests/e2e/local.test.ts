@@ -274,24 +274,6 @@ test(
 )
 
 test(
-  'a sandbox that another program changes is busy',
-  async () => {
-    await using home = homeOf(callers[0])
-    await home.start('--name', 'held')
-    const holder = Bun.spawn(['flock', join(home.sandboxes, 'held.lock'), 'sh', '-c', 'echo locked; cat'], {
-      stdin: 'pipe',
-      stdout: 'pipe',
-    })
-    await holder.stdout.getReader().read()
-    expect(await codeOf(home, 'delete', 'held')).toBe('sandbox_busy')
-    holder.stdin.end()
-    await holder.exited
-    expect(await home.ask('delete', 'held')).toEqual({ name: 'held' })
-  },
-  patience,
-)
-
-test(
   'the key stands in files of its owner alone and in no argument, and its server asks for it',
   proving(['sandbox.runtime-info.api-key'], async () => {
     await using home = homeOf('user')

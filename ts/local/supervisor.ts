@@ -82,6 +82,11 @@ export const startSandbox = async (options: RunOptions): Promise<RunningSandbox>
   let carrier: NetworkCarrier | undefined
   opening.defer(async () => {
     carrier?.end()
+    if (run?.init == null) {
+      // Not found by its arguments: the kernel shows none of a program that just begins.
+      child.kill('SIGKILL')
+      await child.exited
+    }
     if (run !== null) await endNamespace(run)
     await child.exited
     await endLandlock(folder)

@@ -21,10 +21,10 @@ export const tryLock = async (folder: SandboxFolder): Promise<FileLock | null> =
 }
 
 /** Milliseconds that another may take for what it does with the sandbox. */
-const patienceMs = 15_000
+const usualPatienceMs = 15_000
 
 /** The lock of a sandbox, when who holds it lets go; throws `sandbox_busy` where that takes long. */
-export const lock = async (folder: SandboxFolder): Promise<FileLock> => {
+export const lock = async (folder: SandboxFolder, patienceMs = usualPatienceMs): Promise<FileLock> => {
   const deadline = performance.now() + patienceMs
   for (;;) {
     const taken = await tryLock(folder)
