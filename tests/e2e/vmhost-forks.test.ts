@@ -1,10 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { booted, call, checkDisk, create, get, giveImage, image, isAlive, names, run } from '../support/vms.ts'
+import {
+  booted,
+  call,
+  checkDisk,
+  create,
+  get,
+  giveImage,
+  image,
+  isAlive,
+  names,
+  run,
+  sharedMemory,
+} from '../support/vms.ts'
 
 let host: VmHost
 
@@ -30,25 +42,18 @@ const forwardOf = (vm: Vm, port: number) => {
   return found
 }
 
-/** The host keys that an SSH client is shown. */
+/** The host keys that an SSH client is shown; a server makes a key when it is asked for first, which takes long for other types. */
 const hostKeys = (vm: Vm) =>
   until(`the host keys of "${vm.name}"`, async () => {
     const { address, port } = forwardOf(vm, 22)
-    const scan = Bun.spawn(['ssh-keyscan', '-T', '10', '-p', String(port), address], { stderr: 'ignore' })
+    const scan = Bun.spawn(['ssh-keyscan', '-T', '10', '-t', 'ed25519', '-p', String(port), address], {
+      stderr: 'ignore',
+    })
     const keys = (await scan.stdout.text()).split('\n').flatMap((line) => line.split(' ')[2] ?? [])
     return keys.length > 0 && keys
   })
 
 const family = ['parent', 'left', 'right']
-
-/** Kibibytes of the guest's memory that a process has, by what the kernel says of it. */
-const sharedMemory = ({ pid }: Vm) => {
-  const areas = readFileSync(`/proc/${pid}/smaps`, 'utf8').split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m)
-  const area = areas.find((each) => each.includes('/memfd:backlot-memory'))
-  const sum = (...names: string[]) =>
-    names.reduce((total, name) => total + Number(new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(area ?? '')?.[1]), 0)
-  return { mode: area?.split(' ')[1], shared: sum('Shared_Clean', 'Shared_Dirty'), size: sum('Size') }
-}
 
 test('forks of a VM that runs go on from where it is, each with what makes it a machine of its own', async () => {
   await create(host, 'parent', { image })

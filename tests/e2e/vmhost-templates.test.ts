@@ -5,7 +5,20 @@ import type { Template } from '@backlot/contract/vmhost/template'
 import { runBacklot } from '../support/backlot.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { booted, call, checkDisk, ended, get, giveImage, image, isAlive, names, run, small } from '../support/vms.ts'
+import {
+  booted,
+  call,
+  checkDisk,
+  ended,
+  get,
+  giveImage,
+  image,
+  isAlive,
+  names,
+  run,
+  sharedMemory,
+  small,
+} from '../support/vms.ts'
 
 let first: VmHost
 let host: VmHost
@@ -84,6 +97,9 @@ test('VMs of one kind are forks of one first boot, each a machine of its own', a
   expect(await both('hostname')).toEqual(['one', 'two'])
   expect(new Set(await both('cat /etc/machine-id')).size).toBe(2)
   for (const vm of vms) expect(await booted(vm)).toMatchObject({ status: 'ok' })
+  // One copy of what neither has written to, by what the kernel says of the pages.
+  const [one, two] = vms.map(sharedMemory)
+  expect([one?.inode, Number(one?.shared) > 8 * 1024]).toEqual([two?.inode, true])
 })
 
 test('a template outlives its forks, and they it', async () => {

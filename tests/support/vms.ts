@@ -1,7 +1,7 @@
 /** VMs of a test's own host, asked for over HTTP as a client does. */
 
 import { expect } from 'bun:test'
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Operation } from '@backlot/contract/vmhost/operation'
 import type { Vm } from '@backlot/contract/vmhost/vm'
@@ -100,3 +100,13 @@ export const isAlive = (pid: number | null): boolean => pid !== null && existsSy
 /** What `qemu-img check` says of the disk in a VM's folder: 0 for a clean one. */
 export const checkDisk = (folder: string): number =>
   Bun.spawnSync(['qemu-img', 'check', '-q', join(folder, 'disk.qcow2')]).exitCode
+
+/** The file in memory that a fork's memory is mapped from, and kibibytes of it, by what the kernel says (proc(5), smaps). */
+export const sharedMemory = ({ pid }: Vm) => {
+  const areas = readFileSync(`/proc/${pid}/smaps`, 'utf8').split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m)
+  const area = areas.find((each) => each.includes('/memfd:backlot-memory'))
+  const sum = (...names: string[]) =>
+    names.reduce((total, name) => total + Number(new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(area ?? '')?.[1]), 0)
+  const [, mode, , , inode] = area?.split(/\s+/) ?? []
+  return { mode, inode, shared: sum('Shared_Clean', 'Shared_Dirty'), size: sum('Size') }
+}

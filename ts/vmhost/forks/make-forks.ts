@@ -20,12 +20,19 @@ const ofEach = { part: 0.25, bytes: 32 * 2 ** 20 } as const
  * Whether there is room to make forks share one memory, of which all is touched once while it is made; where there is not,
  * each reads its own copy. Throws `host_memory` where so many would not have room for that either.
  */
-export const hasRoomToShare = async (vm: StoredVm, count: number): Promise<boolean> => {
+export const hasRoomToShare = async (
+  { images }: Pick<Host, 'images'>,
+  vm: StoredVm,
+  count: number,
+): Promise<boolean> => {
   const { size } = await stat(vmPath(vm.path, 'memory'))
-  const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? []
-  const free = Number(kibibytes) * 1024 * mostOfFree
-  const shared = Math.max(vm.settings.memoryBytes, size) + count * (size * ofEach.part + ofEach.bytes)
-  if (shared < free) return true
+  const ofForks = count * (size * ofEach.part + ofEach.bytes)
+  const whole = Math.max(vm.settings.memoryBytes, size)
+  const needed = async () => ((await images.has(vm)) ? ofForks : whole + ofForks)
+  if ((await needed()) < (await freeMemory())) return true
+  images.drop()
+  const free = await freeMemory()
+  if ((await needed()) < free) return true
   if (count * size < free) return false
   const mebibytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
   throw new Failure(
@@ -33,6 +40,12 @@ export const hasRoomToShare = async (vm: StoredVm, count: number): Promise<boole
     `${count} forks of "${vm.name}" take ${mebibytes(count * size)} of memory at once, and this machine has ${mebibytes(free)} for them. Make fewer, or end something else.`,
     { name: vm.name },
   )
+}
+
+/** Bytes of this machine's memory that forks may take. */
+const freeMemory = async (): Promise<number> => {
+  const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? []
+  return Number(kibibytes) * 1024 * mostOfFree
 }
 
 /** Makes a suspended VM for each name of one that is suspended, with that memory; where one cannot be made there is none. */

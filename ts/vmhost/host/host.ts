@@ -3,6 +3,7 @@ import type { Input, Result } from '@backlot/contract/endpoint'
 import type { vmHost } from '@backlot/contract/vmhost'
 import type { Bases } from '../disks/bases.ts'
 import type { FileLocks } from '../files/file-locks.ts'
+import type { MemoryImages } from '../forks/memory-images.ts'
 import type { Transfers } from '../images/transfers.ts'
 import type { Creations } from '../vms/creations.ts'
 import type { VmStore } from '../vms/vm-store.ts'
@@ -25,6 +26,7 @@ export interface Host {
   readonly transfers: Transfers
   readonly listing: Listing
   readonly bases: Bases
+  readonly images: MemoryImages
   /** One thing at a time is done with a VM in this service; its folder is the key. */
   readonly turns: Turns
   /** And in all services: who works on a VM, or looks after its hypervisor, holds its lock. */

@@ -9,6 +9,7 @@ import { core, type FileLock } from '../core.ts'
 import { Bases } from '../disks/bases.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import { FileLocks } from '../files/file-locks.ts'
+import { MemoryImages } from '../forks/memory-images.ts'
 import type { Accelerator } from '../hypervisors/qemu/arguments.ts'
 import { qemu } from '../hypervisors/qemu/start.ts'
 import { Transfers } from '../images/transfers.ts'
@@ -54,6 +55,13 @@ export const openHost = async (
     log.write(state === 'failed' ? 'error' : 'info', kind, { id, vm: name, state, ...(cause && { cause }) }),
   )
   const damage = new Set<string>()
+  const machines = new Machines(
+    // The folder of a login session goes with the session, and the VMs stay.
+    qemu({ sockets: join(places.state, 'vm'), accelerator, lock }),
+    events,
+    log,
+    ({ path }) => locks.tryTake(vmPath(path, 'work')),
+  )
   const host: Omit<OpenHost, typeof Symbol.asyncDispose> = {
     settings,
     store: new VmStore(settings, places.data, locks, ({ code, message }) => {
@@ -62,13 +70,8 @@ export const openHost = async (
       damage.add(message)
       log.write('error', code, { message })
     }),
-    machines: new Machines(
-      // The folder of a login session goes with the session, and the VMs stay.
-      qemu({ sockets: join(places.state, 'vm'), accelerator, lock }),
-      events,
-      log,
-      ({ path }) => locks.tryTake(vmPath(path, 'work')),
-    ),
+    machines,
+    images: new MemoryImages(machines),
     creations: new Map(),
     operations,
     transfers: new Transfers(join(places.state, 'transfers'), operations),

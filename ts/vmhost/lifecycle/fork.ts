@@ -5,7 +5,7 @@ import { settleIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
 import type { MemoryImage } from '../hypervisors/hypervisor.ts'
-import { isSaved, readSaved } from '../snapshots/saved-state.ts'
+import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import { together } from '../together.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
@@ -62,24 +62,32 @@ const fork = async (host: Host, parent: StoredVm, names: readonly string[], work
     const next = 'Start it first, or clone it.'
     throw new Failure('vm_not_running', `"${parent.name}" does not run. ${next}`, { name: parent.name })
   }
-  if (machine === undefined) return make(host, parent, names, work)
+  const { images } = host
+  // Who is suspended is forked again, from the same memory.
+  if (machine === undefined) return make(host, parent, names, work, (vm, saved) => images.of(vm, saved, work))
   await machine.suspend(work)
   let made: Made | undefined
   try {
-    made = await make(host, parent, names, work)
+    made = await make(host, parent, names, work, (vm, saved) => host.machines.share(vm, saved, work))
     return made
   } finally {
     await goOn(host, parent, work, made?.image)
   }
 }
 
-const make = async (host: Host, parent: StoredVm, names: readonly string[], work: Work): Promise<Made> => {
+const make = async (
+  host: Host,
+  parent: StoredVm,
+  names: readonly string[],
+  work: Work,
+  share: (vm: StoredVm, saved: SavedState) => Promise<MemoryImage>,
+): Promise<Made> => {
   const vm = await afresh(host, parent)
-  const isShared = await hasRoomToShare(vm, names.length)
+  const isShared = await hasRoomToShare(host, vm, names.length)
   const saved = await readSaved(vm.path)
   if (saved === undefined) throw new Failure('vm_not_running', `"${vm.name}" has no memory to fork.`, { name: vm.name })
   if (isShared) work.step('sharing the memory')
-  const image = isShared ? await host.machines.share(vm, saved, work) : undefined
+  const image = isShared ? await share(vm, saved) : undefined
   try {
     work.step('laying the disks')
     return { forks: await makeForks(host, vm, saved, names, work.signal), image }

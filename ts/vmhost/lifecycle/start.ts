@@ -19,7 +19,8 @@ export const beginRun = (host: Host, found: StoredVm, options: RunOptions, disca
         if (host.machines.get(vm.path) !== undefined) host.machines.refuseRunning(vm, stopFirst)
         work.step('starting the hypervisor')
         const wanted = await optionsFor(host, vm, options, discardMemory)
-        const machine = await host.machines.start(vm, wanted, work)
+        using image = wanted.saved && (await host.images.find(vm))
+        const machine = await host.machines.start(vm, { ...wanted, image }, work)
         if (wanted.saved !== undefined) await settleIdentity(host, vm, machine, work)
       }
       await alone(host, found, start, work.signal)

@@ -53,7 +53,8 @@ export const resumeVm: Handlers['resumeVm'] = async ({ name, storage }, host) =>
         if (saved === undefined) throw new Failure('vm_not_suspended', `"${name}" is not suspended any more.`, { name })
         work.step('reading the memory')
         const { hasDisplay, sharedDirectories } = saved
-        const options = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved }
+        using image = await host.images.find(vm)
+        const options = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved, image }
         await settleIdentity(host, vm, await host.machines.start(vm, options, work), work)
       }
       await alone(host, found, resume, work.signal)

@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
-import { makeForks } from '../forks/make-forks.ts'
+import { hasRoomToShare, makeForks } from '../forks/make-forks.ts'
 import type { Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
 import { alone } from '../lifecycle/find.ts'
-import { readSaved } from '../snapshots/saved-state.ts'
+import { readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import type { Storage } from '../storage/storage.ts'
 import { templatePrefix } from '../vms/vm-directory.ts'
-import { placeOf, type VmPlace } from '../vms/vm-store.ts'
+import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { bootTemplate, type TemplateOf } from './boot.ts'
 import { isHalfMade } from './sweep.ts'
 
@@ -56,8 +56,18 @@ export const makeFromTemplate = async (
     const vm = await host.store.reread(template)
     const saved = await readSaved(vm.path)
     if (saved === undefined) throw new Failure('vm_busy', 'The template was removed meanwhile; ask again.', {})
+    await keepImage(host, vm, saved, work)
     work.step('laying the disk')
     await makeForks(host, vm, saved, [place.name], work.signal)
   }
   await alone(host, template, fork, work.signal)
+}
+
+/** Makes the memory of a template ready for the forks that go on from it soon; where it cannot be, each reads its own copy. */
+const keepImage = async (host: Host, template: StoredVm, saved: SavedState, work: Work): Promise<void> => {
+  if (!(await hasRoomToShare(host, template, 1).catch(() => false))) return
+  work.step('sharing the memory')
+  const image = await host.images.of(template, saved, work).catch(() => undefined)
+  image?.[Symbol.dispose]()
+  work.signal.throwIfAborted()
 }
