@@ -21,25 +21,31 @@ export interface Focused {
   readonly evidence: readonly Evidence[]
 }
 
+/** What takes text in parts of its own: a click on its middle chooses the one that lies there. */
+const tables: ReadonlySet<string> = new Set(['table', 'tree table', 'tree', 'list', 'list box'])
+
+/** True of an element that gets the focus by a click on its middle, and nothing else by it. */
+export const takesClick = ({ editable, role }: Pick<AxElement, 'editable' | 'role'>): boolean =>
+  editable && !tables.has(role)
+
 /**
- * Gives an element its window's inner focus: through the toolkit, else by a click on its middle where it takes text (a
- * click would operate anything else). Throws `element_not_focusable`.
+ * Gives the element that a call names its window's inner focus: through the toolkit, else by a click on its middle where it
+ * takes text (a click would operate anything else). Throws `element_not_focusable`.
  */
 export const focusForKeys = async (
   call: Call,
   scene: { readonly window: Window; readonly target: SeenElement },
 ): Promise<Focused> => {
   const { window, target } = scene
-  const point = centreOf(target)
-  const at = contains(window, point) ? point : null
+  const at = middleIn(scene)
   if (isFocused(target.element)) return { target, at, evidence: [] }
   if (await unlessGone(window, target.index, target.snapshot.focus(target.index))) {
     await untilFocused(call, scene)
     return focused(scene, at, [], 'the toolkit')
   }
-  const reached = target.element.editable ? (await intoView(call, scene)).target : target
+  const reached = takesClick(target.element) ? (await intoView(call, scene)).target : target
   const place = centreOf(reached)
-  if (!target.element.editable || !contains(window, place)) {
+  if (!takesClick(target.element) || !contains(window, place)) {
     throw new Failure(
       'element_not_focusable',
       `${nameOf(target)} does not take the focus; tried: the toolkit's focus request. Leave element_index out to send the keys to the window, or click the element first.`,
@@ -53,6 +59,18 @@ export const focusForKeys = async (
     ),
   ])
   return focused(scene, place, evidence, 'a click on its middle')
+}
+
+/** The middle of an element in window pixels, where that lies in the window. */
+export const middleIn = ({
+  window,
+  target,
+}: {
+  readonly window: Window
+  readonly target: SeenElement
+}): Point | null => {
+  const point = centreOf(target)
+  return contains(window, point) ? point : null
 }
 
 /**

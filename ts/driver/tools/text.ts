@@ -4,9 +4,9 @@ import { accessibleActionTimeoutMs, longestText, typingDelayMs } from '@backlot/
 import type { Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { acted, afterGesture, watch } from '../action/evidence.ts'
-import { focusedElement, focusForKeys } from '../action/focus.ts'
+import { focusedElement, focusForKeys, middleIn } from '../action/focus.ts'
 import { noteInnerFocus } from '../action/inner-focus.ts'
-import { elementOf, nameOf, refuseDisabled, unlessUnknown, windowOrFrontmost } from '../action/target.ts'
+import { elementOf, nameOf, type Point, refuseDisabled, unlessUnknown, windowOrFrontmost } from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
@@ -44,12 +44,12 @@ export const typeText = tool({
     const found = await elementOf(call, args)
     if (found !== undefined) {
       refuseDisabled(found.target)
-      return (await insert(call, found, args.text)) ?? typeKeys(call, found, args.text, delay_ms)
+      return (await insert(call, found, args.text)) ?? typeInto(call, found, args.text, delay_ms)
     }
     const window = await windowOrFrontmost(call, args.pid, args.window_id)
     const target = await focusedElement(call, window)
     const inserted = target?.element.editable ? await insert(call, { window, target }, args.text) : undefined
-    return inserted ?? typeKeys(call, { window, target }, args.text, delay_ms)
+    return inserted ?? typeOn(call, { window, target }, args.text, delay_ms)
   },
 })
 
@@ -82,26 +82,54 @@ const insert = async (
   }
 }
 
-const typeKeys = async (
+/** Types into the element that the call names, which is given the focus first. */
+const typeInto = async (
   call: Call,
-  scene: { readonly window: Window; readonly target: SeenElement | undefined },
+  scene: { readonly window: Window; readonly target: SeenElement },
   text: string,
   delay_ms: number,
 ): Promise<Outcome> => {
-  const { window, target } = scene
+  const { target, at, evidence } = await focusForKeys(call, scene)
+  await noteInnerFocus(call, scene.window, target)
+  return typeKeys(call, { window: scene.window, target, at, given: evidence }, text, delay_ms)
+}
+
+/**
+ * Types on where the focus is. What has it, as far as is known, is given nothing first: the application may be moving it just
+ * now, and a click would move more than that.
+ */
+const typeOn = (
+  call: Call,
+  { window, target }: { readonly window: Window; readonly target: SeenElement | undefined },
+  text: string,
+  delay_ms: number,
+): Promise<Outcome> => {
+  const at = target === undefined ? null : middleIn({ window, target })
+  return typeKeys(call, { window, target, at, given: [] }, text, delay_ms)
+}
+
+/** Where keys go, and what was done for that. */
+interface Typing {
+  readonly window: Window
+  readonly target: SeenElement | undefined
+  readonly at: Point | null
+  readonly given: readonly Evidence[]
+}
+
+const typeKeys = async (
+  call: Call,
+  { window, target, at, given }: Typing,
+  text: string,
+  delay_ms: number,
+): Promise<Outcome> => {
   const { window_id } = window
-  const focus = target && (await focusForKeys(call, { window, target }))
-  const isStirred = (focus?.evidence.length ?? 0) > 0
-  if (focus !== undefined) await noteInnerFocus(call, window, focus.target)
   // A tab goes on to the next element, and a line end may do anything.
   const keepsFocus = !/\p{Cc}/u.test(text)
-  const evidence = await watch(call, { window, target: focus?.target, text, isStirred, keepsFocus }, async () => [
-    ...afterGesture(
-      await call.gesture((agent) => agent.typeText({ window_id, text, delay_ms, at: focus?.at ?? null })),
-    ),
+  const evidence = await watch(call, { window, target, text, isStirred: given.length > 0, keepsFocus }, async () => [
+    ...afterGesture(await call.gesture((agent) => agent.typeText({ window_id, text, delay_ms, at }))),
   ])
   const where = target === undefined ? `window ${window_id}` : nameOf(target)
-  return acted(`✅ Typed ${characters(text)} into ${where}.`, [...(focus?.evidence ?? []), ...evidence], {
+  return acted(`✅ Typed ${characters(text)} into ${where}.`, [...given, ...evidence], {
     pid: window.pid,
     window_id,
     ...(target && { element_index: target.index }),
