@@ -82,7 +82,12 @@ test('disks of each format, plain and packed, become images with the same conten
   }
   writeFileSync(scratch.at('b.img.gz'), gzipSync(bytes))
   writeFileSync(scratch.at('b.img.zst'), zstdCompressSync(bytes))
-  sources.push(scratch.at('b.img.gz'), scratch.at('b.img.zst'))
+  const [xz, bzip2] = ['xz', 'bzip2'].map((program) => Bun.spawnSync([program, '-c', raw]).stdout)
+  writeFileSync(scratch.at('b.img.xz'), xz ?? '')
+  writeFileSync(scratch.at('b.img.bz2'), bzip2 ?? '')
+  // Damaged in what it says of itself at its end.
+  writeFileSync(scratch.at('damaged.img.xz'), xz?.subarray(0, -20) ?? '')
+  sources.push(...['gz', 'zst', 'xz', 'bz2'].map((ending) => scratch.at(`b.img.${ending}`)))
   sources.push(await zip('c.zip', { 'read me.txt': scratch.at('b.img.gz'), 'disks/disk.vhdx': scratch.at('a.vhdx') }))
   const made = await Promise.all(sources.map((source, index) => bring(source, `made-${index}:v1`)))
   for (const { image, state, why } of made)
@@ -153,6 +158,7 @@ test('what holds no disk, several, a name that leads out, or other bytes than it
     [two, 'it holds several disks: "a.qcow2", "b.qcow2"'],
     [out, 'invalid relative path'],
     [scratch.at('damaged.zip'), 'it cannot be unpacked'],
+    [scratch.at('damaged.img.xz'), 'Unexpected end of input'],
     [scratch.at('short.img'), 'no whole number of sectors'],
   ]
   for (const [source, text] of cases) {

@@ -267,7 +267,13 @@ test("older forms of disks and tart's are read: pieces packed with LZ4, raw part
   const tartNvram = registry.put(Buffer.from('variables'), 'application/vnd.cirruslabs.tart.nvram.v1')
   const sides = { os: 'linux', architecture: 'arm64' }
   registry.publish('tart', [tartConfig('linux'), ...tart((part) => part), tartNvram], sides)
-  for (const name of ['pieces', 'frames', 'numbered', 'tart']) {
+  // Its first form: one stream, cut anywhere.
+  const stream = appleLz4(bytes)
+  const cuts = [0, 70_001, 900_000, stream.length]
+  const cut = [0, 1, 2].map((index) => stream.subarray(cuts[index], cuts[index + 1]))
+  const streamed = cut.map((part) => registry.put(part, 'application/vnd.cirruslabs.tart.disk.v1'))
+  registry.publish('streamed', [tartConfig('linux'), ...streamed, tartNvram], sides)
+  for (const name of ['pieces', 'frames', 'numbered', 'tart', 'streamed']) {
     expect([name, (await pull(name))[0], shows(name, bytes)]).toEqual([name, 200, true])
     expect(await get(host, name)).toMatchObject({ os: 'linux', cpuCount: 3, memorySize: 96 * MiB })
     expect((await call(host, 'DELETE', `/svc/vms/${name}`))[0]).toBe(200)

@@ -38,8 +38,8 @@ export const command: Command = {
     Build an image out of Debian's packages. No root is needed; linux-desktop needs mmdebstrap, and of a user ids in
     /etc/subuid. One that stands already and is of the same recipe is left as it is.
 backlot image import SOURCE [AS] [--os linux|windows] [--output DIR] [--json]
-    Make an image of a disk: of a path or an address. Any format that qemu-img reads is converted; zip, gzip and zstd are
-    unpacked; a disc (ISO) becomes an empty disk and a disc to install from. AS is NAME:TAG.
+    Make an image of a disk: of a path or an address. Any format that qemu-img reads is converted; zip, gzip, zstd, xz and
+    bzip2 are unpacked; a disc (ISO) becomes an empty disk and a disc to install from. AS is NAME:TAG.
 backlot image ls [--output DIR] [--json]
     List the images of this machine.
 backlot image pull IMAGE [--output DIR] [--json]

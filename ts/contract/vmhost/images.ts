@@ -189,7 +189,7 @@ export const imageOperations = {
     ours: true,
     summary: 'Make an image of a disk, a disc, or a packed one.',
     description:
-      'A disk of any format that `qemu-img` reads is converted, a zip archive with one and what is packed with gzip or zstd ' +
+      'A disk of any format that `qemu-img` reads is converted, a zip archive with one and what is packed with gzip, zstd, xz or bzip2 ' +
       'are unpacked; a disc (ISO 9660) becomes an empty disk and a disc to install from. It is answered at once, and begun ' +
       'anew when the service is started again; the operation tells the progress and why it failed. An image of that name is ' +
       'replaced when the new one is whole; VMs that were made of it stay.',

@@ -1,6 +1,7 @@
 /** Pulls an image of a registry into the store. */
 import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
 import { sizeOf } from '@backlot/contract/fields/size'
 import { images } from '@backlot/contract/limits'
 import { imageFile, type LocalImage } from '@backlot/contract/vmhost/image'
@@ -168,9 +169,9 @@ const joinParts = async (
   await eachOf(parts, images.layersAtOnce, signal, async ({ layer, offset, bytes, digest }) => {
     const path = await fetch(layer)
     const what = `the disk's part at ${offset}`
-    const unpacked = await unpackInto(path, disk, offset, bytes, signal).catch((error) => {
+    const unpacked = await unpackInto([path], disk, offset, bytes, signal).catch((error) => {
       signal.throwIfAborted()
-      if (isOfSystem(error)) throw error
+      if (error instanceof Failure || isOfSystem(error)) throw error
       throw corrupt(registry, `${what} (${(error as Error).message})`)
     })
     if (unpacked.bytes !== bytes || (digest !== undefined && digest !== unpacked.digest)) {
@@ -223,24 +224,29 @@ const unpackDisk = async (
   fetch: Fetch,
   { step, signal }: ImageWork,
 ): Promise<number> => {
-  const unpacking = async <T>(layer: Descriptor, unpack: (path: string) => Promise<T>): Promise<T> => {
-    const blob = await fetch(layer)
+  const unpacking = async <T>(
+    layers: readonly Descriptor[],
+    unpack: (...paths: string[]) => Promise<T>,
+  ): Promise<T> => {
+    const blobs: string[] = []
+    for (const layer of layers) blobs.push(await fetch(layer))
     step('unpacking')
-    return await unpack(blob).catch((error) => {
+    return await unpack(...blobs).catch((error) => {
       signal.throwIfAborted()
-      throw isOfSystem(error) ? error : unsupported(name, `its layer cannot be unpacked: ${(error as Error).message}`)
+      if (error instanceof Failure || isOfSystem(error)) throw error
+      throw unsupported(name, `its layer cannot be unpacked: ${(error as Error).message}`)
     })
   }
   if ('archives' in source) {
     for (const layer of source.archives.toReversed()) {
-      const found = await unpacking(layer, (path) => unpackContainerDisk(path, file, largestDisk, signal))
+      const found = await unpacking([layer], (path) => unpackContainerDisk(path, file, largestDisk, signal))
       if (found !== undefined) return found.bytes
     }
     throw unsupported(name, 'none of its layers has a file below "disk/"')
   }
   let end = 0
-  for (const layer of 'pieces' in source ? source.pieces : [source]) {
-    end += (await unpacking(layer, (path) => unpackInto(path, file, end, largestDisk - end, signal))).bytes
+  for (const layers of 'pieces' in source ? source.pieces : [[source]]) {
+    end += (await unpacking(layers, (...paths) => unpackInto(paths, file, end, largestDisk - end, signal))).bytes
   }
   return end
 }

@@ -39,7 +39,7 @@ export const inspect = async (path: string, isForeign: boolean, signal: AbortSig
   const packer = await packerOf(path)
   if (packer !== undefined) {
     throw refuse(
-      `it is packed with ${packer}. Unpack it first; \`backlot image import\` does so for zip, gzip and zstd.`,
+      `it is packed with ${packer}. Unpack it first; \`backlot image import\` does so for zip, gzip, zstd, xz and bzip2.`,
     )
   }
   const info = await imageInfo(path, signal)

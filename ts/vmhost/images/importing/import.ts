@@ -50,7 +50,7 @@ const isAddress = (source: string): boolean => /^https?:\/\//i.test(source)
 /** What an image is called that nobody gave a name: as its file, without what tells its format. */
 const nameIn = (source: string): string =>
   basename(isAddress(source) ? new URL(source).pathname : source)
-    .replace(/(\.(zip|gz|zst|qcow2?|img|raw|vmdk|vdi|vhdx?|iso))+$/i, '')
+    .replace(/(\.(zip|gz|zst|xz|bz2|qcow2?|img|raw|vmdk|vdi|vhdx?|iso))+$/i, '')
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '')
 
@@ -139,7 +139,7 @@ const unpacked = async (source: string, to: string, work: ImageWork): Promise<st
     await unpack(source, file, work)
   } catch (error) {
     work.signal.throwIfAborted()
-    if ((error as NodeJS.ErrnoException).syscall !== undefined) throw error
+    if (error instanceof Failure || (error as NodeJS.ErrnoException).syscall !== undefined) throw error
     const why = `it cannot be unpacked: ${(error as Error).message}. Unpack it first, and name the disk.`
     throw new Failure('disk_unsupported', `"${source}" cannot be a disk: ${why}`, { path: source })
   }
@@ -149,7 +149,7 @@ const unpacked = async (source: string, to: string, work: ImageWork): Promise<st
 type Unpack = (from: string, to: FileHandle, work: ImageWork) => Promise<void>
 
 const unpackStream: Unpack = async (from, to, { signal }) => {
-  const { bytes } = await unpackInto(from, to, 0, largestDisk, signal)
+  const { bytes } = await unpackInto([from], to, 0, largestDisk, signal)
   await to.truncate(bytes)
 }
 
@@ -158,6 +158,8 @@ const unpackers: Readonly<Record<string, Unpack>> = {
   zip: async (from, to, { signal, progress }) => void (await unpackZip(from, to, largestDisk, signal, progress)),
   gzip: unpackStream,
   zstd: unpackStream,
+  xz: unpackStream,
+  bzip2: unpackStream,
 }
 
 /** Whether it is a disc image (ISO 9660, 6.7.1): its first descriptor stands in the sector with the number 16. */

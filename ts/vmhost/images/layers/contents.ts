@@ -38,13 +38,13 @@ export interface DiskPart {
 /** What an image is made of. */
 export interface ImageContents {
   /**
-   * The disk: its parts; one file of any format that `qemu-img` reads; such a file in pieces, which follow one another once
-   * unpacked; or the layers of a containerDisk, of which the last that has it holds it as a file.
+   * The disk: its parts; one file of any format that `qemu-img` reads; such a file in pieces, each of layers that follow one
+   * another as they are, which follow one another once unpacked; or the layers of a containerDisk, of which the last that has it holds it as a file.
    */
   readonly disk:
     | readonly DiskPart[]
     | Descriptor
-    | { readonly pieces: readonly Descriptor[] }
+    | { readonly pieces: readonly (readonly Descriptor[])[] }
     | { readonly archives: readonly Descriptor[] }
   readonly kernel: Descriptor | undefined
   readonly initrd: Descriptor | undefined
@@ -117,7 +117,9 @@ const diskOf = (image: string, layers: readonly Descriptor[]): ImageContents['di
     if (parts.length > 0) return partsOf(image, parts.map(read))
   }
   const pieces = layers.filter(({ mediaType }) => mediaType === mediaTypes.lz4Part)
-  if (pieces.length > 0) return { pieces }
+  if (pieces.length > 0) return { pieces: pieces.map((piece) => [piece]) }
+  const stream = layers.filter(({ mediaType }) => mediaType === mediaTypes.tartStream)
+  if (stream.length > 0) return { pieces: [stream] }
   const others = layers.filter(({ mediaType }) => !besides.includes(mediaType))
   if (others.length > 0 && others.every(({ mediaType }) => archive.test(mediaType))) return { archives: others }
   return others.length === 1 ? others[0] : undefined

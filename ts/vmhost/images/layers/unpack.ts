@@ -1,27 +1,61 @@
 /** Layers unpacked into a disk; runs of zeros become holes. */
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { Failure } from '@backlot/contract/failure'
 import { unpackLz4 } from './lz4.ts'
 import { tarEntries } from './tar.ts'
 
 /** Bytes that are read and unpacked at a time: fewer cost processor time, more cost memory. */
 const chunkSize = 2 ** 18
 
+type Bytes = AsyncIterable<Buffer>
+
 /** First bytes of what can be unpacked. */
-const unpackers: Readonly<Record<string, (file: Readable) => AsyncIterable<Buffer>>> = {
-  '1f8b': (file) => through(file, createGunzip({ chunkSize })),
-  '28b52ffd': (file) => through(file, createZstdDecompress({ chunkSize })),
+const unpackers: Readonly<Record<string, (packed: Bytes) => Bytes>> = {
+  '1f8b': (packed) => through(packed, createGunzip({ chunkSize })),
+  '28b52ffd': (packed) => through(packed, createZstdDecompress({ chunkSize })),
   '04224d18': unpackLz4,
   // `bv4`: a frame of Apple's.
   '627634': unpackLz4,
+  fd377a585a00: (packed) => throughProgram(packed, 'xz', 'xz-utils'),
+  '425a68': (packed) => throughProgram(packed, 'bzip2', 'bzip2'),
 }
 
 /** Whoever reads the end of it hears of an error on the way. */
-const through = (file: Readable, unpacker: NodeJS.ReadWriteStream): AsyncIterable<Buffer> =>
-  pipeline(file, unpacker, () => undefined) as unknown as Readable
+const through = (packed: Bytes, unpacker: NodeJS.ReadWriteStream): Bytes =>
+  pipeline(packed, unpacker, () => undefined) as unknown as Readable
+
+/** What a program makes of it that the runtime has no part for; throws `missing_program`, and an `Error` where it complains. */
+async function* throughProgram(packed: Bytes, name: string, debianPackage: string): Bytes {
+  const path = Bun.which(name)
+  if (path === null) {
+    const next = `on Debian and Ubuntu: apt install ${debianPackage}.`
+    throw new Failure('missing_program', `"${name}" is not installed; ${next}`, { program: name })
+  }
+  const child = spawn(path, ['-dc'], { stdio: ['pipe', 'pipe', 'pipe'], env: { LC_ALL: 'C' } })
+  const ended = new Promise<number | null>((settle) => child.once('close', settle))
+  let complaint = ''
+  child.stderr.on('data', (bytes: Buffer) => {
+    complaint = (complaint + bytes.toString()).slice(0, 500)
+  })
+  let readError: unknown
+  // A program that complains reads no further, and says itself why.
+  pipeline(packed, child.stdin, (error) => {
+    if (error?.code !== 'EPIPE') readError = error ?? undefined
+  })
+  try {
+    for await (const part of child.stdout as AsyncIterable<Buffer>) yield part
+    const status = await ended
+    if (readError !== undefined) throw readError
+    if (status !== 0) throw new Error(complaint.trim() || `"${name}" ended with status ${status}`)
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
 
 /** Bytes of a block that is written or left out. */
 const block = 64 * 1024
@@ -34,11 +68,12 @@ export interface Unpacked {
 }
 
 /**
- * Writes what the file at `from` holds, unpacked where it is gzip, zstd or LZ4, into `to` from byte `offset` on, at most `most`
- * bytes. Where it holds more, or is damaged, it throws an `Error`. Zeros are left out: what is there must be a hole.
+ * Writes what the files `from`, one after the other, hold, unpacked where it is gzip, zstd, LZ4, xz or bzip2, into `to` from byte
+ * `offset` on, at most `most` bytes. Where it holds more, or is damaged, it throws an `Error`. Zeros are left out: what is there
+ * must be a hole.
  */
 export const unpackInto = async (
-  from: string,
+  from: readonly string[],
   to: FileHandle,
   offset: number,
   most: number,
@@ -57,7 +92,7 @@ export const unpackContainerDisk = async (
   most: number,
   signal: AbortSignal,
 ): Promise<Unpacked | undefined> => {
-  for await (const entry of tarEntries(await contentOf(from, signal))) {
+  for await (const entry of tarEntries(await contentOf([from], signal))) {
     if (entry.isFile && /^(\.?\/)?disk\/[^/]+$/.test(entry.name)) return writeAll(entry.content, to, 0, most)
   }
   return undefined
@@ -80,16 +115,20 @@ const writeAll = async (
   return { bytes, digest: `sha256:${hash.digest('hex')}` }
 }
 
-const contentOf = async (path: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> => {
-  const start = await firstBytes(path)
+const contentOf = async (paths: readonly string[], signal: AbortSignal): Promise<Bytes> => {
+  const start = await firstBytes(paths[0] ?? '')
   const unpack = Object.entries(unpackers).find(([magic]) => start.startsWith(magic))?.[1]
-  const file = createReadStream(path, { highWaterMark: chunkSize, signal })
-  return unpack?.(file) ?? file
+  const packed = oneAfterTheOther(paths, signal)
+  return unpack?.(packed) ?? packed
+}
+
+async function* oneAfterTheOther(paths: readonly string[], signal: AbortSignal): Bytes {
+  for (const path of paths) yield* createReadStream(path, { highWaterMark: chunkSize, signal }) as AsyncIterable<Buffer>
 }
 
 const firstBytes = async (path: string): Promise<string> => {
   await using file = await open(path, 'r')
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(6), 0, 6, 0)
   return buffer.subarray(0, bytesRead).toString('hex')
 }
 

@@ -37,6 +37,8 @@ export const mediaTypes = {
   ociConfig: 'application/vnd.oci.image.config.v1+json',
   tartConfig: 'application/vnd.cirruslabs.tart.config.v1',
   tartDisk: 'application/vnd.cirruslabs.tart.disk.v2',
+  /** A piece of the packed disk, in the first form of tart's images. */
+  tartStream: 'application/vnd.cirruslabs.tart.disk.v1',
   kernel: 'application/vnd.backlot.kernel.v1',
   initrd: 'application/vnd.backlot.initrd.v1',
 } as const
