@@ -1,6 +1,6 @@
 /** `backlot image` and `backlot lume` with images of a real registry, without and with a service. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { runBacklot } from '../support/backlot.ts'
 import { linuxMinimal } from '../support/image.ts'
@@ -85,6 +85,18 @@ test('over https a registry has to be certified, by an authority of its own too,
   const [pushed, pulled] = [await withTrust('push', 'linux-minimal', name), await withTrust('pull', name)]
   expect([pushed.stderr, pulled.stderr]).toEqual(['', ''])
   expect(JSON.parse(pulled.stdout).digest).toBe(JSON.parse(pushed.stdout).digest)
+  // What docker keeps for the registry is as good, and says who this machine is where that is asked.
+  const config = { XDG_CONFIG_HOME: scratch.at('config'), DOCKER_CONFIG: scratch.at('docker'), BACKLOT_HOME: home }
+  const kept = (address: string, file: string) => scratch.at(`config/docker/certs.d/${address}/${file}`)
+  await Bun.write(kept(guarded.address, 'ca.crt'), Bun.file(certified.certificate))
+  expect((await runBacklot(['image', 'pull', name], config)).stderr).toBe('')
+  await using strict = await startRegistry(undefined, { ...certified, isAskedFor: true })
+  const files = { 'ca.crt': certified.certificate, 'client.cert': certified.certificate, 'client.key': certified.key }
+  for (const [file, path] of Object.entries(files)) await Bun.write(kept(strict.address, file), Bun.file(path))
+  const asked = async () => (await runBacklot(['image', 'pull', `${strict.address}/tests/minimal:v1`], config)).stderr
+  expect(await asked()).toContain('There is no image')
+  rmSync(kept(strict.address, 'client.key'))
+  expect(await asked()).toContain('What docker keeps')
 })
 
 test('the words of lume pull, push, list and prune, and `backlot vm pull` waits', async () => {

@@ -1,5 +1,5 @@
 /** A real registry for a test: Debian's `docker-registry` on a free port, with files of its own. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,6 +24,8 @@ const freePort = (): Promise<number> =>
 export interface Certificate {
   readonly certificate: string
   readonly key: string
+  /** Whether callers have to show it, too. */
+  readonly isAskedFor?: boolean
 }
 
 /** Has `openssl` make one in the folder. */
@@ -51,13 +53,16 @@ export const startRegistry = async (users?: string, certified?: Certificate): Pr
     'version: 0.1',
     'log: { level: warn }',
     `storage: { filesystem: { rootdirectory: ${join(folder, 'data')} }, delete: { enabled: true } }`,
-    `http: { addr: "${address}"${certified === undefined ? '' : `, tls: { certificate: ${certified.certificate}, key: ${certified.key} }`} }`,
+    `http: { addr: "${address}"${certified === undefined ? '' : `, tls: { certificate: ${certified.certificate}, key: ${certified.key}${certified.isAskedFor ? `, clientcas: [${certified.certificate}]` : ''} }`} }`,
     ...(users === undefined ? [] : [`auth: { htpasswd: { realm: tests, path: ${passwords} } }`]),
   ]
   writeFileSync(join(folder, 'config.yml'), config.join('\n'))
   const child = Bun.spawn([program, 'serve', join(folder, 'config.yml')], { stdout: 'ignore', stderr: 'ignore' })
+  const own = certified && { cert: readFileSync(certified.certificate), key: readFileSync(certified.key) }
   await until('an answer of the registry', () =>
-    fetch(`http${certified === undefined ? '' : 's'}://${address}/v2/`, { tls: { rejectUnauthorized: false } }).then(
+    fetch(`http${certified === undefined ? '' : 's'}://${address}/v2/`, {
+      tls: { rejectUnauthorized: false, ...own },
+    }).then(
       () => true,
       () => false,
     ),

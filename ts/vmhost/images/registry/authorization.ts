@@ -1,4 +1,5 @@
 /** What a registry asks of its callers, and gets: basic credentials or a token (distribution's token specification). */
+import { certificatesFor } from './certificates.ts'
 import type { Credentials } from './credentials.ts'
 
 /** What `WWW-Authenticate` asks for. */
@@ -58,6 +59,7 @@ export const answerTo = async (
     headers: password === undefined ? {} : { Authorization: basic(password.user, password.password) },
     ...(form !== undefined && { method: 'POST', body: form }),
     redirect: 'error',
+    ...(realm.protocol === 'https:' && { tls: await certificatesFor(realm.host) }),
     signal,
   })
   if (!answer.ok) throw new Error(`its token server answers with status ${answer.status}`)

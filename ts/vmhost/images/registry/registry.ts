@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { Failure } from '@backlot/contract/failure'
 import { images } from '@backlot/contract/limits'
 import { answerTo, type Challenge, challengeOf, isLoopback } from './authorization.ts'
+import { certificatesFor } from './certificates.ts'
 import { credentialsFor } from './credentials.ts'
 import { type Descriptor, type Index, type Manifest, manifestTypes, mediaTypes, ownEntry } from './manifest.ts'
 
@@ -171,6 +172,7 @@ export class Repository {
         ...(body !== undefined && { body: body() }),
         redirect: 'manual',
         decompress: false,
+        ...(address.protocol === 'https:' && { tls: await certificatesFor(address.host) }),
         keepalive: false,
         signal,
       })
@@ -230,7 +232,7 @@ const isOfCertificate = (error: unknown): boolean =>
   /CERT|UNABLE_TO_VERIFY/.test(String((error as NodeJS.ErrnoException).code))
 
 const untrusted = (registry: string, why: string): Failure => {
-  const next = 'Where an authority of your own signs for it, name its file in NODE_EXTRA_CA_CERTS and start this again.'
+  const next = `Where an authority of your own signs for it, put its certificate into /etc/docker/certs.d/${registry}/ca.crt, or name it in NODE_EXTRA_CA_CERTS and start this again.`
   return new Failure('registry_unreachable', `The certificate of "${registry}" is not trusted: ${why}. ${next}`, {
     registry,
   })
