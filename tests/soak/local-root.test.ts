@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Image, runtimes, Sandbox, WarmPool } from '@backlot/sdk'
+import { backlotCommand } from '../support/backlot.ts'
+import { runProgram } from '../support/guest.ts'
 import {
   type CallerWithIds,
   firstSubordinateId,
@@ -126,6 +128,27 @@ describe.skipIf(process.getuid?.() !== 0).each(['root', 'user-with-ids'] as cons
       expect(rootsIn(home)).toEqual([built?.output.version])
       const { levels } = (await home.ask('levels')) as { levels: unknown[] }
       expect(levels[0]).toMatchObject({ level: 'own-root', works: true, remedy: null })
+    },
+    buildPatience,
+  )
+
+  test(
+    'the disk of a VM is made of it, whole, and its files belong to whom they belong in the root',
+    async () => {
+      const command = [...home.as, ...backlotCommand('image', 'build', 'linux-desktop')]
+      const child = Bun.spawn(command, { env: home.environment, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+      const [text, errors, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+      expect([status, errors]).toEqual([0, ''])
+      const disk = join(JSON.parse(text).folder, 'disk.raw')
+      await runProgram('/sbin/e2fsck', '-fn', disk)
+      const ownerOf = async (path: string) =>
+        /User:\s+(\d+)\s+Group:\s+(\d+)/.exec(await runProgram('/sbin/debugfs', '-R', `stat ${path}`, disk))?.slice(1)
+      const owners = await Promise.all(['/usr/bin/openbox', '/etc/shadow', '/etc/inittab'].map(ownerOf))
+      expect(owners).toEqual([
+        ['0', '0'],
+        ['0', '42'],
+        ['0', '0'],
+      ])
     },
     buildPatience,
   )
