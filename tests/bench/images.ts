@@ -81,6 +81,7 @@ const moved = await sideBySide(rounds, {
       `dir:${scratch.at('pulled')}`,
     ])
   },
+  idle: () => timed('a command that moves nothing', backlotCommand('image', 'inspect', 'random:v1')),
   taken: () => timed('import', backlotCommand('image', 'import', raw, 'imported:v1')),
   converted: () => {
     // As an import does it: the former one is there until the new one is whole.
@@ -96,7 +97,14 @@ const memory = (what: string, floor: string): Row => ({
   unit: 'MB',
   measured: exactly(Math.round(most[what] ?? 0)),
   floor: { name: floor, spread: exactly(Math.round(most[floor] ?? 0)) },
+  aim: { of: 'ratio', atMost: 1 },
 })
+/** What the runtime has before anything is moved: skopeo's whole need is less. */
+const idle: Row = {
+  what: 'memory of a command that moves nothing (the runtime itself)',
+  unit: 'MB',
+  measured: exactly(Math.round(most['a command that moves nothing'] ?? 0)),
+}
 const rows: Row[] = [
   {
     what: 'push of 1 GiB that nothing packs',
@@ -114,6 +122,7 @@ const rows: Row[] = [
   },
   memory('push', 'skopeo push'),
   memory('pull', 'skopeo pull'),
+  idle,
   {
     what: 'import of a raw disk of 1 GiB',
     unit: 'ms',
