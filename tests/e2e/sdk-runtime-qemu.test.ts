@@ -79,7 +79,17 @@ test(
     )
     expect((await sandbox.shell.run('printf %s "$LINES"; ls /var/touched 2>/dev/null || true')).stdout).toBe(hostile)
     const vm = join(home, 'data/vms/one')
-    const { api_key: key } = JSON.parse(readFileSync(join(folder, 'state/sandboxes/keys/one.json'), 'utf8'))
+    const keyOf = (name: string): string =>
+      JSON.parse(readFileSync(join(folder, `state/sandboxes/keys/${name}.json`), 'utf8')).api_key
+    const key = keyOf('one')
+    /** The key in the user data of a VM. */
+    const keyIn = (name: string) =>
+      /echo (\S+) >\/etc\/backlot\/computer\.key/.exec(
+        readFileSync(join(home, 'data/vms', name, 'seed/user-data'), 'utf8'),
+      )?.[1]
+    /** Files of a guest in which a word stands. */
+    const filesWith = async (from: Sandbox, word: string) =>
+      (await from.shell.run('grep -rlsF -f - /run /etc /var /root; true', { input: word })).stdout
     expect([String(key).length, withWord(key)]).toEqual([43, []])
     {
       // What starts as the first did is a fork of its template: nothing boots, and no layer is carried out again.
@@ -99,6 +109,11 @@ test(
       )
       expect(others).toEqual([])
       expect(existsSync(join(home, 'data/vms', template, 'memory.state'))).toBe(true)
+      // What each is told at its next start has its own key in it, and none has that of its template in its files.
+      expect([keyIn('one'), keyIn('two')]).toEqual([String(key), keyOf('two')])
+      const templates = keyIn(template)
+      expect([String(templates).length, templates === key, templates === keyIn('two')]).toEqual([43, false, false])
+      for (const each of [sandbox, two]) expect(await filesWith(each, String(templates))).toBe('')
       expect((await Sandbox.list({ local: true })).map(({ name }) => name).sort()).toEqual(['one', 'two'])
     }
     await sandbox.shell.run('sleep 4242 >/dev/null 2>&1 &')
@@ -111,8 +126,9 @@ test(
       expect((await fork.shell.run('tr "\\0" " " </proc/$(pidof sleep)/cmdline')).stdout).toBe('sleep 4242 ')
       await fork.shell.run('echo fork >/var/layer')
       expect((await sandbox.shell.run('cat /var/layer')).stdout).toBe('Grüße, "Welt"\n')
-      const of = JSON.parse(readFileSync(join(folder, `state/sandboxes/keys/${fork.name}.json`), 'utf8'))
-      expect([String(of.api_key).length, of.api_key === key, withWord(of.api_key)]).toEqual([43, false, []])
+      const own = keyOf(fork.name)
+      expect([own.length, own === key, withWord(own), keyIn(fork.name)]).toEqual([43, false, [], own])
+      expect(await filesWith(fork, String(key))).toBe('')
     }
     // It went on in another process.
     const pid = Number(readFileSync(join(vm, 'hypervisor.pid'), 'utf8'))

@@ -141,6 +141,9 @@ test('forks that cannot be are refused, and leave none behind', async () => {
   expect(await fork({ names: ['new', 'left'] })).toBe('vm_exists')
   expect(await fork({ names: ['new', 'new'] })).toBe('invalid_argument')
   expect(await fork({ count: 3, names: ['new'] })).toBe('invalid_argument')
+  expect(await fork({ names: ['new', 'other'], replaced: 'the key of silent', replacements: ['one'] })).toBe(
+    'invalid_argument',
+  )
   expect(await fork({}, 'left')).toBe('vm_not_running')
   expect(await names(host)).toEqual(before)
 })

@@ -30,6 +30,20 @@ export const forkOperations = {
           description: 'What they are called, one name each; where absent, as the VM is with a number.',
         }),
       ),
+      replaced: Type.Optional(
+        Type.String({
+          minLength: 8,
+          maxLength: 1_000,
+          description: 'A text in the user data of the VM, such as a key, that no fork is to have in its own.',
+        }),
+      ),
+      replacements: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), {
+          minItems: 1,
+          maxItems: mostForks,
+          description: 'What the user data of each fork has in its place, one text each.',
+        }),
+      ),
       storage: Type.Optional(storage),
     }),
     success: {
@@ -59,6 +73,8 @@ export const forkOperations = {
       positional: ['name'],
       absent: {
         names: 'the name of the VM with a number',
+        replaced: 'forks have the user data of the VM',
+        replacements: 'forks have the user data of the VM',
         storage: 'looked for in the default location, then in the others',
       },
     },

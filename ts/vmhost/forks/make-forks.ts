@@ -48,12 +48,19 @@ const freeMemory = async (): Promise<number> => {
   return Number(kibibytes) * 1024 * mostOfFree
 }
 
+/** The forks that somebody wants. */
+export interface Wanted {
+  readonly names: readonly string[]
+  /** The user data of a fork, given that of its parent; the same where absent. */
+  readonly userDataOf?: (userData: string, name: string) => string
+}
+
 /** Makes a suspended VM for each name of one that is suspended, with that memory; where one cannot be made there is none. */
 export const makeForks = async (
   host: Host,
   vm: StoredVm,
   saved: SavedState,
-  names: readonly string[],
+  { names, userDataOf }: Wanted,
   signal: AbortSignal,
 ): Promise<VmPlace[]> => {
   const made: VmPlace[] = []
@@ -75,7 +82,9 @@ export const makeForks = async (
         await together([
           syncFile(disk).then(() => markDisk(disk, saved)),
           ...startFiles.map((file) => bringAlong(vm.path, folder, file)),
-          bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: name }),
+          bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: name }, (text) =>
+            userDataOf === undefined ? text : userDataOf(text, name),
+          ),
           // It is never written to again: another name is a copy.
           link(vmPath(vm.path, 'memory'), vmPath(folder, 'memory')),
           writeNewSettings(folder, settings),

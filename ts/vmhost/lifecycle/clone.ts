@@ -103,10 +103,15 @@ const bringDisk = async (vm: StoredVm, folder: string, work: Work, diskBytes: nu
   await syncFile(disk)
 }
 
-/** Gives a VM the seed of another, under its own name and instance; nothing where that has none. */
-export const bringSeed = async (from: string, folder: string, about: Omit<Seed, 'userData'>): Promise<void> => {
+/** Gives a VM the seed of another, under its own name and instance, its user data changed; nothing where that has none. */
+export const bringSeed = async (
+  from: string,
+  folder: string,
+  about: Omit<Seed, 'userData'>,
+  changed = (userData: string): string => userData,
+): Promise<void> => {
   const userData = await readUserData(from)
-  if (userData !== undefined) await writeSeed(folder, { ...about, userData })
+  if (userData !== undefined) await writeSeed(folder, { ...about, userData: changed(userData) })
 }
 
 /** These are never written to, and were synced when their VM was made: another name is a copy. */

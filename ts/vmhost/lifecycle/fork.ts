@@ -1,6 +1,6 @@
 /** Makes copies of a running VM that go on from where it is. */
 import { Failure } from '@backlot/contract/failure'
-import { hasRoomToShare, makeForks } from '../forks/make-forks.ts'
+import { hasRoomToShare, makeForks, type Wanted } from '../forks/make-forks.ts'
 import { settleIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
@@ -11,16 +11,30 @@ import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
 import { goOn } from './snapshot.ts'
 
-export const forkVm: Handlers['forkVm'] = async ({ name, count, names: named, storage }, host) => {
+export const forkVm: Handlers['forkVm'] = async (
+  { name, count, names: named, storage, replaced, replacements = [] },
+  host,
+) => {
   const parent = await findVm(host, name, storage)
   const names = named ?? (await freeNames(host, parent, count ?? 1))
   if (count !== undefined && count !== names.length) throw wrongNames(`${count} forks want ${count} names`)
   if (new Set(names).size !== names.length) throw wrongNames('two forks have one name')
+  if (replacements.length !== (replaced === undefined ? 0 : names.length)) {
+    const why = '"replacements" are as many texts as forks, in the place of "replaced".'
+    throw new Failure('invalid_argument', why, { argument: 'replacements' })
+  }
+  const userDataOf = (userData: string, fork: string): string =>
+    replaced === undefined ? userData : userData.replaceAll(replaced, () => replacements[names.indexOf(fork)] ?? '')
   for (const each of names) await host.store.refuseTaken(placeOf(parent.storage, each))
   await host.takeCharge()
   refuseElsewhere(host, parent)
   const { id, done } = host.operations.begin('fork', parent, async (work) => {
-    const { forks, image } = await alone(host, parent, () => fork(host, parent, names, work), work.signal)
+    const { forks, image } = await alone(
+      host,
+      parent,
+      () => fork(host, parent, { names, userDataOf }, work),
+      work.signal,
+    )
     // Those that run have it mapped.
     using _ = image
     const identity: ('own' | 'shared')[] = []
@@ -56,7 +70,7 @@ interface Made {
 }
 
 /** Makes the forks; the parent goes on if it ran. */
-const fork = async (host: Host, parent: StoredVm, names: readonly string[], work: Work): Promise<Made> => {
+const fork = async (host: Host, parent: StoredVm, wanted: Wanted, work: Work): Promise<Made> => {
   const machine = host.machines.get(parent.path)
   if (machine === undefined && !isSaved(parent.path)) {
     const next = 'Start it first, or clone it.'
@@ -64,11 +78,11 @@ const fork = async (host: Host, parent: StoredVm, names: readonly string[], work
   }
   const { images } = host
   // Who is suspended is forked again, from the same memory.
-  if (machine === undefined) return make(host, parent, names, work, (vm, saved) => images.of(vm, saved, work))
+  if (machine === undefined) return make(host, parent, wanted, work, (vm, saved) => images.of(vm, saved, work))
   await machine.suspend(work)
   let made: Made | undefined
   try {
-    made = await make(host, parent, names, work, (vm, saved) => host.machines.share(vm, saved, work))
+    made = await make(host, parent, wanted, work, (vm, saved) => host.machines.share(vm, saved, work))
     return made
   } finally {
     await goOn(host, parent, work, made?.image)
@@ -78,19 +92,19 @@ const fork = async (host: Host, parent: StoredVm, names: readonly string[], work
 const make = async (
   host: Host,
   parent: StoredVm,
-  names: readonly string[],
+  wanted: Wanted,
   work: Work,
   share: (vm: StoredVm, saved: SavedState) => Promise<MemoryImage>,
 ): Promise<Made> => {
   const vm = await afresh(host, parent)
-  const isShared = await hasRoomToShare(host, vm, names.length)
+  const isShared = await hasRoomToShare(host, vm, wanted.names.length)
   const saved = await readSaved(vm.path)
   if (saved === undefined) throw new Failure('vm_not_running', `"${vm.name}" has no memory to fork.`, { name: vm.name })
   if (isShared) work.step('sharing the memory')
   const image = isShared ? await share(vm, saved) : undefined
   try {
     work.step('laying the disks')
-    return { forks: await makeForks(host, vm, saved, names, work.signal), image }
+    return { forks: await makeForks(host, vm, saved, wanted, work.signal), image }
   } catch (error) {
     image?.[Symbol.dispose]()
     throw error

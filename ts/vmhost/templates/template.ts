@@ -58,7 +58,7 @@ export const makeFromTemplate = async (
     if (saved === undefined) throw new Failure('vm_busy', 'The template was removed meanwhile; ask again.', {})
     await keepImage(host, vm, saved, work)
     work.step('laying the disk')
-    await makeForks(host, vm, saved, [place.name], work.signal)
+    await makeForks(host, vm, saved, { names: [place.name] }, work.signal)
   }
   await alone(host, template, fork, work.signal)
 }

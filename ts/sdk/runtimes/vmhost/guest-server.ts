@@ -13,6 +13,8 @@ const lookEveryMs = 100
 const answerMs = 5_000
 /** Seconds that the agent of a guest may take to tell the key. */
 const agentSeconds = 3
+/** Seconds for what is removed from a fork that has an agent. */
+const copiesSeconds = 30
 /** Codes of a guest whose agent tells nothing. */
 const silent = ['agent_unavailable', 'guest_timeout']
 
@@ -91,22 +93,58 @@ export const keyFrom = async (
   return stdout.trim() || undefined
 }
 
-/** Gives a fork another key than its parent's, by the server that still has that one: it reads the file again. */
+/** The keys of a VM and of the forks that are made of it; what a fork is told at its next start has its own in it. */
+export interface ForkKeys {
+  /** Undefined where its server asks for none. */
+  readonly parents: string | undefined
+  readonly own: readonly string[]
+}
+
+/** Makes forks that run, each with another key than its parent's, and gives how they are reached and whose their identity is. */
+export const forkWithKeys = async (
+  host: VmHost,
+  name: string,
+  names: readonly string[],
+  parents: string | undefined,
+  signal: AbortSignal,
+): Promise<{ identity: readonly string[]; keys: ForkKeys }> => {
+  const own = names.map(() => newKey())
+  const change = parents === undefined ? {} : { replaced: parents, replacements: [...own] }
+  const { identity } = await host.ask(signal, (client) => client.forkVm({ name, names: [...names], ...change }))
+  return { identity, keys: { parents, own } }
+}
+
+/** Gives a fork its own key, by the server that still has its parent's: it reads the file again. */
 export const withOwnKey = async (
   host: VmHost,
   name: string,
-  parents: string | undefined,
+  { parents, own: [key = newKey()] }: ForkKeys,
   signal: AbortSignal,
 ): Promise<RuntimeInfo> => {
   const info = infoOf(await host.ask(signal, (client) => client.getVm({ name })), parents)
   if (parents === undefined) return info
   await whenReady(host, info, signal)
-  const key = newKey()
   const url = `${urlOf(info)}/files?path=${encodeURIComponent(keyPath)}&overwrite=true`
   const answer = await fetch(url, { method: 'PUT', body: `${key}\n`, headers: { 'X-API-Key': parents }, signal })
   if (!answer.ok) {
     const text = `The fork "${name}" cannot be given a key of its own (status ${answer.status}): ${await answer.text()}`
     throw new ConnectionError('invalid_response', text, { data: { name } })
   }
+  await forget(host, name, parents, signal)
   return { ...info, apiKey: key }
+}
+
+/** Where guests keep copies of what they were told when they started. */
+const copies = '/run/seed /var/lib/backlot /var/lib/cloud/instances'
+
+/** Removes the copies of what the parent was told, with its key, from a fork; one without an agent keeps them. */
+const forget = async (host: VmHost, name: string, parents: string, signal: AbortSignal): Promise<void> => {
+  // The key is read, so that nobody in the guest sees it on a command line.
+  const command = `grep -rlsF -f - ${copies} | while read -r file; do rm -f "$file"; done`
+  try {
+    const input = `${parents}\n`
+    await host.ask(signal, (client) => client.execInVm({ name, command, input, timeoutSeconds: copiesSeconds }))
+  } catch (error) {
+    if (!BacklotError.is(error) || !silent.includes(String(error.data.serverCode))) throw error
+  }
 }

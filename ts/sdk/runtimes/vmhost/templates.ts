@@ -11,7 +11,7 @@ import { folders } from '../../state/folders.ts'
 import { Records } from '../../state/records.ts'
 import type { RuntimeInfo } from '../runtime-info.ts'
 import { boot, vmOf } from './boot.ts'
-import { keyFrom, whenReady, withOwnKey } from './guest-server.ts'
+import { forkWithKeys, keyFrom, whenReady, withOwnKey } from './guest-server.ts'
 import type { VmHost } from './host.ts'
 import { type HostImage, imageBuiltHere, removed } from './sources.ts'
 
@@ -43,12 +43,13 @@ export const forkOfTemplate = async (
   if (built === undefined) return undefined
   const template = `${prefix}${await hashOf(image, built, from, options)}`
   const prepare = () => alone(template, signal, () => makeTemplate(host, image, from, template, options, signal))
-  const fork = () => {
+  const fork = async () => {
     options.onProgress?.({ phase: 'boot', message: 'The VM goes on from its template.', percent: null })
-    return host.ask(signal, (client) => client.forkVm({ name: template, names: [name] }))
+    const { api_key: key } = await templateRecords().readKeys(template)
+    return forkWithKeys(host, template, [name], key, signal)
   }
   if (!(await isSaved(host, template, signal))) await prepare()
-  const { identity } = await fork().catch(async (error: unknown) => {
+  const { identity, keys } = await fork().catch(async (error: unknown) => {
     if (!isStale(error)) throw error
     await removed(host, name, signal)
     if (error.code !== 'sandbox_not_found') await removed(host, template, signal)
@@ -56,7 +57,9 @@ export const forkOfTemplate = async (
     return fork()
   })
   if (identity.every((each) => each === 'own')) {
-    return withOwnKey(host, name, await keyFrom(host, name, agentSeconds, signal), signal)
+    // Another user of the service may have made the template.
+    const parents = keys.parents ?? (await keyFrom(host, name, agentSeconds, signal))
+    return withOwnKey(host, name, { ...keys, parents }, signal)
   }
   await removed(host, name, signal)
   return undefined
@@ -95,9 +98,12 @@ const isSaved = async (host: VmHost, template: string, signal: AbortSignal): Pro
   }
 }
 
+/** The keys of the templates that this user has made, and their locks. */
+const templateRecords = (): Records => new Records(`${folders().state}/templates`)
+
 /** One program makes a template, and others wait for it as long as they please. */
 const alone = async (template: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> => {
-  const records = new Records(`${folders().state}/templates`)
+  const records = templateRecords()
   for (;;) {
     const lock = await records.tryLock(template)
     if (lock === undefined) {
@@ -128,6 +134,7 @@ const makeTemplate = async (
     const info = await boot(host, image, from, template, options, signal)
     await whenReady(host, info, signal)
     options.onProgress?.({ phase: 'boot', message: 'The VM is saved as a template.', percent: null })
+    await templateRecords().writeKeys(template, { ...(info.apiKey !== undefined && { api_key: info.apiKey }) })
     await host.ask(signal, (client) => client.suspendVm({ name: template }))
   } catch (error) {
     await removed(host, template, AbortSignal.timeout(clearMs)).catch(() => undefined)
@@ -144,5 +151,8 @@ const removeOldest = async (host: VmHost, signal: AbortSignal): Promise<void> =>
   const vms = await host.ask(signal, (client) => client.listVms())
   const saved = vms.filter(({ name, status }) => isTemplate(name) && status === 'suspended')
   const newestFirst = saved.sort((a, b) => b.createdAt.localeCompare(a.createdAt))
-  for (const { name } of newestFirst.slice(mostKept)) await removed(host, name, signal)
+  for (const { name } of newestFirst.slice(mostKept)) {
+    await removed(host, name, signal)
+    await templateRecords().writeKeys(name, {})
+  }
 }

@@ -13,7 +13,7 @@ import { Records } from '../../state/records.ts'
 import type { HeldSandbox } from '../runtime.ts'
 import type { RuntimeInfo } from '../runtime-info.ts'
 import { boot } from './boot.ts'
-import { infoOf, keyByAgent, whenReady, withOwnKey } from './guest-server.ts'
+import { forkWithKeys, infoOf, keyByAgent, whenReady, withOwnKey } from './guest-server.ts'
 import type { VmHost } from './host.ts'
 import { hostImage, removed } from './sources.ts'
 import { forkOfTemplate, isTemplate } from './templates.ts'
@@ -113,8 +113,12 @@ export class Vms {
     refuseDiskAlone(options, 'fork')
     return this.#within(options, 'The fork of a VM', async (signal) => {
       const key = await this.#keyOf(name, signal)
-      await this.host.ask(signal, (client) => client.forkVm({ name, names: [...forks] }))
-      return Promise.all(forks.map((fork) => withOwnKey(this.host, fork, key, signal)))
+      const { own } = (await forkWithKeys(this.host, name, forks, key, signal)).keys
+      return Promise.all(
+        forks.map((fork, index) =>
+          withOwnKey(this.host, fork, { parents: key, own: own.slice(index, index + 1) }, signal),
+        ),
+      )
     })
   }
 
