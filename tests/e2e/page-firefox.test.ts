@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Browser, startFirefox } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
-import { type Target, windowsOf } from '../support/look.ts'
+import { elementsOf, listedWindow, type Target, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { type Person, seatPerson } from '../support/person.ts'
 import { until } from '../support/until.ts'
@@ -56,6 +56,19 @@ test('JavaScript gives values, described where JSON has no word, and failures wi
   expect(text).toMatch(/TypeError: boom[\s\S]*at inner/)
   expect((await script('let = ;')).structured.code).toBe('script_failed')
   expect((await script('JSON.parse("{")')).text).toContain('SyntaxError')
+})
+
+test('a click on the place that the tree tells of an element hits it, below the title bar that is none of it', async () => {
+  const { frame } = await until('the field', async () =>
+    (await elementsOf(client, target)).find(({ role, frame: { w } }) => role === 'password text' && w > 0),
+  )
+  const { x, y } = (await listedWindow(client, target.window_id)).bounds
+  const place = { x: frame.x + Math.floor(frame.w / 2) - x, y: frame.y + Math.floor(frame.h / 2) - y }
+  await client.ask('click', { ...target, ...place })
+  await until('the field to have the focus', async () => {
+    const { structured } = await script('document.activeElement?.id')
+    return structured.result === 'secret'
+  })
 })
 
 test('a promise that never settles ends with the limit', async () => {

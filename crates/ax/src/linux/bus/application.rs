@@ -87,9 +87,10 @@ impl App {
 
     /// The coordinates in which places are asked. GTK 3 answers relative to the screen with half the requests to the X
     /// server, and relative to the popup for what is in an open menu. Qt moves one edge alone into the
-    /// window, so that its widths and heights grow. Others get only window coordinates right.
+    /// window, so that its widths and heights grow, and Gecko's window is its frame. Others get only window coordinates
+    /// right.
     pub fn coordinates(&self) -> u32 {
-        if matches!(self.toolkit, Toolkit::Gtk3 | Toolkit::Qt) {
+        if self.toolkit == Toolkit::Gtk3 || self.toolkit.misplaces_windows() {
             ask::COORD_SCREEN
         } else {
             ask::COORD_WINDOW

@@ -23,6 +23,12 @@ impl Toolkit {
         matches!(self, Self::Gtk3 | Self::Chromium | Self::Gecko)
     }
 
+    /// True for those that are wrong about where a window's content begins in the window: Qt, and Gecko, which counts from
+    /// the corner of the frame that the window manager drew around it.
+    pub fn misplaces_windows(self) -> bool {
+        matches!(self, Self::Qt | Self::Gecko)
+    }
+
     /// True for those of which only what changed is read again: large trees with events that say where.
     pub fn is_read_in_part(self) -> bool {
         matches!(self, Self::Chromium | Self::Gecko)

@@ -26,7 +26,7 @@ pub fn origin_asks(window: &ObjectRef) -> [Ask; 2] {
 /// Where the window's content begins on the screen by the replies to these calls.
 pub fn origin(snapshot: &Snapshot, replies: &[Reply]) -> (i32, i32) {
     let screen = ask::rect(&replies[1]);
-    let inside = if snapshot.app.toolkit == Toolkit::Qt {
+    let inside = if snapshot.app.toolkit.misplaces_windows() {
         screen.map(window::at_origin)
     } else {
         ask::rect(&replies[0])

@@ -6,7 +6,6 @@ use super::objects::Objects;
 use super::walk::Walk;
 use crate::SnapshotRequest;
 use crate::platform::bus::ask::{self, Ask, ObjectRef};
-use crate::platform::bus::toolkit::Toolkit;
 use crate::state::State;
 
 /// Most top-level objects that are compared.
@@ -44,7 +43,7 @@ pub fn find(
         .filter_map(|(top, replies)| {
             let raw = &objects.all[*top];
             let (inside, screen) = (ask::rect(&replies[0]), ask::rect(&replies[1]));
-            let inside = if walk.app.toolkit == Toolkit::Qt { screen.map(at_origin) } else { inside };
+            let inside = if walk.app.toolkit.misplaces_windows() { screen.map(at_origin) } else { inside };
             let origin = inside.zip(screen).map(|(inside, screen)| origin(inside, screen));
             let size = inside.or(screen).filter(|size| size.width > 0 && size.height > 0);
             let titled = title_fits(&raw.name, &request.title);
@@ -149,7 +148,7 @@ fn inside(inner: Rect, outer: Rect) -> bool {
         && bottom(inner) <= bottom(outer) + 2
 }
 
-/// The place of a window in itself, which Qt gets wrong.
+/// The place of a window in itself, which some toolkits get wrong.
 pub fn at_origin(screen: Rect) -> Rect {
     Rect { x: 0, y: 0, ..screen }
 }
