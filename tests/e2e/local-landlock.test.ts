@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasLandlock } from '@backlot/native'
+import { Sandbox } from '@backlot/sdk'
 import {
   attemptInside,
   callersWithoutNamespaces,
@@ -15,6 +16,12 @@ import { scratchFolder } from '../support/scratch.ts'
 import { until } from '../support/until.ts'
 
 const refused = 'PermissionError'
+
+const codeAndText = (attempt: Promise<unknown>): Promise<unknown> =>
+  attempt.then(
+    () => 'done',
+    ({ code, message }) => [code, message],
+  )
 
 /** A program of the same user, outside of the sandbox, that listens on a socket and has a secret in its environment. */
 const startNeighbour = async (home: TestHome, socket: string) => {
@@ -103,8 +110,23 @@ test.each(callersWithoutNamespaces)(
     for (const path of ['/tmp/new', '/dev/shm/new', '/usr/bin/new', '/etc/passwd', '/proc/self/oom_score_adj']) {
       expect([path, await attemptInside(info, `open('${path}', 'w')`)]).toEqual([path, refused])
     }
-    // Terminals of the same user cannot be told from its own.
+    // Terminals of the same user cannot be told from its own: the server has none to give either.
     expect(await attemptInside(info, 'os.openpty()')).toBe(refused)
+    {
+      await using sandbox = await Sandbox.connect('locked', { httpUrl: info.api_url, apiKey: info.api_key })
+      expect(await codeAndText(sandbox.terminal.create())).toEqual([
+        'unsupported',
+        expect.stringContaining('/dev/ptmx'),
+      ])
+      expect(await codeAndText(sandbox.tunnel.forward(8_080))).toEqual([
+        'unsupported',
+        expect.stringContaining('127.0.0.1'),
+      ])
+      expect(await codeAndText(sandbox.tunnel.forward(8_080, { wait: true }))).toEqual([
+        'unsupported',
+        expect.anything(),
+      ])
+    }
     expect(await shellInside(info, 'echo kept >note; cat note; pwd')).toBe(
       `kept\n${join(home.sandboxes, 'locked/files/home')}\n`,
     )

@@ -1,5 +1,7 @@
 /** A program of this machine on a pseudo-terminal. */
+import { closeSync, constants as files, openSync } from 'node:fs'
 import { constants, homedir } from 'node:os'
+import { Failure } from '@backlot/contract/failure'
 import { resolvePath } from '../files/path.ts'
 import { endProcesses, newMark } from '../processes.ts'
 import type { StartProgram } from './program.ts'
@@ -7,8 +9,23 @@ import type { StartProgram } from './program.ts'
 /** Event-loop turns in which what a program wrote before its end is read. */
 const turns = 3
 
-/** Starts it. */
+/** Throws `not_available` where this process may have no terminal: Landlock closes those of sandboxes without namespaces. */
+export const refuseTerminals = (): void => {
+  try {
+    closeSync(openSync('/dev/ptmx', files.O_RDWR | files.O_NOCTTY))
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code !== 'EACCES' && code !== 'EPERM') return
+    throw new Failure(
+      'not_available',
+      `No terminal may be opened on this computer (${code} at /dev/ptmx); run commands without one ("run_command").`,
+    )
+  }
+}
+
+/** Starts it. Throws `not_available`. */
 export const startLocalProgram: StartProgram = async ({ command, cols, rows, cwd, env }, take) => {
+  refuseTerminals()
   const mark = newMark()
   let written = 0
   const words = command === undefined ? [shell, '-i'] : [shell, '-c', command]

@@ -1,4 +1,4 @@
-/** `WS /tunnel?port=N`: one TCP connection to a port of the computer's own loopback. */
+/** `WS /tunnel?port=N`: one TCP connection to a port of the computer's own loopback; without a WebSocket, why there is none. */
 import { connect, type Socket } from 'node:net'
 import { TunnelEnd } from '@backlot/contract/computer/tunnel'
 import { Failure } from '@backlot/contract/failure'
@@ -7,11 +7,30 @@ import type { AnyElysia } from 'elysia'
 
 /** Adds the route. */
 export const tunnelRoutes = (app: AnyElysia, server: Begun): AnyElysia =>
-  app.get('/tunnel', ({ request }) => {
+  app.get('/tunnel', async ({ request }) => {
     const port = portIn(request)
+    if (await isClosed()) throw new Failure('not_available', closed, { port })
     if (server.join(request, tunnelSocket(port))) return new Response()
     throw new Failure('not_a_socket', 'A tunnel is given to a WebSocket here; connect with one.')
   })
+
+const closed =
+  'This computer calls no port of its loopback, which it shares with its host (level "landlock"): what listens there is reached from the host at 127.0.0.1.'
+
+let found: Promise<boolean> | undefined
+
+/** Whether Landlock keeps this process from ports of loopback: it answers before anybody is called. */
+const isClosed = (): Promise<boolean> => {
+  found ??= new Promise((settle) => {
+    const tried = connect({ host: '127.0.0.1', port: 1 })
+    tried.once('error', ({ code }: NodeJS.ErrnoException) => settle(code === 'EACCES'))
+    tried.once('connect', () => {
+      tried.destroy()
+      settle(false)
+    })
+  })
+  return found
+}
 
 /** The port in the query of a request. Throws `invalid_argument`. */
 const portIn = (request: Request): number => {

@@ -14,7 +14,7 @@ import { commandAtHome, inGroups, serverWords, variablesAtHome, type WithoutName
 
 /** What is said of it wherever it is told. */
 export const landlockWarning =
-  'It has no namespaces: its programs see the names of files and processes of this machine, call it over UDP, and TCP ports 53, 80 and 443 alone, those of this machine too; they call sockets at paths that everybody may call. /tmp, /dev/shm and terminals are closed to them.'
+  'It has no namespaces: its programs see the names of files and processes of this machine, call it over UDP, and TCP ports 53, 80 and 443 alone, those of this machine too; they call sockets at paths that everybody may call, and the buses of other sandboxes of this level of the same user. /tmp, /dev/shm and terminals are closed to them.'
 
 /** Of the internet: names, pages, and pages that are encrypted. All others are closed because this machine has them too. */
 const ports = [53, 80, 443]
@@ -168,6 +168,6 @@ export const landlockLevel = async (base: string): Promise<Omit<Level, 'level'>>
     return { works: false, reason, remedy: null }
   }
   const reason =
-    'Only for who accepts it, by --isolation landlock: programs of this machine, kept by Landlock to files of their own.'
+    "Only for who accepts it, by --isolation landlock: programs of this machine, kept by Landlock to files of their own. Such sandboxes of one user can call each other's buses."
   return { works: true, reason, remedy: null }
 }

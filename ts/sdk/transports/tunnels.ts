@@ -1,7 +1,7 @@
 /** Tunnels through a computer server. */
 import type { CallOptions } from '../basics.ts'
 import { pause, timeoutOf, within } from '../deadline.ts'
-import { InvalidArgumentError, TimeoutError } from '../errors.ts'
+import { BacklotError, InvalidArgumentError, TimeoutError } from '../errors.ts'
 import type { LocalTunnel } from '../local/tunnel.ts'
 import { node } from '../node.ts'
 import type { Routes } from './routes.ts'
@@ -34,12 +34,14 @@ export class TunnelSet {
 
   constructor(private readonly routes: Routes) {}
 
-  /** Opens one. Throws `invalid_argument`, `not_ready` under `wait`, and what a lost server means. */
+  /** Opens one. Throws `invalid_argument`, `unsupported`, `not_ready` under `wait`, and what a lost server means. */
   async forward(target: TunnelTarget, options: TunnelOptions = {}): Promise<TunnelInfo> {
     const wanted = typeof target === 'string' ? socketOf(target) : portOf(target, 'sandboxPort', 1)
     const port = portOf(options.port ?? 0, 'port', 0)
     const { openFarEnd, openLocalTunnel, NothingListens } = await node('A tunnel', () => import('../local/tunnel.ts'))
-    if (options.wait) {
+    if (!options.wait) {
+      await within(options, 'The look at the computer', (signal) => this.#refuseWhereClosed(wanted, signal))
+    } else {
       const timeoutMs = timeoutOf(options)
       const notReady = new TimeoutError(
         'not_ready',
@@ -47,6 +49,7 @@ export class TunnelSet {
         { data: typeof wanted === 'string' ? { socket: wanted } : { port: wanted } },
       )
       await within(options, 'Waiting for the port', async (signal) => {
+        await this.#refuseWhereClosed(wanted, signal)
         for (;;) {
           const isThere = await openFarEnd(this.routes, wanted, signal).then(
             (end) => {
@@ -78,6 +81,15 @@ export class TunnelSet {
     const info = { host: '127.0.0.1', port: opened.port, sandboxPort: wanted, url: `http://127.0.0.1:${opened.port}` }
     this.#open.set(info, opened)
     return info
+  }
+
+  /** Asks whether tunnels lead into the computer at all; what else may be wrong is told by who connects. */
+  async #refuseWhereClosed(target: TunnelTarget, signal: AbortSignal): Promise<void> {
+    if (typeof target === 'string') return
+    await this.routes.fetch('/tunnel', { query: { port: target }, signal }).catch((error: unknown) => {
+      signal.throwIfAborted()
+      if (BacklotError.is(error) && error.code === 'unsupported') throw error
+    })
   }
 
   /** Closes one; a second time does nothing. */

@@ -3,6 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { Backend, Handlers } from '../../backend.ts'
 import { fileHandlers } from '../../files/commands.ts'
 import { terminalHandlers } from '../../pty/commands.ts'
+import { refuseTerminals } from '../../pty/local-program.ts'
 import type { Terminals } from '../../pty/terminals.ts'
 import { shellHandlers } from '../../shell/commands.ts'
 import { accessibilityHandlers } from './accessibility.ts'
@@ -53,7 +54,7 @@ export const desktopBackend = (terminals: Terminals): Backend => {
         windows: screen === true ? await works(async () => managed(await (await display.desktop()).probe())) : screen,
         shell: true,
         files: true,
-        pty: true,
+        pty: await works(async () => refuseTerminals()),
       }
     },
     releaseHeld: () => display.releaseHeld(),
