@@ -21,6 +21,32 @@ const withSandbox = async (name: string, ...flags: string[]) => {
   return { env, on, created: JSON.parse(created.stdout) }
 }
 
+/** A home with a sandbox that no file of the SDK knows, and the commands on it. */
+const withStarted = async (name: string) => {
+  const { folder, atEnd } = sandboxHome()
+  const env = { BACKLOT_HOME: folder }
+  const local = (...args: string[]) => runBacklot(['local', ...args], env)
+  atEnd(async () => void (await local('delete', name)))
+  expect((await local('start', '--name', name, '--network', 'loopback')).status).toBe(0)
+  return { env, local, on: (verb: string, ...args: string[]) => runBacklot(['sandbox', verb, ...args], env) }
+}
+
+test(
+  'what `backlot local start` made is reached too, while it runs',
+  async () => {
+    const { local, on } = await withStarted('started')
+    const file = join(scratchFolder('pictures'), 'screen.png')
+    expect(await on('screenshot', 'started', file, '--local')).toMatchObject({ stderr: `Written to ${file}\n` })
+    expect([...readFileSync(file).subarray(0, 4)]).toEqual(png)
+    expect(JSON.parse((await on('connect', 'started')).stdout)).toMatchObject({ width: 1280, height: 800 })
+    expect((await fetch(JSON.parse((await on('view', 'started')).stdout).url)).status).toBe(200)
+    expect((await on('screenshot', 'started', file, '--runtime', 'container')).status).toBe(1)
+    await local('suspend', 'started')
+    expect((await on('screenshot', 'started', file)).stderr).toContain('backlot local resume started')
+  },
+  patience,
+)
+
 test(
   'a sandbox is made, listed, looked at, suspended, resumed and removed',
   async () => {

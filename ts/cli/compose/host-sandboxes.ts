@@ -51,8 +51,9 @@ export const hostSandboxes: HostSandboxes = {
   resume: (name) => refusing(async ({ Sandbox }) => (await Sandbox.resume(name, here)).disconnect()),
   delete: (name) => refusing(({ Sandbox }) => Sandbox.delete(name, here)),
   screen: (name) =>
-    refusing(async ({ Sandbox }) => {
-      await using sandbox = await Sandbox.connect(name, here)
+    refusing(async () => {
+      const { reach } = await import('../sandbox/reach.ts')
+      await using sandbox = await reach(name, here)
       const { url, headers } = await sandbox.getMcpServer()
       const base = url.replace(/\/mcp$/, '')
       const answer = await fetch(`${base}/status`, { headers, signal: AbortSignal.timeout(statusWithinMs) })

@@ -1,7 +1,8 @@
 /** `backlot sandbox view`, `connect` and `screenshot`: ways to see a sandbox and to reach it. */
 import { isatty } from 'node:tty'
-import { Sandbox } from '@backlot/sdk'
+
 import { print, printJson, printPart, say } from '../terminal/output.ts'
+import { reach } from './reach.ts'
 import type { Verb } from './verb.ts'
 
 /** Prints the address of the live screen, and opens it where there is a browser. */
@@ -9,7 +10,7 @@ export const view: Verb = {
   words: [1, 1],
   flags: ['no-open', 'json'],
   async run({ name, where, json, flags }) {
-    await using sandbox = await Sandbox.connect(name, where)
+    await using sandbox = await reach(name, where)
     const url = await sandbox.getDisplayUrl()
     await (json ? printJson({ name, url }) : print(url))
     const opener = flags['no-open'] || !isatty(1) ? undefined : openerHere()
@@ -32,7 +33,7 @@ export const connect: Verb = {
   words: [1, 1],
   flags: ['json'],
   async run({ name, where, json }) {
-    await using sandbox = await Sandbox.connect(name, where)
+    await using sandbox = await reach(name, where)
     const { width, height } = await sandbox.getDimensions()
     const { url, headers } = await sandbox.getMcpServer()
     if (json) return printJson({ name, source: sandbox.source, width, height, mcp: { url, headers } })
@@ -46,7 +47,7 @@ export const connect: Verb = {
 export const screenshot: Verb = {
   words: [1, 2],
   async run({ name, file, where }) {
-    await using sandbox = await Sandbox.connect(name, where)
+    await using sandbox = await reach(name, where)
     const path = file ?? (isatty(1) ? `${name}.png` : '-')
     if (path === '-') return printPart(await sandbox.screenshot())
     await sandbox.screenshot({ path })

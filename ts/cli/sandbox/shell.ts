@@ -3,8 +3,9 @@ import { fstatSync } from 'node:fs'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 import { Failure } from '@backlot/contract/failure'
-import { Sandbox, type Terminal } from '@backlot/sdk'
+import type { Sandbox, Terminal } from '@backlot/sdk'
 import { printPart, sayPart } from '../terminal/output.ts'
+import { reach } from './reach.ts'
 import { onInterrupt, type Verb } from './verb.ts'
 
 /** Gives the exit status of the shell or the command. */
@@ -15,7 +16,7 @@ export const shell: Verb = {
     if (command === undefined && !(isatty(0) && isatty(1))) {
       throw new Failure('usage', `A shell needs a terminal: run \`backlot sandbox shell ${name} -- COMMAND\` without.`)
     }
-    await using sandbox = await Sandbox.connect(name, where)
+    await using sandbox = await reach(name, where)
     // Awaited here: the connection closes when this returns.
     return await (command === undefined ? talk(sandbox) : runOne(sandbox, lineOf(command)))
   },
