@@ -19,9 +19,12 @@ export const until = async <T>(
       return seen
     }
     if (performance.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain for ${what}`)
-    await Bun.sleep(10)
+    await Bun.sleep(pauseAfter(performance.now() - begun))
   }
 }
+
+/** Milliseconds to the next look: the longer it takes, the more seldom, because looks cost the others time. */
+const pauseAfter = (waitedMs: number): number => Math.min(250, Math.max(10, waitedMs / 20))
 
 /** Tells the run of the tests about a wait that it may want to know of. */
 const note = (what: string, ms: number): void => {

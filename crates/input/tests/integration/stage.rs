@@ -18,13 +18,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits for a condition.
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+    let begun = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(Instant::now() < deadline, "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(2));
+        let waited = begun.elapsed();
+        assert!(waited < PATIENCE, "waited in vain for {what}");
+        // The longer it takes, the more seldom: looks cost the others time.
+        std::thread::sleep((waited / 20).clamp(Duration::from_millis(2), Duration::from_millis(100)));
     }
 }
 
