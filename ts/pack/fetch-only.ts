@@ -4,7 +4,14 @@ import type { Plugin } from 'rollup'
 import { root } from './workspace.ts'
 
 /** Folders of what needs this machine: it is loaded only by Node and Bun. */
-const ofMachine = ['build/web-app', 'local', 'runtimes/container', 'runtimes/emulator', 'runtimes/qemu', 'runtimes/vmhost']
+const ofMachine = [
+  'build/web-app',
+  'local',
+  'runtimes/container',
+  'runtimes/emulator',
+  'runtimes/qemu',
+  'runtimes/vmhost',
+]
 
 const needsMachine = (id: string): boolean =>
   ofMachine.some((folder) => id.startsWith(`${join(root, 'ts/sdk', folder)}/`))
