@@ -391,7 +391,7 @@ test('the folder of a recording of an MCP session is fetched as one archive, als
   const size = async () => Number(await computer.shell(`stat -c %s ${folder}/*.mp4`))
   const grown = async (bytes: number) => until('the film to grow', async () => (await size()) > bytes)
   // More than the connection holds: the rest of it is packed when it is wanted.
-  await grown(24_000_000)
+  await grown(14_000_000)
   const fetched = async (name: string, meanwhile: () => Promise<unknown>) => {
     const { status, body } = await fetch(`${computer.url}/files/tar?path=${encodeURIComponent(folder)}`)
     expect(status).toBe(200)

@@ -28,7 +28,7 @@ fn long_text(count: usize) -> String {
 /// Characters that the us layout has keys for, capitals and symbols among them: no keycode is lent. A field draws all of its
 /// text again with each of them; the terminal is for long texts.
 fn keyed_text() -> String {
-    (' '..='~').cycle().take(500).collect()
+    (' '..='~').cycle().take(190).collect()
 }
 
 /// What fields and pages are given on a layout: what has no key there is lent one, each character once.
