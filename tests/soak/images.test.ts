@@ -1,10 +1,13 @@
 /** A pull that is broken at random points, by the network and by the sudden death of the service, ends whole. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { backlotCommand } from '../support/backlot.ts'
 import { fakeRegistry, publishDisk } from '../support/fake-registry.ts'
+import { Scratch } from '../support/qemu.ts'
+import { makeCertificate, startRegistry } from '../support/registry.ts'
 import { limitMs, rounds } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -101,3 +104,36 @@ test('prune while VMs are made of images and deleted: no disk misses what it lie
   }
   expect(state.pruned).toBeGreaterThan(0)
 })
+
+test('a push over https has no layer in memory whole', async () => {
+  using scratch = new Scratch()
+  const certified = makeCertificate(scratch.folder)
+  await using registry = await startRegistry(undefined, certified)
+  const env = { ...process.env, BACKLOT_HOME: scratch.at('home'), NODE_EXTRA_CA_CERTS: certified.certificate }
+  const size = 512 * MiB
+  for (let at = 0; at < size; at += 16 * MiB) appendFileSync(scratch.at('random.raw'), randomBytes(16 * MiB))
+  const name = `${registry.address}/tests/random:v1`
+  let most = 0
+  for (const words of [
+    ['import', scratch.at('random.raw'), 'random:v1'],
+    ['push', 'random:v1', name],
+  ]) {
+    const child = Bun.spawn(backlotCommand('image', ...words), { env, stdout: 'ignore', stderr: 'inherit' })
+    const look = setInterval(() => {
+      most = Math.max(most, mostMemory(child.pid))
+    }, 20)
+    expect(await child.exited).toBe(0)
+    clearInterval(look)
+  }
+  console.info(`${Math.round(most / MiB)} MB of memory`)
+  expect([most > 0, most < size / 2]).toEqual([true, true])
+})
+
+/** Bytes of memory that a process has had at most; 0 where it has ended. */
+const mostMemory = (pid: number): number => {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}
