@@ -10,10 +10,7 @@ import { digestIn, freedBytes, type ImageStore, namesIn, newPrefix } from './sto
 export const prune = async (store: ImageStore): Promise<number> => {
   try {
     return (
-      (await pruneImages(store)) +
-      (await pruneBlobs(store)) +
-      (await prunePushes(store)) +
-      (await removeFolder(new KnownLayers(store).folder))
+      (await pruneImages(store)) + (await pruneBlobs(store)) + (await prunePushes(store)) + (await pruneKnown(store))
     )
   } catch (error) {
     throw fileFailure(error, store.root)
@@ -75,6 +72,17 @@ const prunePushes = async (store: ImageStore): Promise<number> => {
     } finally {
       lock.leave()
     }
+  }
+  return freed
+}
+
+/** Files alone: others may write to the folder just now. */
+const pruneKnown = async (store: ImageStore): Promise<number> => {
+  const { folder } = new KnownLayers(store)
+  let freed = 0
+  for (const name of await namesIn(folder)) {
+    freed += await freedBytes(join(folder, name))
+    await rm(join(folder, name), { force: true })
   }
   return freed
 }

@@ -177,7 +177,7 @@ const joinParts = async (
     if (unpacked.bytes !== bytes || (digest !== undefined && digest !== unpacked.digest)) {
       throw corrupt(registry, `${what}, which has another size or digest unpacked`)
     }
-    const compression = compressionOf(layer.mediaType)
+    const compression = await compressionOf(path, layer.mediaType)
     if (compression !== undefined) await known.keep(unpacked.digest, compression, layer)
   })
   await disk.sync()

@@ -2,11 +2,11 @@
  * Which layer a piece of a disk is, packed: for each that was pulled or pushed a file in `.store/packed`, so that what a registry
  * has is neither packed nor sent again, whoever packed it.
  */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { readIfThere, replaceFile } from '../../files/durable.ts'
+import { readIfThere } from '../../files/durable.ts'
 import { fileName, type ImageStore } from '../store.ts'
 import type { Compression, PackedLayer } from './pack.ts'
 
@@ -35,10 +35,10 @@ export class KnownLayers {
     }
   }
 
-  /** Keeps in mind that this layer holds it. */
+  /** Keeps in mind that this layer holds it. What a power cut leaves of that is taken for nothing. */
   async keep(digest: string, compression: Compression, { digest: packed, size }: PackedLayer): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 })
-    await replaceFile(this.#path(digest, compression), JSON.stringify({ digest: packed, size }))
+    await writeFile(this.#path(digest, compression), JSON.stringify({ digest: packed, size }), { mode: 0o600 })
   }
 
   #path(digest: string, compression: Compression): string {

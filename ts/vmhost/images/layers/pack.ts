@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
 import { mediaTypes } from '../registry/manifest.ts'
+import { firstBytes } from './unpack.ts'
 
 /** How parts can be packed: zstd, or gzip for clients that read nothing else. */
 export const compressions = ['zstd', 'gzip'] as const
@@ -28,9 +29,14 @@ interface Destroyable {
 /** The media type of a piece that is packed so. */
 export const packedType = (compression: Compression): string => packers[compression].mediaType
 
-/** How a layer with a piece of a disk is packed, by its media type; undefined where it is none of ours. */
-export const compressionOf = (mediaType: string): Compression | undefined =>
-  compressions.find((each) => packedType(each) === mediaType)
+/** First bytes of what is packed so. */
+const magics: Readonly<Record<Compression, string>> = { zstd: '28b52ffd', gzip: '1f8b' }
+
+/** How the layer at `path` is packed; undefined where that is not as its media type says, or none of ours. */
+export const compressionOf = async (path: string, mediaType: string): Promise<Compression | undefined> => {
+  const told = compressions.find((each) => packedType(each) === mediaType)
+  return told !== undefined && (await firstBytes(path)).startsWith(magics[told]) ? told : undefined
+}
 
 /** A piece of a raw disk. */
 export interface Piece {

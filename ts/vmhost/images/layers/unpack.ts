@@ -126,7 +126,8 @@ async function* oneAfterTheOther(paths: readonly string[], signal: AbortSignal):
   for (const path of paths) yield* createReadStream(path, { highWaterMark: chunkSize, signal }) as AsyncIterable<Buffer>
 }
 
-const firstBytes = async (path: string): Promise<string> => {
+/** The bytes that tell how a file is packed, in hexadecimal. */
+export const firstBytes = async (path: string): Promise<string> => {
   await using file = await open(path, 'r')
   const { buffer, bytesRead } = await file.read(Buffer.alloc(6), 0, 6, 0)
   return buffer.subarray(0, bytesRead).toString('hex')
