@@ -1,4 +1,5 @@
 /** `qemu-img`, for what the native core does not do: reading other formats and copying whole disks. */
+import { truncate } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 
 /** What `qemu-img info` says of a file. */
@@ -51,9 +52,11 @@ export const copyDisk = async (
   try {
     await convert(['-t', 'none', ...anyOrder])
   } catch (error) {
-    if (!/O_DIRECT/.test((error as Error).message)) throw error
+    if (!/O_DIRECT|alignment/.test((error as Error).message)) throw error
     await convert([])
   }
+  // Where sectors have 4 KiB the last one was filled up.
+  if (target.format === 'raw') await truncate(target.path, source.bytes)
 }
 
 const run = async (
