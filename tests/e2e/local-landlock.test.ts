@@ -9,6 +9,7 @@ import {
   callersWithoutNamespaces,
   homeOf,
   type Info,
+  runtimesIn,
   shellInside,
   type TestHome,
 } from '../support/local.ts'
@@ -45,11 +46,10 @@ const startNeighbour = async (home: TestHome, socket: string) => {
 
 /** What a sandbox has outside of its folder, and its first process, by their paths. */
 const leftOf = (home: TestHome, { name }: Info) => {
-  const runtime = join(home.folder, 'runtime')
-  const [folder = ''] = new Bun.Glob('l-*').scanSync({ cwd: runtime, onlyFiles: false })
-  const { number } = JSON.parse(readFileSync(join(runtime, folder, 'x-server.json'), 'utf8')) as { number: string }
+  const [runtime = ''] = runtimesIn(home)
+  const { number } = JSON.parse(readFileSync(join(runtime, 'x-server.json'), 'utf8')) as { number: string }
   const { init } = JSON.parse(readFileSync(join(home.sandboxes, name, 'run.json'), 'utf8')) as { init: { pid: number } }
-  const paths = [join(runtime, folder), `/tmp/.X11-unix/X${number}`, `/tmp/.X${number}-lock`, `/proc/${init.pid}`]
+  const paths = [runtime, `/tmp/.X11-unix/X${number}`, `/tmp/.X${number}-lock`, `/proc/${init.pid}`]
   return { number, paths, now: () => paths.filter((path) => existsSync(path)) }
 }
 

@@ -3,8 +3,10 @@ import { afterAll, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { hasLandlock } from '@backlot/native'
 import { backlotCommand } from '../support/backlot.ts'
 import { startSmallDocker } from '../support/docker.ts'
+import { machinePrograms } from '../support/machine-container.ts'
 import { proving } from '../support/proves.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'container-'))
@@ -77,4 +79,41 @@ test.skipIf(docker === undefined)(
     await see('remove', 'one')
     expect([await states(), await see('local')]).toEqual(['', []])
   }),
+)
+
+/** What is tried in a container that is started with no word about its rights. */
+const inside = `
+export HOME=/home/agent
+cd
+grep Seccomp: /proc/self/status | tr '\\t' ' '
+unshare --user true 2>/dev/null || echo no namespaces
+backlot local start --isolation landlock --name one >/dev/null && echo started
+backlot sandbox shell one -- 'cat /etc/shadow 2>&1; kill -0 1 2>&1 | head -1; grep CapEff /proc/self/status | tr "\\t" " "; echo kept >note; cat note'
+backlot sandbox screenshot one one.png && head -c 4 one.png | tail -c 3; echo
+backlot local delete one
+pgrep -f 'forwarded-[p]ort|[-]rfbport'; ls -A .local/state/backlot/local; ls -d /tmp/backlot-l-* /tmp/.X*-lock /tmp/.X11-unix/* 2>/dev/null
+echo over`
+
+test.skipIf(docker === undefined || !hasLandlock())(
+  'in a default container Landlock parts a desktop from it, which leaves nothing when it is deleted',
+  async () => {
+    const words = ['run', '--rm', '--entrypoint', 'bash', ...machinePrograms(), docker?.base ?? '']
+    const { stdout, stderr } = (await docker?.run(...words, '-c', inside)) ?? { stdout: '', stderr: '' }
+    expect([stdout.split('\n'), stderr]).toEqual([
+      [
+        'Seccomp: 2',
+        'no namespaces',
+        'started',
+        'cat: /etc/shadow: Permission denied',
+        expect.stringContaining('Operation not permitted'),
+        'CapEff: 0000000000000000',
+        'kept',
+        'PNG',
+        '{"name":"one"}',
+        'over',
+        '',
+      ],
+      'Written to one.png\n',
+    ])
+  },
 )

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { callers, callersWithoutNamespaces, homeOf, type Info, shellInside } from '../support/local.ts'
+import { callers, callersWithoutNamespaces, homeOf, type Info, runtimesIn, shellInside } from '../support/local.ts'
 import { limitMs, rounds } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 
@@ -79,8 +79,7 @@ test.each([...callers, ...callersWithoutNamespaces])(
     await until('all to be gone', () => traces(home.folder).length === 0).catch(() => undefined)
     expect(traces(home.folder)).toEqual([])
     expect(readdirSync(home.sandboxes)).toEqual([])
-    const runtime = join(home.folder, 'runtime')
-    expect(existsSync(runtime) ? readdirSync(runtime).filter((name) => name.startsWith('l-')) : []).toEqual([])
+    expect(runtimesIn(home)).toEqual([])
   },
 )
 

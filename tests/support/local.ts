@@ -1,7 +1,16 @@
 /** Sandboxes of the runtime `local` for a test, with a throw-away home, as root and as a user without rights. */
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { backlotCommand } from './backlot.ts'
 import { type Fields, frameOf, post } from './computer.ts'
 import { plainEnvironment } from './desktop.ts'
@@ -156,6 +165,16 @@ export const homeOf = (
     },
   }
 }
+
+/** The folders in which sandboxes of the level `landlock` have their sockets: all in /tmp, and those of a home. */
+export const runtimesIn = ({ folder }: TestHome): string[] =>
+  [join(folder, 'runtime/l-'), '/tmp/backlot-l-'].flatMap((start) =>
+    existsSync(dirname(start))
+      ? readdirSync(dirname(start))
+          .map((name) => join(dirname(start), name))
+          .filter((path) => path.startsWith(start))
+      : [],
+  )
 
 /** Sends a command to the computer server of a sandbox that has to succeed. */
 export const askInside = async ({ api_url, api_key }: Info, command: string, params: Fields = {}): Promise<Fields> => {

@@ -2,8 +2,9 @@
  * The level `landlock`, where namespaces are refused: a private desktop whose programs reach the files that are listed, TCP
  * ports of the internet, and no process but their own. Its X server is started before that, outside.
  */
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
 import { placesOf } from '@backlot/contract/places'
 import { endXServer } from '@backlot/headless'
 import { findProgram, installing } from '../programs.ts'
@@ -25,10 +26,33 @@ const ownEtc = ['passwd', 'group', 'hosts', 'hostname', 'nsswitch.conf', 'resolv
 /** Terminals are not among them: those of its own cannot be told from others of the same user, who types there. */
 const devices = ['null', 'zero', 'full', 'random', 'urandom']
 
+/** Folders for sockets where the one of this user is called by too long a path. */
+const shortFolders = '/tmp/backlot-l-'
+
+/**
+ * Bytes of the longest folder in which the accessibility bus of a desktop has its socket: where its path takes more than 99,
+ * at-spi-bus-launcher puts it into /tmp, which is closed.
+ */
+const longestRuntime = 31
+
 /** A folder for sockets, whose paths are short: of this sandbox alone, and gone after each run. */
 const runtimeFolder = (folder: SandboxFolder): string => {
-  const hash = new Bun.CryptoHasher('sha256').update(folder.origin).digest('hex').slice(0, 8)
-  return join(placesOf(process.env).runtime, `l-${hash}`)
+  const hash = new Bun.CryptoHasher('sha256').update(`${process.geteuid?.()} ${folder.origin}`).digest('base64url')
+  const path = join(placesOf(process.env).runtime, `l-${hash.slice(0, 6)}`)
+  return Buffer.byteLength(path) <= longestRuntime ? path : `${shortFolders}${hash.slice(0, 8)}`
+}
+
+/** Whether it is a folder that belongs to this user alone: in /tmp another one may have put something in its place. */
+const isOurs = (path: string): boolean => {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found?.isDirectory() === true && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0
+}
+
+const makeRuntime = (path: string): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  if (!existsSync(path)) mkdirSync(path, { mode: 0o700 })
+  if (isOurs(path)) return
+  throw new Failure('sandbox_not_started', `"${path}" is no folder of this user alone; remove it.`)
 }
 
 /** What `backlot local confined` is told. */
@@ -52,7 +76,7 @@ export const landlockWords = (
 ): [string, ...string[]] => {
   const { folder, record, executable } = run
   const runtime = runtimeFolder(folder)
-  mkdirSync(runtime, { recursive: true, mode: 0o700 })
+  makeRuntime(runtime)
   const [home, temporary] = [folder.at('files', 'home'), folder.at('files', 'var', 'tmp')]
   const confinement: Confinement = {
     runtime,
@@ -89,6 +113,7 @@ export const landlockVariables = ({ executable }: WithoutNamespaces): Record<str
 /** Ends the X server of a run that is over, and removes what it had outside the sandbox's folder. */
 export const endLandlock = async (folder: SandboxFolder): Promise<void> => {
   const runtime = runtimeFolder(folder)
+  if (!isOurs(runtime)) return
   await endXServer(runtime)
   await removeTree(runtime)
 }
@@ -146,7 +171,7 @@ const isOwn = (path: string): boolean => {
  * a path. X servers ask for a key, and so do the computer servers of other sandboxes.
  */
 const wayOut = (base: string): string | undefined => {
-  const ours = [xSockets, `${base}/`, join(placesOf(process.env).runtime, 'l-')]
+  const ours = [xSockets, `${base}/`, shortFolders, join(placesOf(process.env).runtime, 'l-')]
   const all = new Set([...listening(), ...placed(), ...mounted()])
   return [...all].find((path) => !ours.some((prefix) => path.startsWith(prefix)) && isOwn(path))
 }
