@@ -32,6 +32,11 @@ pub enum VideoError {
         /// How many bytes came with it.
         bytes: usize,
     },
+    /// The size of another encoder's pictures is not told, or not a usual one.
+    #[error(
+        "The H.264 of the other encoder has a damaged sequence parameter set, so it is not shown. Begin it anew."
+    )]
+    SequenceSet,
     /// The file could not be made or written.
     #[error(
         "The film \"{path}\" cannot be written: {reason}. \
@@ -51,6 +56,7 @@ impl VideoError {
         match self {
             Self::Capture(error) => error.code(),
             Self::Settings { .. } | Self::Area { .. } => "invalid_argument",
+            Self::SequenceSet => "capture_failed",
             Self::Write { .. } => "film_not_written",
         }
     }

@@ -7,6 +7,7 @@ mod live;
 mod mp4;
 mod pace;
 mod pictures;
+mod remux;
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 #[cfg_attr(not(target_arch = "x86_64"), path = "portable.rs")]
@@ -19,3 +20,4 @@ pub use mp4::{LiveStart, Movie};
 pub use pictures::encoder::{Encoder, Picture, Shown};
 pub use pictures::settings::{MOST_SIDE, Settings};
 pub use pictures::thrift::Terms;
+pub use remux::Remuxer;

@@ -7,7 +7,7 @@ use capture::Footage;
 
 use crate::VideoError;
 use crate::film::{FilmOptions, look};
-use crate::mp4::{LiveStart, Stream};
+use crate::mp4::{LiveStart, Stream, Track};
 use crate::pace::{HoldBack, Pace};
 use crate::pictures::encoder::Encoder;
 use crate::pictures::settings::Settings;
@@ -89,7 +89,7 @@ impl Live {
     pub fn open(display: &str, options: FilmOptions) -> Result<Self, VideoError> {
         let (footage, encoder) = opened(display, options)?;
         let camera = Camera {
-            stream: Stream::of(&encoder),
+            stream: Stream::of(Track::of(&encoder)),
             pace: Pace::new(options.fps),
             footage,
             encoder,
@@ -162,7 +162,7 @@ impl Live {
             look(&mut camera.footage, &mut camera.encoder)?;
             if camera.is_screen_of_other_size() {
                 (camera.footage, camera.encoder) = opened(&self.display, self.options)?;
-                camera.stream.go_on_with(&camera.encoder);
+                camera.stream.go_on_with(Track::of(&camera.encoder));
                 camera.has_begun = false;
                 camera.is_after_sync = false;
                 continue;

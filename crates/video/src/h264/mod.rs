@@ -10,4 +10,5 @@ pub mod macroblock;
 pub mod planes;
 pub mod quality;
 pub mod residue;
+pub mod sequence;
 pub mod transform;

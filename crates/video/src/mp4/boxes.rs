@@ -10,6 +10,7 @@ const FLAGS_SYNC: u32 = 0x0200_0000;
 const FLAGS_NEXT: u32 = 0x0101_0000;
 
 /// What the boxes say about the film.
+#[derive(Clone)]
 pub(crate) struct Track {
     pub(crate) width: u32,
     pub(crate) height: u32,
@@ -105,12 +106,13 @@ pub(crate) fn fragment(number: u32, start: u64, is_sync: bool, sizes: &[u32]) ->
 impl Track {
     pub(crate) fn of(encoder: &Encoder) -> Self {
         let settings = encoder.settings();
-        Self {
-            width: settings.width.next_multiple_of(2),
-            height: settings.height.next_multiple_of(2),
-            scale: settings.fps * TICKS,
-            sets: encoder.parameter_sets(),
-        }
+        let (width, height) = (settings.width.next_multiple_of(2), settings.height.next_multiple_of(2));
+        Self::new(width, height, settings.fps, encoder.parameter_sets())
+    }
+
+    /// The parameter sets are that of the sequence, of at least four bytes, and that of pictures.
+    pub(crate) fn new(width: u32, height: u32, fps: u32, sets: [Vec<u8>; 2]) -> Self {
+        Self { width, height, scale: fps * TICKS, sets }
     }
 
     /// The codec as RFC 6381 names it: profile, constraints and level of the sequence parameter set.

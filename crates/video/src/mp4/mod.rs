@@ -8,11 +8,12 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::VideoError;
+pub(crate) use crate::mp4::boxes::Track;
 pub use crate::mp4::stream::LiveStart;
 pub(crate) use crate::mp4::stream::Stream;
 use crate::pictures::encoder::{Encoder, Picture};
 
-use crate::mp4::boxes::{Index, TICKS, Track, beginning, fragment, large_mdat};
+use crate::mp4::boxes::{Index, TICKS, beginning, fragment, large_mdat};
 
 /// A film's file while it is made.
 ///

@@ -1,7 +1,7 @@
 //! An MP4 without an end, a fragment for each picture, as players take it from a connection.
 
 use crate::mp4::boxes::{TICKS, Track, beginning, fragment};
-use crate::pictures::encoder::{Encoder, Picture};
+use crate::pictures::encoder::Picture;
 
 /// The beginning of a stream, before its first fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,13 +23,13 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn of(encoder: &Encoder) -> Self {
-        Self { track: Track::of(encoder), pictures: 0 }
+    pub(crate) fn of(track: Track) -> Self {
+        Self { track, pictures: 0 }
     }
 
     /// The next pictures are those of another encoder of the same rate; players need its beginning first.
-    pub(crate) fn go_on_with(&mut self, encoder: &Encoder) {
-        self.track = Track::of(encoder);
+    pub(crate) fn go_on_with(&mut self, track: Track) {
+        self.track = track;
     }
 
     /// The beginning, as it is now.
