@@ -2,6 +2,7 @@
 export type { Backend, Call, Handlers, Progress } from './backend.ts'
 export { adbAddressOf } from './backends/android/adb/connection.ts'
 export { ServedDevice } from './backends/android/boot.ts'
+export { deviceFilmRoom } from './backends/android/film.ts'
 export { deviceRoutes } from './backends/android/routes.ts'
 export { desktopBackend } from './backends/desktop/index.ts'
 export { type Current, type Phase, Succession } from './current.ts'

@@ -503,6 +503,18 @@ export declare class QmpClient {
   close(): void
 }
 
+/** H.264 of another encoder, a byte stream (ITU-T H.264, annex B), as the parts of a live film. */
+export declare class Remuxer {
+  /** For a film of so many pictures a second. */
+  constructor(fps: number)
+  /** Takes the next bytes, some hundred thousand at most; gives the pictures that are whole now. Throws `capture_failed`. */
+  feed(bytes: Buffer): Array<LiveFilmPart>
+  /** What follows are the first bytes of the encoder begun anew; what was not whole is left out. */
+  begin_anew(): void
+  /** The pictures up to that of which the last bytes were the end, where the encoder is known to pause. Throws `capture_failed`. */
+  flush(): Array<LiveFilmPart>
+}
+
 /** The pixels of a window at one instant. */
 export declare class Shot {
   /** Width in pixels. */

@@ -53,6 +53,7 @@ export const {
   LiveFilm,
   MemoryFile,
   QmpClient,
+  Remuxer,
   StopKey,
   axRoundTrips,
   becomeInLandlock,
@@ -91,6 +92,7 @@ export type FileLock = Binding.FileLock
 export type Film = Binding.Film
 export type LiveFilm = Binding.LiveFilm
 export type QmpClient = Binding.QmpClient
+export type Remuxer = Binding.Remuxer
 export type Shot = Binding.Shot
 export type StopKey = Binding.StopKey
 export type {

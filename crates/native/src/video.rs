@@ -10,7 +10,7 @@ use napi::bindgen_prelude::{Buffer, PromiseRaw};
 use napi_derive::napi;
 
 use crate::desktop::Desktop;
-use crate::failure::{Coded, promise};
+use crate::failure::{Coded, Failure, failure, promise};
 
 impl Coded for video::VideoError {
     fn code(&self) -> &'static str {
@@ -231,4 +231,41 @@ impl LiveFilm {
             Ok::<_, Infallible>(())
         })
     }
+}
+
+/// H.264 of another encoder, a byte stream (ITU-T H.264, annex B), as the parts of a live film.
+#[napi]
+pub struct Remuxer {
+    remuxer: video::Remuxer,
+}
+
+#[napi]
+impl Remuxer {
+    /// For a film of so many pictures a second.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(fps: u32) -> Self {
+        Self { remuxer: video::Remuxer::new(fps) }
+    }
+
+    /// Takes the next bytes, some hundred thousand at most; gives the pictures that are whole now. Throws `capture_failed`.
+    #[napi(catch_unwind)]
+    pub fn feed(&mut self, bytes: Buffer) -> Result<Vec<LiveFilmPart>, Failure> {
+        parts(self.remuxer.feed(&bytes))
+    }
+
+    /// What follows are the first bytes of the encoder begun anew; what was not whole is left out.
+    #[napi(js_name = "begin_anew", catch_unwind)]
+    pub fn begin_anew(&mut self) {
+        self.remuxer.begin_anew();
+    }
+
+    /// The pictures up to that of which the last bytes were the end, where the encoder is known to pause. Throws `capture_failed`.
+    #[napi(catch_unwind)]
+    pub fn flush(&mut self) -> Result<Vec<LiveFilmPart>, Failure> {
+        parts(self.remuxer.flush())
+    }
+}
+
+fn parts(made: Result<Vec<video::LivePart>, video::VideoError>) -> Result<Vec<LiveFilmPart>, Failure> {
+    made.map(|parts| parts.into_iter().map(LiveFilmPart::from).collect()).map_err(failure)
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import {
   adbAddressOf,
+  deviceFilmRoom,
   deviceRoutes,
   listenComputer,
   Person,
@@ -49,7 +50,8 @@ export const startDeviceServer = async (options: DeviceServerOptions): Promise<R
       ? undefined
       : opening.use(serveDesktops({ size, menu: session?.menu, xServer, begin, end, log: options.log }))
   desktops?.failed.catch((error: unknown) => served.backend.fail(Failure.from(error)))
-  const rooms: Room[] = size === undefined ? [] : [viewRoom(person, () => screenOf(desktop))]
+  const film = opening.use(deviceFilmRoom(served.device))
+  const rooms: Room[] = [film, ...(size === undefined ? [] : [viewRoom(person, () => screenOf(desktop))])]
   const parts = {
     ...listening,
     backend: served.backend,

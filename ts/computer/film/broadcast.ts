@@ -1,7 +1,16 @@
 /** The live film: one encoder for all who look on, which works only while somebody does. */
 import { filmLimits as limits } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
-import type { LiveFilm, LiveFilmPart, LiveFilmStart } from '@backlot/native'
+import type { LiveFilmPart, LiveFilmStart } from '@backlot/native'
+
+/** What makes the pictures, as `LiveFilm` does. */
+export interface FilmSource {
+  /** The next picture; null when it is closed. */
+  next(): Promise<LiveFilmPart | null>
+  /** Has the next picture be one that needs no other. */
+  refresh(): void
+  close(): Promise<unknown>
+}
 
 /** One who looks on. */
 export interface Viewer {
@@ -14,12 +23,12 @@ export interface Viewer {
 /** Shows one film to many. */
 export class Broadcast implements AsyncDisposable {
   readonly #viewers = new Set<Viewer>()
-  #live: LiveFilm | undefined
+  #live: FilmSource | undefined
   #running: Promise<void> | undefined
   #refreshedAt = Number.NEGATIVE_INFINITY
   #refreshing: ReturnType<typeof setTimeout> | undefined
 
-  constructor(private readonly open: () => Promise<LiveFilm>) {}
+  constructor(private readonly open: () => Promise<FilmSource>) {}
 
   /** How many look on. */
   get size(): number {
@@ -67,7 +76,7 @@ export class Broadcast implements AsyncDisposable {
     }
   }
 
-  async #show(live: LiveFilm): Promise<void> {
+  async #show(live: FilmSource): Promise<void> {
     this.#live = live
     let start: LiveFilmStart | undefined
     try {

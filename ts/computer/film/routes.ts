@@ -1,7 +1,6 @@
 /** The display as H.264: films in files, at `/film`, and live, at `/view/film`. */
 import { join } from 'node:path'
 import { filmLimits as limits } from '@backlot/contract/computer/limits'
-import { Failure } from '@backlot/contract/failure'
 import { placesOf } from '@backlot/contract/places'
 import { shared } from '@backlot/contract/shared'
 import { Desktop, LiveFilm } from '@backlot/native'
@@ -12,7 +11,7 @@ import { answerFile } from '../http/file.ts'
 import type { Room } from '../room.ts'
 import { Broadcast } from './broadcast.ts'
 import { Films, filmName } from './films.ts'
-import { filmSocket } from './viewer.ts'
+import { liveRoute } from './live-route.ts'
 
 const New = Type.Object({
   fps: Type.Optional(Type.Integer({ minimum: 1, maximum: 60 })),
@@ -38,7 +37,7 @@ export const filmRoom = (computer: Current<unknown>): FilmRoom => {
     room: {
       features: ({ display = 'there is no display' }) => ({ film: display }),
       routes: (app, server) =>
-        app
+        liveRoute(computer, broadcast)(app, server)
           .get('/film', async () => ({ films: await films.list() }))
           .post('/film', async ({ request }) => {
             const { fps = limits.fps, name } = await fieldsOf(request, New)
@@ -58,12 +57,6 @@ export const filmRoom = (computer: Current<unknown>): FilmRoom => {
           .delete('/film/:id', ({ params, request }) => {
             const isRemoved = new URL(request.url).searchParams.get('remove') === 'true'
             return isRemoved ? films.remove(params.id) : films.stop(params.id)
-          })
-          .get('/view/film', async ({ request }) => {
-            await computer.get()
-            const form = new URL(request.url).searchParams.has('pictures') ? 'pictures' : 'fragments'
-            if (server.join(request, filmSocket(broadcast, form))) return new Response()
-            throw new Failure('not_a_socket', 'The live film is given to a WebSocket; open /view in a browser.')
           }),
     },
     endDisplay: () => desktop.close(),

@@ -72,7 +72,7 @@ export const androidBackend = (device: AndroidDevice, terminals: Terminals): Bac
         shell,
         files: shell,
         pty: shell,
-        film: 'films of a device are planned',
+        film: 'of a device there is the live film alone, at /view/film',
         view: 'the screen of a device is shown by its own VNC server',
       }
     },
