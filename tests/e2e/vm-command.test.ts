@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { vmHost } from '@backlot/contract/vmhost'
 import type { Vm } from '@backlot/contract/vmhost/vm'
@@ -92,11 +92,20 @@ describe('vm', () => {
     await writeFile(join(from, 'empty'), '')
     expect(await cp(from, 'one:/var/way')).toEqual(done)
     expect(await cp(join(from, 'in/long'), 'one:/var/way')).toEqual(done)
-    const seen = await runBacklot(['vm', 'exec', 'one', 'cd /var/way; stat -c "%n %s %a" empty in/long long'], env)
+    const seen = await runBacklot(
+      [
+        'vm',
+        'exec',
+        'one',
+        'cd /var/way; stat -c "%n %s %a" empty in/long long; chmod u+s long; mkdir ../odd; mknod ../odd/zero c 1 5',
+      ],
+      env,
+    )
     const sizes = `empty 0 644\nin/long ${long.length} 750\nlong ${long.length} 750\n`
     expect(seen.stdout).toBe(sizes)
     const back = join(host.home, 'back')
     expect(await cp('one:/var/way', back)).toEqual(done)
+    expect((await stat(join(back, 'long'))).mode & 0o7777).toBe(0o750)
     expect(await cp('one:/var/way/long', join(back, 'again'))).toEqual(done)
     for (const file of ['in/long', 'long', 'again'])
       expect(Buffer.compare(await Bun.file(join(back, file)).bytes(), long)).toBe(0)
@@ -106,6 +115,7 @@ describe('vm', () => {
       [[join(from, 'empty'), 'one:/proc/nothing'], 'The file "/proc/nothing" in the guest cannot be written: '],
       [[join(from, 'empty'), 'one:/dev/null'], 'it is no plain file'],
       [[join(from, 'nothing'), 'one:/var'], 'There is no file'],
+      [['one:/var/odd', join(back, 'odd')], 'CharacterDevice'],
       [['one:var', back], 'write `one:/PATH`'],
       [[from, back], 'one of the two is `NAME:/PATH`'],
     ] as const) {

@@ -1,8 +1,11 @@
 /** `backlot vm cp`: files and folders into a guest and out of it. */
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { Failure } from '@backlot/contract/failure'
 import { failureOf } from '@backlot/contract/system-failure'
+import { extract } from 'tar'
 import type { Extra } from '../host/group.ts'
 import { type Named, readFromGuest, writeToGuest } from '../host/guest-stream.ts'
 import type { Service } from '../host/service.ts'
@@ -77,19 +80,18 @@ const fetchFrom = async (service: Service, source: Inside, target: string): Prom
   const path = isInto ? join(target, posix.basename(source.path)) : target
   const { body } = await readFromGuest(service, { ...source.vm, path: source.path, isFolder: kind === 'folder' })
   if (kind === 'folder') {
-    await mkdir(path, { recursive: true })
-    const words = ['tar', '-C', path, '-xf', '-', '--no-same-owner']
-    const unpacking = Bun.spawn(words, { stdin: body ?? 'ignore', stdout: 'ignore', stderr: 'pipe' })
-    return finished(unpacking, path)
+    await unpack(path, body)
+    return
   }
   const unfinished = join(dirname(path), `.${basename(path)}.backlot-${crypto.randomUUID()}`)
   try {
-    const file = Bun.file(unfinished).writer()
-    for await (const part of body ?? []) {
-      file.write(part)
-      await file.flush()
+    const file = await open(unfinished, 'wx')
+    try {
+      for await (const part of body ?? []) await file.writeFile(part)
+      await file.sync()
+    } finally {
+      await file.close()
     }
-    await file.end()
     await rename(unfinished, path)
   } catch (error) {
     await rm(unfinished, { force: true })
@@ -97,7 +99,27 @@ const fetchFrom = async (service: Service, source: Inside, target: string): Prom
   }
 }
 
-const finished = async (child: Bun.Subprocess<'ignore' | ReadableStream, 'ignore' | 'pipe', 'pipe'>, path: string) => {
+/**
+ * Unpacks what a guest sent: nothing in it leads out of the folder, belongs to somebody else or runs as somebody else, and a
+ * device is refused.
+ */
+const unpack = async (folder: string, archive: ReadableStream<Uint8Array> | null): Promise<void> => {
+  try {
+    await mkdir(folder, { recursive: true })
+    const into = extract({
+      ...{ cwd: folder, strict: true, preserveOwner: false },
+      filter: (_path, entry) => {
+        if (entry.mode !== undefined) entry.mode &= 0o777
+        return true
+      },
+    })
+    await pipeline(Readable.fromWeb(archive as never), into as unknown as NodeJS.WritableStream)
+  } catch (error) {
+    throw failureOf(error)
+  }
+}
+
+const finished = async (child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>, path: string) => {
   const [said, status] = await Promise.all([new Response(child.stderr).text(), child.exited])
   if (status === 0) return
   throw new Failure('file_refused', `"${path}" was not copied whole: ${said.trim().split('\n').at(-1)}.`, { path })

@@ -72,7 +72,14 @@ export const saveFolder = async (
   try {
     await mkdir(folder, { recursive: true })
     const { extract } = await import('tar')
-    const into = extract({ cwd: folder, strict: true, preserveOwner: false })
+    // What others packed runs as nobody else here.
+    const into = extract({
+      ...{ cwd: folder, strict: true, preserveOwner: false },
+      filter: (_path, entry) => {
+        if (entry.mode !== undefined) entry.mode &= 0o777
+        return true
+      },
+    })
     await pipeline(Readable.fromWeb(archive as never), into as unknown as NodeJS.WritableStream, { signal })
   } catch (error) {
     throw localFailure(error, folder)
