@@ -102,6 +102,18 @@ test('the live film is what the encoder of the device makes, whole, to its last 
   expect(calls).toEqual(Array(2).fill(['screenrecord', '--output-format=h264', '--bit-rate', '8000000', '-']))
 })
 
+test('the film goes on where the encoder ends after its longest time', async () => {
+  phone.device.set('film-is-over', '')
+  await using one = lookOn()
+  await until('pictures of the second encoder', () => one.pieces.length > 2 * pictures)
+  phone.device.unset('film-is-over')
+  expect(one.texts).toHaveLength(1)
+  const seen = join(folder, 'seen.mp4')
+  writeFileSync(seen, Buffer.concat(one.pieces.slice(0, 1 + 2 * pictures)))
+  const sums = decoded(join(folder, 'screen.h264'))
+  expect(decoded(seen)).toEqual([...sums, ...sums])
+})
+
 test('nothing records when nobody looks on; what the device refuses ends the film with its words', async () => {
   const recording = async () => (await phone.computer.ask('run_command', { command: 'pgrep -cf "^sleep 180$"' })).stdout
   await until('the end of the encoder', async () => (await recording()) === '0\n')

@@ -282,6 +282,32 @@ test('a shell command: its streams, status, variables, folder, input, time, and 
   expect(String((await run('head -c 300000 /dev/zero | tr "\\0" x')).stdout).length).toBe(300_000)
 })
 
+test('the server lists the commands of a device, of which those about windows are none', async () => {
+  expect(await ask('version')).toMatchObject({ success: true })
+  expect(await ask('get_desktop_environment')).toMatchObject({ desktop_environment: 'android' })
+  for (const command of ['to_screen_coordinates', 'to_screenshot_coordinates']) {
+    expect(await ask(command, { x: 12, y: 34 })).toMatchObject({ coordinates: [12, 34] })
+  }
+  const echo = ask('run_command', { command: 'echo $PPID >pid; cat', cwd: '~', stdin_open: true })
+  const pid = await until('its process', async () => {
+    const { stdout } = await ask('run_command', { command: 'cat pid', cwd: '~' })
+    return Number(stdout) || undefined
+  })
+  await ask('command_input', { pid, data_b64: btoa('typed'), end: true })
+  expect(await echo).toMatchObject({ stdout: 'typed', return_code: 0 })
+  expect(await ask('stat', { path: 'pid' })).toMatchObject({ success: true })
+  await ask('delete_file', { path: 'pid' })
+  const terminal = await ask('terminal_create', { shell: 'sleep 4000' })
+  await ask('terminal_resize', { pid: terminal.pid, cols: 50, rows: 20 })
+  expect(await ask('terminal_close', { pid: terminal.pid })).toMatchObject({ killed: true })
+  const refused = ['key_up', 'middle_click'].map((command) => send(command, { key: 'a', x: 1, y: 2 }))
+  expect((await Promise.all(refused)).map(({ code }) => code)).toEqual(['not_available', 'not_available'])
+  const { commands } = (await (await fetch(`${phone.computer.url}/commands`)).json()) as { commands: Fields }
+  const listed = Object.keys(commands)
+  expect(listed).toHaveLength(57)
+  expect(listed.filter((command) => command.includes('window'))).toEqual(['get_active_window_title'])
+})
+
 test('a tunnel leads to a port of the device, and to an abstract socket', async () => {
   const talk = async (query: string): Promise<string> => {
     const socket = new WebSocket(`${phone.computer.url.replace('http', 'ws')}/tunnel?${query}`)
