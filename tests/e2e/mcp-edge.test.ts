@@ -173,6 +173,12 @@ test('each tool is listed as it is declared, with what it may change', async () 
   }
 })
 
+test('the tool list with all extensions takes at most 20 KB', async () => {
+  await using mcp = await connect(on())
+  const { tools: listed } = await mcp.client.listTools()
+  expect(Buffer.byteLength(JSON.stringify({ tools: listed }))).toBeLessThanOrEqual(20 * 1_024)
+})
+
 const inProcess = async (flags: readonly string[], env: Record<string, string>): Promise<void> => {
   const socket = on().path('none.sock')
   await using server = openStdio(on(), backlotCommand('mcp', '--socket', socket, ...flags), env)
