@@ -1,5 +1,5 @@
 /** The actions of the matrix: which call each makes, and what the application's journal must say then. */
-import { element, type Target, windowsOf } from '../look.ts'
+import { element, middleOf, type Target, windowsOf } from '../look.ts'
 import type { McpClient, Result } from '../mcp-client.ts'
 import { until } from '../until.ts'
 import type { Scene, Witness } from './scene.ts'
@@ -33,6 +33,11 @@ export const typeInto = async (client: McpClient, { target, field, needsReturn }
   const result = await client.call('type_text', { ...target, ...where, text })
   if (needsReturn && !result.isError) await client.call('press_key', { ...target, key: 'return' })
   return result
+}
+
+/** Clicks into the field; in a window that no click reaches the focus stays where it was. */
+const focusField = async (client: McpClient, { target, field }: Scene): Promise<void> => {
+  if (field !== null) await client.call('click', { ...target, ...(await middleOf(client, target, field)) })
 }
 
 /** A context menu that a right click opened would take what comes next. */
@@ -82,6 +87,18 @@ export const actions: Readonly<Record<string, Action>> = {
     run: (client, scene) => client.call('scroll', { ...at(scene), direction: 'down', mode: 'wheel', amount: 3 }),
     arrived: (witness) => witness.wheeled(),
   },
+  'scroll by element': {
+    fits: ({ scrolls }) => scrolls !== null,
+    run: async (client, { target, scrolls }) =>
+      client.call('scroll', {
+        ...target,
+        element_index: await indexOf(client, target, scrolls ?? ''),
+        direction: 'down',
+        by: 'page',
+        amount: 1,
+      }),
+    arrived: (witness) => witness.scrolled(),
+  },
   key: {
     fits: always,
     async run(client, { target, field }) {
@@ -100,6 +117,15 @@ export const actions: Readonly<Record<string, Action>> = {
     async run(client, scene) {
       await cleared(client, scene)
       return typeInto(client, scene)
+    },
+    arrived: (witness) => witness.text(text),
+  },
+  'text without element': {
+    fits: always,
+    async run(client, scene) {
+      await cleared(client, scene)
+      await focusField(client, scene)
+      return typeInto(client, { ...scene, field: null })
     },
     arrived: (witness) => witness.text(text),
   },

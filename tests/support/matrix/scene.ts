@@ -28,6 +28,8 @@ export interface Witness {
   doubled(): boolean
   dragged(): boolean
   wheeled(): boolean
+  /** The wheel was turned, a page key pressed, or what is shown has moved. */
+  scrolled(): boolean
   /** The letter was pressed without modifiers. */
   key(letter: string): boolean
   /** The letter was pressed with Control. */
@@ -49,6 +51,8 @@ export interface Scene extends AsyncDisposable {
   /** Label of the text field and of the button, where the toolkit has elements. */
   readonly field: string | null
   readonly button: string | null
+  /** Label of the element that is scrolled, where there is one. */
+  readonly scrolls: string | null
   /** Whether a text is complete only with Return. */
   readonly needsReturn: boolean
   /** Whether a right click opens a menu. */
@@ -66,6 +70,7 @@ const gdk = (entries: readonly Entry[]): Witness => ({
   doubled: () => is(entries, { type: '2button-press' }) || many(entries, 'button-press') >= 2,
   dragged: () => many(entries, 'motion-notify') >= 5 && is(entries, { type: 'button-release', button: 1 }),
   wheeled: () => is(entries, { type: 'scroll' }),
+  scrolled: () => is(entries, { type: 'scroll' }) || is(entries, { type: 'key-press', key: 'Page_Down' }),
   key: (key) => is(entries, { type: 'key-press', key }),
   control: (key) =>
     entries.some(
@@ -77,6 +82,8 @@ const gdk = (entries: readonly Entry[]): Witness => ({
 
 const qt = (entries: readonly Entry[]): Witness => ({
   ...gdk(entries),
+  // Qt::Key_PageDown.
+  scrolled: () => is(entries, { type: 'scroll' }) || is(entries, { type: 'key-press', key: 0x01000017 }),
   key: (letter) => is(entries, { type: 'key-press', text: letter }),
   control: (letter) =>
     entries.some(
@@ -94,6 +101,7 @@ const web = (entries: readonly Entry[]): Witness => {
     doubled: () => is(trusted, { type: 'dblclick' }),
     dragged: () => many(trusted, 'mousemove') >= 5 && is(trusted, { type: 'mouseup', button: 0 }),
     wheeled: () => is(trusted, { type: 'wheel' }),
+    scrolled: () => is(trusted, { type: 'wheel' }) || is(trusted, { type: 'keydown', key: 'PageDown' }),
     key: (key) => is(trusted, { type: 'keydown', key }),
     control: (key) => is(trusted, { type: 'keydown', key, ctrl: true }),
     text: (value) => is(trusted, { type: 'input', target: 'name', value }),
@@ -115,6 +123,7 @@ const terminal = (entries: readonly Entry[]): Witness => {
     doubled: () => presses(0) >= 2,
     dragged: () => presses(32) >= 2 && reports.some((each) => !each.pressed),
     wheeled: () => presses(64) + presses(65) > 0,
+    scrolled: () => false,
     key: (letter) => typed === letter,
     control: (letter) => typed === String.fromCharCode(letter.charCodeAt(0) - 96),
     text: (text) => typed === text,
@@ -132,6 +141,8 @@ const calc = (entries: readonly Entry[]): Witness => ({
     return press !== undefined && release !== undefined && press.x !== release.x
   },
   wheeled: () => is(entries, { type: 'scroll' }),
+  // com.sun.star.awt.Key.PAGEDOWN is 1031.
+  scrolled: () => is(entries, { type: 'scroll' }) || is(entries, { type: 'key-press', code: 1031 }),
   key: (text) => is(entries, { type: 'key-press', text }),
   // com.sun.star.awt.Key.A is 512, KeyModifier.MOD1 is 2.
   control: (letter) => is(entries, { type: 'key-press', code: 512 + letter.charCodeAt(0) - 97, modifiers: 2 }),
@@ -173,6 +184,7 @@ const widgets =
       path,
       field: 'Name',
       button: 'Press me',
+      scrolls: 'Notes',
       needsReturn: false,
       opensMenu,
       witness,
@@ -189,8 +201,9 @@ const browser =
       ),
     )
     const target = { pid: window.pid, window_id: window.window_id }
-    await until('the elements of the page', async () =>
-      (await elementsOf(client, target)).some(({ label }) => label === 'Press me'),
+    // Firefox tells of elements before it has placed them.
+    await until('the elements of the page in their places', async () =>
+      (await elementsOf(client, target)).some(({ label, frame }) => label === 'Press me' && frame.w > 0),
     )
     const button = await middleOf(client, target, 'Press me')
     // The canvas, which no toolkit has to name, lies below the button.
@@ -204,6 +217,7 @@ const browser =
       path,
       field: 'Name',
       button: 'Press me',
+      scrolls: 'Notes',
       needsReturn: false,
       opensMenu: true,
       witness: web,
@@ -230,6 +244,7 @@ export const toolkits: Readonly<Record<string, (on: TestDesktop, client: McpClie
       path: [place, { x: 220, y: 90 }],
       field: null,
       button: null,
+      scrolls: null,
       needsReturn: false,
       opensMenu: false,
       witness: terminal,
@@ -246,6 +261,7 @@ export const toolkits: Readonly<Record<string, (on: TestDesktop, client: McpClie
       path: [place, { x: 500, y: 340 }],
       field: null,
       button: null,
+      scrolls: 'Sheet Sheet1',
       needsReturn: true,
       opensMenu: true,
       witness: calc,
