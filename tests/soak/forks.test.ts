@@ -1,5 +1,5 @@
 /**
- * The service and hypervisors are killed at random moments while VMs are suspended, resumed, kept, restored and forked: what was
+ * The service and hypervisors are killed at random moments while VMs are suspended, resumed, kept, restored, forked and deleted: what was
  * reported saved goes on, every disk is whole, and nothing is left over.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
@@ -11,26 +11,29 @@ import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 import { type Answer, call, checkDisk, create, get, giveImage, image, isAlive, run } from '../support/vms.ts'
 
-setDefaultTimeout(limitMs(290_000))
+setDefaultTimeout(limitMs(900_000))
 
-const kills = rounds(20)
+const kills = rounds(50)
 
 const choose = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T
 
 const name = (kind: string): string => `${kind}${crypto.randomUUID().slice(0, 8)}`
 
-/** Work on the VM, and whether that is suspended before. */
+/** Work on the VM or on a fork of it that was made for that, and whether the VM is suspended before. */
 const work = {
   suspend: { isSuspended: false, path: 'suspend', body: () => ({}) },
   resume: { isSuspended: true, path: 'resume', body: () => ({}) },
   snapshot: { isSuspended: false, path: 'snapshots', body: () => ({ snapshot: name('s') }) },
   restore: { isSuspended: true, path: 'snapshots/first/restore', body: () => ({}) },
   fork: { isSuspended: false, path: 'fork', body: () => ({ names: [name('f')] }) },
+  delete: { isSuspended: true, path: '', body: () => undefined },
 } as const
 type Verb = keyof typeof work
 
 const ask = (host: VmHost, verb: Verb): Promise<Answer> =>
-  call(host, 'POST', `/svc/vms/one/${work[verb].path}`, work[verb].body())
+  verb === 'delete'
+    ? call(host, 'DELETE', '/svc/vms/gone')
+    : call(host, 'POST', `/svc/vms/one/${work[verb].path}`, work[verb].body())
 
 /** What a command in the guest prints, or why it prints nothing. */
 const inside = async (host: VmHost, command: string): Promise<string> => {
@@ -61,9 +64,14 @@ test('nothing that was reported saved is lost', async () => {
     for (let round = 0; round < kills; round++) {
       const verb = choose(Object.keys(work) as Verb[])
       if (work[verb].isSuspended) expect((await ask(host, 'suspend'))[0]).toBe(200)
+      if (verb === 'delete') {
+        expect((await call(host, 'POST', '/svc/vms/one/fork', { names: ['gone'] }))[0]).toBe(200)
+        expect((await call(host, 'POST', '/svc/vms/gone/stop', { graceSeconds: 0 }))[0]).toBe(200)
+      }
       const before = await get(host, 'one')
       const asked = ask(host, verb).catch(() => undefined)
-      await Bun.sleep(Math.random() * 1_500)
+      // A deletion is over soon.
+      await Bun.sleep(Math.random() * (verb === 'delete' ? 30 : 1_500))
       const isService = Math.random() < 0.6
       const pid = (await get(host, 'one').catch(() => before)).pid
       if (isService) await host.kill()
@@ -91,6 +99,7 @@ test('nothing that was reported saved is lost', async () => {
       const words = await inside(host, 'cat /proc/sys/kernel/random/boot_id /run/t/word')
       expect({ ...seen, words }).toEqual({ ...seen, words: `${boot}\nkept` })
       const all = (await call(host, 'GET', '/svc/vms'))[1] as unknown as Vm[]
+      if (verb === 'delete' && answer?.[0] === 200) expect(all.map(({ name }) => name)).toEqual(['one'])
       for (const { name, status } of all.filter(({ name }) => name !== 'one')) {
         expect(['running', 'suspended', 'stopped']).toContain(status)
         if (status === 'running') await call(host, 'POST', `/svc/vms/${name}/stop`, { graceSeconds: 0 })
