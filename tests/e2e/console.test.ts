@@ -52,6 +52,16 @@ const lit = `(() => {
   return new Uint32Array(data.buffer).filter((pixel) => (pixel & 0xffffff) !== 0).length
 })()`
 
+/** Keeps the VM that is shown as a snapshot, which is shown so deep in the tree then. */
+const keepAs = async (name: string, depth: number): Promise<void> => {
+  await page.click('Snapshot…')
+  await browser.until(`document.activeElement?.name === 'snapshot'`)
+  await browser.type(name)
+  await browser.press('Enter')
+  await page.asks(false)
+  await browser.until(`document.querySelector('.snapshots li[data-depth="${depth}"] strong')?.innerText === '${name}'`)
+}
+
 describe('the console', () => {
   test(
     'makes a VM by keyboard, starts it and shows its screen',
@@ -115,14 +125,43 @@ describe('the console', () => {
       await page.shows('The screen appears here while the VM runs.')
       await browser.until(`document.querySelector('article .badge')?.className === 'badge suspended'`)
       expect(await statusOf('first')).toBe('suspended')
+      await keepAs('asleep', 0)
       await page.click('Resume')
       await browser.until(`document.querySelector('.screen')?.dataset.state === 'shown'`)
       expect(await statusOf('first')).toBe('running')
+      await keepAs('awake', 1)
       await page.click('Stop')
       await page.shows('The screen appears here while the VM runs.')
       expect(await statusOf('first')).toBe('stopped')
     },
     2 * minutes,
+  )
+
+  test(
+    'makes a VM again what it was, and forks it',
+    async () => {
+      await page.keep('snapshots')
+      await browser.evaluate(`document.querySelector('[aria-label="Remove awake"]').click()`)
+      await browser.until(`document.querySelectorAll('.snapshots li').length === 1`)
+      await browser.until(`document.querySelector('[aria-label="Restore asleep"]').disabled === false`)
+      await browser.evaluate(`document.querySelector('[aria-label="Restore asleep"]').click()`)
+      await browser.until(`document.querySelector('article .badge')?.className === 'badge suspended'`)
+      await page.click('Fork…')
+      await browser.until(`document.activeElement?.name === 'count'`)
+      await browser.press('Enter')
+      await browser.until(`document.querySelector('article h2')?.innerText === 'first-1'`)
+      expect([await statusOf('first'), await statusOf('first-1')]).toEqual(['suspended', 'running'])
+      await page.click('Stop')
+      await page.click('Delete…')
+      await page.click('Delete')
+      await page.shows('Choose a VM')
+      await browser.evaluate(`location.hash = '#home/first'`)
+      await page.click('Resume')
+      await browser.until(`document.querySelector('article .badge')?.className === 'badge running'`)
+      await page.click('Stop')
+      await browser.until(`document.querySelector('article .badge')?.className === 'badge stopped'`)
+    },
+    3 * minutes,
   )
 
   test(

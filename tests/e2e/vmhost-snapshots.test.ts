@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { runBacklot } from '../support/backlot.ts'
+import { onTerminal } from '../support/terminal.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 import { call, checkDisk, create, get, giveImage, image, run } from '../support/vms.ts'
 
@@ -43,7 +44,7 @@ test('a snapshot is taken of a VM that stands still, and of one that runs, which
   await create(host, 'one', { image })
   expect(await take('empty')).toEqual([
     200,
-    { name: 'empty', createdAt: expect.any(String), hasMemory: false, memoryBytes: 0 },
+    { name: 'empty', createdAt: expect.any(String), hasMemory: false, memoryBytes: 0, follows: null },
   ])
   await run(host, 'one')
   boot = await inside('cat /proc/sys/kernel/random/boot_id')
@@ -53,7 +54,10 @@ test('a snapshot is taken of a VM that stands still, and of one that runs, which
   expect(taken.memoryBytes).toBeGreaterThan(25 * 2 ** 20)
   expect((await get(host, 'one')).status).toBe('running')
   expect(await inside('cat /proc/sys/kernel/random/boot_id /run/t/word')).toBe(`${boot}\nfirst`)
-  expect(await list()).toMatchObject([{ name: 'empty' }, { name: 'first' }])
+  expect(await list()).toMatchObject([
+    { name: 'empty', follows: null },
+    { name: 'first', follows: 'empty' },
+  ])
   expect((await take('first'))[1]).toMatchObject({ code: 'snapshot_exists' })
   expect((await restore('first'))[1]).toMatchObject({ code: 'vm_running' })
 })
@@ -108,6 +112,12 @@ test('the command makes, lists, restores and deletes them', async () => {
     return JSON.parse(done.stdout)
   }
   await backlot('create', 'one', 'typed')
+  await backlot('create', 'one', 'later')
+  const seen = await onTerminal(['vm', 'snapshot', 'ls', 'one'], {
+    ...{ BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home },
+  })
+  expect(seen.text).toMatch(/^empty .*\ntyped .*\n {2}later /m)
+  await backlot('rm', 'one', 'later')
   expect(await backlot('ls', 'one')).toMatchObject([{ name: 'empty' }, { name: 'typed', hasMemory: false }])
   expect(await backlot('restore', 'one', 'typed')).toMatchObject({ name: 'one', status: 'stopped' })
   await backlot('rm', 'one', 'typed')

@@ -3,7 +3,7 @@ import { sizeOf } from '@backlot/contract/fields/size'
 import type { HostConfig } from '@backlot/contract/vmhost/config'
 import type { Image } from '@backlot/contract/vmhost/images'
 import type { Operation } from '@backlot/contract/vmhost/operation'
-import type { Snapshot } from '@backlot/contract/vmhost/snapshot'
+import { inTree, type Snapshot } from '@backlot/contract/vmhost/snapshot'
 import type { Template } from '@backlot/contract/vmhost/template'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { table } from '../terminal/table.ts'
@@ -75,7 +75,15 @@ const shows: Partial<Record<OperationName, Show>> = {
       ? `${vm.name} is what it was, with its memory. \`backlot vm resume ${vm.name}\` lets it go on.`
       : `${vm.name} has the disk that it had. \`backlot vm run ${vm.name}\` starts it.`,
   listSnapshots: (snapshots: Snapshot[]) =>
-    rows(snapshots, 'There are no snapshots. `backlot vm snapshot create NAME` makes one.'),
+    rows(
+      inTree(snapshots).map(({ depth, snapshot: { name, createdAt, hasMemory, memoryBytes } }) => ({
+        name: `${'  '.repeat(depth)}${name}`,
+        createdAt,
+        hasMemory,
+        memoryBytes,
+      })),
+      'There are no snapshots. `backlot vm snapshot create NAME` makes one.',
+    ),
   listTemplates: (templates: Template[]) =>
     rows(templates, 'There are no templates. `backlot vm create NAME --template` makes one.'),
   forkVm: ({ names }: { names: string[] }) => `Forks that run: ${names.join(', ')}.`,

@@ -16,6 +16,10 @@ export const Snapshot = Type.Object({
   createdAt: Type.String({ description: 'In ISO 8601.' }),
   hasMemory: Type.Boolean({ description: 'Whether the VM goes on from it, and does not boot.' }),
   memoryBytes: Type.Integer({ description: 'Bytes that the saved memory takes on the drive; 0 without one.' }),
+  follows: Type.Union([snapshotName, Type.Null()], {
+    description:
+      'The snapshot from which the VM had come to be what is kept; null where there is none, or not any more.',
+  }),
 })
 export type Snapshot = Static<typeof Snapshot>
 
@@ -85,3 +89,13 @@ export const snapshotOperations = {
     command: { group: 'vm', words: ['snapshot', 'rm'], positional, absent },
   }),
 } as const
+
+/** Snapshots as a tree, each before those that follow it: it and how many are above it. */
+export const inTree = (
+  snapshots: readonly Snapshot[],
+  after: string | null = null,
+  depth = 0,
+): { snapshot: Snapshot; depth: number }[] =>
+  snapshots
+    .filter(({ follows }) => follows === after)
+    .flatMap((snapshot) => [{ snapshot, depth }, ...inTree(snapshots, snapshot.name, depth + 1)])

@@ -38,9 +38,17 @@ export const snapshotsOf = async (vm: VmPlace): Promise<Snapshot[]> => {
 
 /** A snapshot as it is shown; throws `snapshot_not_found` and `vm_damaged`. */
 export const snapshotOf = async (vm: VmPlace, name: string): Promise<Snapshot> => {
-  const { createdAt, saved } = await readRecord(vm, name)
+  const { createdAt, saved, settings } = await readRecord(vm, name)
   const memoryBytes = saved === null ? 0 : (await stat(vmPath(folderOf(vm, name), 'memory'))).size
-  return { name, createdAt, hasMemory: saved !== null, memoryBytes }
+  const follows = await before(vm, settings.snapshot, createdAt)
+  return { name, createdAt, hasMemory: saved !== null, memoryBytes, follows }
+}
+
+/** The snapshot of that name, if the VM has it and it is older. */
+const before = async (vm: VmPlace, name: string | undefined, createdAt: string): Promise<string | null> => {
+  if (name === undefined) return null
+  const found = await readRecord(vm, name).catch(() => undefined)
+  return found !== undefined && found.createdAt < createdAt ? name : null
 }
 
 const readRecord = async (vm: VmPlace, name: string): Promise<Static<typeof Record>> => {
@@ -101,6 +109,7 @@ export const keepSnapshot = async (bases: Bases, vm: StoredVm, name: string, sig
     refuseTakenName(vm, name)
     await rename(folder, folderOf(vm, name))
     await syncFolder(snapshots)
+    await writeVmSettings(vm.path, { ...vm.settings, snapshot: name })
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error
@@ -127,7 +136,8 @@ export const restore = async (bases: Bases, vm: StoredVm, name: string): Promise
   await rename(next, vmPath(vm.path, 'disk'))
   const { cpu, memoryBytes, display } = settings
   // A guest that goes on twice from one moment must not draw the same random numbers.
-  await writeVmSettings(vm.path, { ...vm.settings, cpu, memoryBytes, display, generationId: crypto.randomUUID() })
+  const generationId = crypto.randomUUID()
+  await writeVmSettings(vm.path, { ...vm.settings, cpu, memoryBytes, display, generationId, snapshot: name })
   if (saved === null) return
   await link(vmPath(from, 'memory'), vmPath(vm.path, 'memory'))
   await writeSaved(vm.path, saved)

@@ -35,6 +35,8 @@ export const VmSettings = Type.Object({
   identity: Type.Optional(choice(['own', 'shared'])),
   /** Of a fork that has not gone on yet: the MAC address that its guest still has. */
   guestMacAddress: Type.Optional(Type.String()),
+  /** The snapshot that it was last at; it may be gone, or of the VM that this is a copy of. */
+  snapshot: Type.Optional(Type.String()),
   /** The folder that it is moved from, until that is gone. */
   movedFrom: Type.Optional(Type.String()),
   /** The folder that it is being moved to. */

@@ -10,8 +10,10 @@ import { bytes, moment } from './format.ts'
 import type { Storage } from './host-state.ts'
 import { OperationList } from './operation-list.tsx'
 import { screenUrl, service } from './reach.ts'
-import { RunDialog } from './run-dialog.tsx'
-import { SetDialog } from './set-dialog.tsx'
+import { ForkDialog } from './vm/fork-dialog.tsx'
+import { RunDialog } from './vm/run-dialog.tsx'
+import { SetDialog } from './vm/set-dialog.tsx'
+import { Snapshots } from './vm/snapshots.tsx'
 import { useWorking } from './working.ts'
 
 /** A start is cancelled; of a damaged one something may run. */
@@ -25,7 +27,7 @@ export const VmView = (props: {
 }) => {
   const { vm, operations, storage } = props
   const working = useWorking()
-  const [asked, ask] = useState<'run' | 'set' | 'clone' | 'delete'>()
+  const [asked, ask] = useState<'run' | 'set' | 'clone' | 'fork' | 'delete'>()
   const at = { name: vm.name, storage: vm.locationName }
   const isStopped = vm.status === 'stopped'
   const isSuspended = vm.status === 'suspended'
@@ -73,6 +75,13 @@ export const VmView = (props: {
           </button>
           <button
             type="button"
+            disabled={!(isSuspended || vm.status === 'running') || isBusy}
+            onClick={() => ask('fork')}
+          >
+            Fork…
+          </button>
+          <button
+            type="button"
             disabled={!(isStopped || isSuspended || isDamaged) || isBusy}
             onClick={() => ask('delete')}
           >
@@ -87,10 +96,12 @@ export const VmView = (props: {
       )}
       <ScreenPart vm={vm} />
       {!isDamaged && <Facts vm={vm} />}
+      {!isDamaged && <Snapshots vm={vm} operations={operations} isBusy={isBusy} />}
       <OperationList operations={operations} />
       {asked === 'run' && <RunDialog vm={vm} close={close} />}
       {asked === 'set' && <SetDialog vm={vm} storage={storage} close={close} />}
       {asked === 'clone' && <CloneDialog vm={vm} close={close} />}
+      {asked === 'fork' && <ForkDialog vm={vm} close={close} />}
       {asked === 'delete' && <DeleteDialog vm={vm} close={close} />}
     </article>
   )

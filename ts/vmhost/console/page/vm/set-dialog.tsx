@@ -3,10 +3,10 @@ import { sizeOf } from '@backlot/contract/fields/size'
 import { vmHost } from '@backlot/contract/vmhost'
 import { vmAnchor } from '@backlot/contract/vmhost/console'
 import type { Vm } from '@backlot/contract/vmhost/vm'
-import { Dialog } from './dialog.tsx'
-import type { Storage } from './host-state.ts'
-import { service } from './reach.ts'
-import { useWorking } from './working.ts'
+import { Dialog } from '../dialog.tsx'
+import type { Storage } from '../host-state.ts'
+import { service } from '../reach.ts'
+import { useWorking } from '../working.ts'
 
 const { cpu, display } = vmHost.updateVm.body.properties
 

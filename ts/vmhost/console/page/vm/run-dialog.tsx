@@ -1,9 +1,9 @@
 /** Asks how a VM is to be started: with or without its display, and with which folders of this machine. */
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { useState } from 'preact/hooks'
-import { Dialog } from './dialog.tsx'
-import { service } from './reach.ts'
-import { useWorking } from './working.ts'
+import { Dialog } from '../dialog.tsx'
+import { service } from '../reach.ts'
+import { useWorking } from '../working.ts'
 
 /** The dialog; it closes when the start is under way. */
 export const RunDialog = ({ vm, close }: { readonly vm: Vm; readonly close: () => void }) => {

@@ -1,0 +1,80 @@
+/** The snapshots of a VM, as the tree in which they came about. */
+import type { Operation } from '@backlot/contract/vmhost/operation'
+import { inTree, type Snapshot } from '@backlot/contract/vmhost/snapshot'
+import type { Vm } from '@backlot/contract/vmhost/vm'
+import { useEffect, useState } from 'preact/hooks'
+import { Dialog } from '../dialog.tsx'
+import { bytes, moment } from '../format.ts'
+import { service } from '../reach.ts'
+import { useWorking } from '../working.ts'
+
+interface SnapshotsProps {
+  readonly vm: Vm
+  readonly operations: readonly Operation[]
+  readonly isBusy: boolean
+}
+
+export const Snapshots = ({ vm, operations, isBusy }: SnapshotsProps) => {
+  const [snapshots, set] = useState<readonly Snapshot[]>([])
+  const [isAsked, ask] = useState(false)
+  const working = useWorking()
+  const at = { name: vm.name, storage: vm.locationName }
+  const ended = operations.filter(({ state }) => state !== 'running').length
+  // One that cannot be read is told by who asks for it.
+  const read = () => service.listSnapshots(at).then(set, () => set([]))
+  useEffect(() => void read(), [vm.name, vm.locationName, ended])
+  const isStanding = vm.status === 'stopped' || vm.status === 'suspended'
+  const cannot = isBusy || working.what !== undefined
+  const act = (what: string, work: () => Promise<unknown>) => working.run(what, () => work().then(read))
+  return (
+    <section class="snapshots">
+      <h3>Snapshots</h3>
+      {working.fault !== undefined && <p class="fault">{working.fault}</p>}
+      <ul>
+        {inTree(snapshots).map(({ snapshot: { name, createdAt, hasMemory, memoryBytes }, depth }) => (
+          <li key={name} style={`--depth: ${depth}`} data-depth={depth}>
+            <strong>{name}</strong> <time dateTime={createdAt}>{moment(createdAt)}</time>
+            <small>{hasMemory ? `with ${bytes(memoryBytes)} of memory` : 'the disk'}</small>
+            <button
+              type="button"
+              disabled={!isStanding || cannot}
+              aria-label={`Restore ${name}`}
+              onClick={() => act('restoring…', () => service.restoreSnapshot({ ...at, snapshot: name }))}
+            >
+              Restore
+            </button>
+            <button
+              type="button"
+              disabled={cannot}
+              aria-label={`Remove ${name}`}
+              onClick={() => act('removing…', () => service.deleteSnapshot({ ...at, snapshot: name }))}
+            >
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+      <button type="button" disabled={cannot} onClick={() => ask(true)}>
+        Snapshot…
+      </button>
+      {isAsked && <SnapshotDialog vm={vm} close={() => ask(false)} />}
+    </section>
+  )
+}
+
+const SnapshotDialog = ({ vm, close }: { readonly vm: Vm; readonly close: () => void }) => {
+  const working = useWorking()
+  const act = async (form: FormData) => {
+    const snapshot = String(form.get('snapshot')).trim()
+    const input = { name: vm.name, storage: vm.locationName, snapshot }
+    if (await working.run('Keeping…', () => service.takeSnapshot(input))) close()
+  }
+  return (
+    <Dialog title={`Keep ${vm.name} as it is`} verb="Keep" working={working} act={act} close={close}>
+      <label>
+        Name of the snapshot
+        <input name="snapshot" required autofocus autocomplete="off" />
+      </label>
+    </Dialog>
+  )
+}
