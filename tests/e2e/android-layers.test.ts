@@ -16,11 +16,14 @@ const root = join(import.meta.dir, '../..')
 let phone: FakePhone
 let folder: string
 let apk: string
+/** What `apksigner` says of it. */
+let verified: string
 
 beforeAll(async () => {
   phone = await startFakePhone()
   folder = mkdtempSync(join(tmpdir(), 'apk-'))
   apk = makeFixtureApk(folder)
+  verified = verifyApk(apk)
 })
 
 afterAll(async () => {
@@ -55,7 +58,7 @@ test(
     // What the device was given is an application that Android's own tools accept.
     const copy = join(folder, 'installed.apk')
     writeFileSync(copy, installed())
-    expect(verifyApk(copy)).toContain('Verified using v2 scheme (APK Signature Scheme v2): true')
+    expect(verified).toContain('Verified using v2 scheme (APK Signature Scheme v2): true')
     expect(readApk(copy)).toContain(`package: name='${fixturePackage}'`)
     expect(await failureOf(Promise.resolve().then(() => Image.linux().apkInstall(apk)))).toMatchObject({
       code: 'layer_not_for_os',
@@ -169,7 +172,7 @@ test(
         keystoreAlias: fixtureKey.alias,
         keystorePassword: fixtureKey.password,
       }
-      const fixture = /SHA-256 digest: ([0-9a-f]{64})/.exec(verifyApk(apk))?.[1] ?? ''
+      const fixture = /SHA-256 digest: ([0-9a-f]{64})/.exec(verified)?.[1] ?? ''
       const named = fixture.replaceAll(/..(?=.)/g, '$&:')
       links.list = [
         {
