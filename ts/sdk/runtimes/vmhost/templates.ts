@@ -57,8 +57,8 @@ export const forkOfTemplate = async (
     return fork()
   })
   if (identity.every((each) => each === 'own')) {
-    // Another user of the service may have made the template.
-    const parents = keys.parents ?? (await keyFrom(host, name, agentSeconds, signal))
+    // Asked of the guest: one whose image has a server of its own asks for none, whatever it was told.
+    const parents = await keyFrom(host, name, agentSeconds, signal)
     return withOwnKey(host, name, { ...keys, parents }, signal)
   }
   await removed(host, name, signal)
