@@ -453,7 +453,7 @@ const places: Record<FailureCode, string | readonly [place: string, words: strin
   snapshot_not_found: 'local-snapshots',
   pool_not_found: 'local-pool',
   sandbox_not_running: 'local',
-  sandbox_busy: 'local',
+  sandbox_busy: '../../ts/local/state/locking',
   sandbox_not_started: 'local',
   root_not_built: '../soak/local-root',
   runtime_unavailable: 'local-levels',
