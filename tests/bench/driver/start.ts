@@ -82,8 +82,8 @@ export const memoryRows = async (stage: Stage): Promise<Row[]> => {
       }
     }
   }
-  const status = JSON.parse((await on.run(driverCommand('status'))).stdout) as { pid: number }
   await calls(0, 1_000, [direct, proxy, empty])
+  const status = JSON.parse((await on.run(driverCommand('status'))).stdout) as { pid: number }
   const after1000 = direct.residentMegabytes
   const floor = empty.residentMegabytes
   const pair = proxy.residentMegabytes + residentMegabytes(status.pid)
