@@ -1,6 +1,6 @@
 /** The keystores with which applications are signed: those that are given, and those that are made and kept. */
 import { X509Certificate } from 'node:crypto'
-import { access, chmod, link, rm } from 'node:fs/promises'
+import { access, chmod, link, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InvalidArgumentError } from '../../errors.ts'
 import { localFailure } from '../../local/failure.ts'
@@ -50,6 +50,9 @@ export const keepKeystore = async (
       })
     }
     await chmod(made, 0o600)
+    // Without it no update of what it signed is ever taken.
+    const file = await open(made, 'r+')
+    await file.sync().finally(() => file.close())
     // A name that is taken was made by another program meanwhile.
     await link(made, keystore).catch((error: unknown) => {
       if (!isSystemError(error, 'EEXIST')) throw error
