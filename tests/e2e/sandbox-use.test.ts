@@ -32,7 +32,7 @@ const withStarted = async (name: string) => {
 }
 
 test(
-  'what `backlot local start` made is reached too, while it runs',
+  'what `backlot local start` made is reached, kept and removed too',
   async () => {
     const { local, on } = await withStarted('started')
     const file = join(scratchFolder('pictures'), 'screen.png')
@@ -41,8 +41,19 @@ test(
     expect(JSON.parse((await on('connect', 'started')).stdout)).toMatchObject({ width: 1280, height: 800 })
     expect((await fetch(JSON.parse((await on('view', 'started')).stdout).url)).status).toBe(200)
     expect((await on('screenshot', 'started', file, '--runtime', 'container')).status).toBe(1)
-    await local('suspend', 'started')
+    const done = { stdout: '', stderr: '', status: 0 }
+    expect(await on('suspend', 'started')).toEqual(done)
     expect((await on('screenshot', 'started', file)).stderr).toContain('backlot local resume started')
+    expect(JSON.parse((await on('info', 'started')).stdout)).toMatchObject({ name: 'started', status: 'suspended' })
+    expect(await on('resume', 'started')).toEqual(done)
+    expect(await on('restart', 'started')).toEqual(done)
+    expect((await on('logs', 'started')).stdout).toContain('POST /cmd 200')
+    expect((await on('rm', 'started', '--runtime', 'container')).status).toBe(1)
+    expect(await on('rm', 'started')).toEqual(done)
+    expect(JSON.parse((await local('list', '--json')).stdout)).toEqual({ sandboxes: [] })
+    const gone = await on('info', 'started')
+    expect([gone.status, gone.stdout]).toEqual([1, ''])
+    expect(gone.stderr).toContain('`backlot sandbox list --local` names those there are')
   },
   patience,
 )

@@ -6,11 +6,12 @@ import type { Command } from '../command.ts'
 import { nameToSdk } from '../executable.ts'
 import { readFlags } from '../flags.ts'
 import { create } from '../sandbox/create.ts'
+import { info, logs, remove, restart, resume, suspend } from '../sandbox/keep.ts'
 import { connect, screenshot, view } from '../sandbox/look.ts'
 import { shell } from '../sandbox/shell.ts'
 import { show } from '../sandbox/show.ts'
 import type { Flags, Verb } from '../sandbox/verb.ts'
-import { print, printJson } from '../terminal/output.ts'
+import { printJson } from '../terminal/output.ts'
 import { isTerminal } from '../terminal/table.ts'
 
 const list: Verb = {
@@ -22,36 +23,21 @@ const list: Verb = {
   },
 }
 
-const remove: Verb = { words: [1, 1], run: ({ name, where }) => Sandbox.delete(name, where) }
-
 const verbs: Readonly<Record<string, Verb>> = {
   list,
   ls: list,
   create,
-  info: {
-    words: [1, 1],
-    flags: ['json'],
-    async run({ name, where, json }) {
-      const info = await Sandbox.getInfo(name, where)
-      await (json ? printJson(info) : show([info]))
-    },
-  },
+  info,
   connect,
   shell,
   view,
   screenshot,
-  suspend: { words: [1, 1], run: ({ name, where }) => Sandbox.suspend(name, where) },
-  resume: { words: [1, 1], run: async ({ name, where }) => (await Sandbox.resume(name, where)).disconnect() },
-  restart: { words: [1, 1], run: async ({ name, where }) => (await Sandbox.restart(name, where)).disconnect() },
+  suspend,
+  resume,
+  restart,
   delete: remove,
   rm: remove,
-  logs: {
-    words: [1, 1],
-    flags: ['follow'],
-    async run({ name, where, flags }) {
-      for await (const each of Sandbox.logs(name, { ...where, follow: flags.follow ?? false })) await print(each)
-    },
-  },
+  logs,
   pool: {
     words: [0, 1],
     flags: ['size', 'json'],
@@ -69,7 +55,7 @@ backlot sandbox create [NAME] [--distro NAME | --image NAME | --disk PATH [--os 
         [--label KEY=VALUE]… [--ttl-ms N] [--json]
     Make a desktop, or what an image or a disk holds, that stays until it is deleted, and show it. Without NAME it gets two words and a number.
 backlot sandbox info NAME [--json]
-    Show one. A name is looked for on this machine first, then in the cloud.
+    Show one. A name is looked for on this machine first, then in the cloud; what \`backlot local start\` made is found too.
 backlot sandbox connect NAME [--json]
     See that it answers, and print where agents reach its tools over MCP, with its key.
 backlot sandbox shell NAME [-- COMMAND…]
