@@ -25,8 +25,21 @@ export const startProgress = (isTerminal: boolean = isatty(2)): Progress => {
     shown = line
     process.stderr.write(`\r\u001b[K${line}`)
   }
+  const { error } = console
+  // What the SDK tells meanwhile gets a line of its own, above this one.
+  if (isTerminal) {
+    console.error = (...words) => {
+      const below = shown
+      draw('')
+      error(...words)
+      draw(below)
+    }
+  }
   return {
     show: (step, percent) => draw(progressLine(step, percent)),
-    [Symbol.dispose]: () => draw(''),
+    [Symbol.dispose]: () => {
+      draw('')
+      if (isTerminal) console.error = error
+    },
   }
 }

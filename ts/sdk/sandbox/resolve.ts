@@ -112,7 +112,7 @@ export const providerFor = async (options: Said, source?: { readonly source?: un
   if (!wasSaid) {
     wasSaid = true
     console.error(
-      'backlot: no key of a cloud is configured, so sandboxes are those of this machine. Say where with "runtime", or `configure`.',
+      'backlot: no key of a cloud is configured, so sandboxes are those of this machine. "local" or "runtime" says where they are.',
     )
   }
   return onMachine()
