@@ -1,7 +1,7 @@
 /**
  * `./dev bench sandbox [--quick]`: sandboxes of the runtime `local`, on the packed build, as root and as an ordinary user:
  * from the call to the first command and the first picture, halted and continued, and gone; what an idle one takes; many at
- * once, and many in a row.
+ * once, and many in a row. Then those of the runtime `container`, on an engine of its own, which root can start.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { Image, WarmPool } from '@backlot/sdk'
 import { askInside, type Caller, callers, homeOf, type Info, type TestHome } from '../support/local.ts'
 import { until } from '../support/until.ts'
 import { machine, milliseconds, type Row, spreadOf, summary, table } from './driver/measure.ts'
+import { containerTimes } from './sandbox/container.ts'
 
 const rounds = process.argv.includes('--quick') ? 3 : 20
 
@@ -207,6 +208,20 @@ const inARowRows = async (): Promise<Row[]> => {
   ]
 }
 
+/** Rows of the runtime `container`; the reason where this machine can have no engine. */
+const containerRows = async (): Promise<Row[] | string> => {
+  const times = await containerTimes(rounds)
+  if (typeof times === 'string') return times
+  return [
+    row('container: create to the first command, the first of an engine, which builds the image', 'ms', times.build),
+    row('container: create to the first command', 'ms', times.command),
+    row('container: create to the first picture', 'ms', times.picture),
+    row('container: suspend', 'ms', times.suspend),
+    row('container: resume', 'ms', times.resume),
+    row('container: delete', 'ms', times.delete),
+  ]
+}
+
 const rows: Row[] = []
 for (const caller of callers) {
   for (const each of await rowsOf(caller)) {
@@ -223,4 +238,11 @@ if (callers.some((caller) => caller === 'root')) {
     }
   }
 }
-console.log(`${table(rows)}\n\n${machine()}.`)
+const ofContainers = await containerRows()
+const isRefused = typeof ofContainers === 'string'
+for (const each of isRefused ? [] : ofContainers) {
+  rows.push(each)
+  console.error(`  ${summary(each)}`)
+}
+const without = isRefused ? `\n\nContainers are not measured: ${ofContainers}.` : ''
+console.log(`${table(rows)}${without}\n\n${machine()}.`)
