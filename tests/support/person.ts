@@ -24,8 +24,12 @@ const ofPerson = ({ pointer, focus, active_window, stacking }: DisplayState) => 
   stacking,
 })
 
-/** Seats a person in front of a desktop. */
-export const seatPerson = async (on: TestDesktop, geometry: Geometry = '760x640+40+40'): Promise<Person> => {
+/** Seats a person in front of a desktop, whose pointer rests at a place of the person's window. */
+export const seatPerson = async (
+  on: TestDesktop,
+  geometry: Geometry = '760x640+40+40',
+  rest = { x: 300, y: 400 },
+): Promise<Person> => {
   const window = await startGtk3(on, 'person', { geometry })
   await asPerson.activate(on, window.windowId)
   await window.journal.waitFor(
@@ -37,7 +41,7 @@ export const seatPerson = async (on: TestDesktop, geometry: Geometry = '760x640+
   })
   const pointInto = async (x: number, y: number) => {
     const mark = window.journal.mark()
-    await asPerson.point(on, x + 300, y + 400)
+    await asPerson.point(on, x + rest.x, y + rest.y)
     await window.journal.waitFor(
       'the pointer of the person',
       ({ type }) => /^(?:enter|motion)-notify$/.test(type),

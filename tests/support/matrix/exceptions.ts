@@ -87,11 +87,4 @@ export const noticed: readonly {
     reason:
       "Firefox grabs the person's pointer for a context menu. That is refused while the person's devices are held, at most a quarter of a second; on a busy machine the menu may open later, and has the pointer until it closes.",
   },
-  {
-    toolkits: ['LibreOffice Calc'],
-    actions: ['right click'],
-    events: ['enter-notify', 'leave-notify'],
-    reason:
-      "Some time after its context menu is shown LibreOffice grabs the person's pointer, and gives it back when the menu closes. Under xfwm4 the keyboard leaves the person's window for some 50 ms besides, which is a fault that is not mended: the cell says no.",
-  },
 ]

@@ -41,8 +41,9 @@ export const rowsOf = async (
   if (open === undefined) throw new Error(`the matrix has no toolkit "${toolkit}"`)
   const rows: Record<string, Row> = {}
   await using scene = await open(on, client)
-  // Over all of it: nothing of the application is to be seen.
-  const person = await seatPerson(on, '1240x740+10+10')
+  // Over all of it: nothing of the application is to be seen. The pointer is left of every place that is clicked, and menus
+  // open to the right: one that opens over the person's pointer has it, whoever opened it.
+  const person = await seatPerson(on, '1240x740+10+10', { x: 30, y: 690 })
   try {
     for (const placing of placings) {
       await place[placing](on, scene.target.window_id)
