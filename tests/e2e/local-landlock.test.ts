@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasLandlock } from '@backlot/native'
 import { Sandbox } from '@backlot/sdk'
+import { runBacklot } from '../support/backlot.ts'
 import {
   attemptInside,
   callersWithoutNamespaces,
@@ -180,4 +181,12 @@ test('where a socket leads out that this user alone may call, the level does not
     reason: expect.stringContaining(path),
   })
   other.stdin.end()
+})
+
+test('a program whose supervisor is dead makes nothing', async () => {
+  const runtime = join(scratchFolder('confined'), 'runtime')
+  const confinement = { supervisor: 1, runtime, size: '640x480', folder: '/', variables: {} }
+  const rights = { readable: ['/'], writable: [], ports: [] }
+  const words = ['local', 'confined', 'mark', JSON.stringify({ ...confinement, ...rights }), '/bin/true']
+  expect([(await runBacklot(words)).status, existsSync(runtime)]).toEqual([1, false])
 })

@@ -4,9 +4,13 @@ import type { Confinement } from '@backlot/local'
 import { becomeInLandlock } from '@backlot/native'
 import { screenSize } from '../screen-size.ts'
 
-/** Starts the X server and becomes the command, which reaches only what the confinement names. */
+/**
+ * Starts the X server and becomes the command, which reaches only what the confinement names; does nothing where its
+ * supervisor is dead: who swept up after that one may have looked before the kernel showed this program's arguments.
+ */
 export const confined = async ([_mark, text = '', program = '', ...words]: readonly string[]): Promise<number> => {
-  const { runtime, size, folder, variables, readable, writable, ports } = JSON.parse(text) as Confinement
+  const { supervisor, runtime, size, folder, variables, readable, writable, ports } = JSON.parse(text) as Confinement
+  if (process.ppid !== supervisor) return 1
   await startXServer(runtime, screenSize(size))
   const env = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const rules = { readable: [...readable], writable: [...writable], ports: [...ports] }

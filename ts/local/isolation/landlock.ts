@@ -57,6 +57,8 @@ const makeRuntime = (path: string): void => {
 
 /** What `backlot local confined` is told. */
 export interface Confinement {
+  /** Pid of the process that starts it. */
+  readonly supervisor: number
   /** The folder that leads to the X server. */
   readonly runtime: string
   readonly size: string
@@ -79,6 +81,7 @@ export const landlockWords = (
   makeRuntime(runtime)
   const [home, temporary] = [folder.at('files', 'home'), folder.at('files', 'var', 'tmp')]
   const confinement: Confinement = {
+    supervisor: process.pid,
     runtime,
     folder: home,
     variables: { HOME: home, XDG_RUNTIME_DIR: runtime, TMPDIR: temporary, BUN_TMPDIR: temporary },
