@@ -53,7 +53,7 @@ const overbooked = 1.25
 /** Processes for each processor that may be ready to run where a further job begins. */
 const mostRunnable = 3
 /** Milliseconds in which a job shows what it uses. */
-const showsItselfMs = 2_000
+const showsItselfMs = 1_000
 /** Percent of a processor that a job uses of which nothing is known. */
 const usualLoad = 50
 const percent = ({ seconds, cpuSeconds }: Result): number => Math.round((100 * cpuSeconds) / Math.max(seconds, 0.1))

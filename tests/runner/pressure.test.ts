@@ -9,7 +9,7 @@ test('what runs is averaged over the last looks', () => {
   for (let looks = 0; looks < 40; looks += 1) pressure.look()
   expect(pressure.average).toBe(8)
   now = 2
-  for (let looks = 0; looks < 10; looks += 1) pressure.look()
+  for (let looks = 0; looks < 5; looks += 1) pressure.look()
   expect(pressure.average).toBe(5)
 })
 

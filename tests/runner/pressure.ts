@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 const lookEveryMs = 100
 /** Looks whose average counts, the time in which a job that has just begun shows what it uses. */
-const looks = 20
+const looks = 10
 
 /** Averages what runs or is ready to; 0 where the system tells nothing. */
 export class Pressure implements Disposable {
@@ -21,7 +21,7 @@ export class Pressure implements Disposable {
     if (this.#seen.length > looks) this.#seen.shift()
   }
 
-  /** Processes that run or are ready to, on average over the last two seconds. */
+  /** Processes that run or are ready to, on average over the last second. */
   get average(): number {
     return this.#seen.reduce((sum, each) => sum + each, 0) / Math.max(1, this.#seen.length)
   }
