@@ -52,6 +52,14 @@ test(
   }),
 )
 
+test('an image knows whether its distribution was asked for', () => {
+  const asked = [Image.desktop('ubuntu'), Image.linux('ubuntu'), Image.linux({ version: '24.04' })]
+  const unasked = [Image.desktop(), Image.linux(), Image.linux({ kind: 'vm' }), Image.desktop().run('true').expose(80)]
+  expect(asked.map((each) => each.isDistroAsked)).toEqual(asked.map(() => true))
+  expect(unasked.map((each) => [each.isDistroAsked, each.distro])).toEqual(unasked.map(() => [false, 'ubuntu']))
+  expect(Image.fromDict(Image.desktop().toDict()).isDistroAsked).toBe(true)
+})
+
 test('under Node an image, its user data and its hashes are the same', async () => {
   const folder = scratchFolder('node-image')
   writeFileSync(join(folder, 'file'), 'content'.repeat(100))

@@ -80,7 +80,7 @@ backlot sandbox pool [NAME] [--size N] [--runtime NAME]
 
   --local             On this machine alone; for every verb.
   --runtime NAME      Of that runtime alone, \`cloud\` for the cloud; for every verb. Without it: what the verb says, or what the SDK finds.
-  --distro NAME       The distribution that is wanted. Default: \`ubuntu\`.
+  --distro NAME       The distribution that is wanted. Without it: the one that the runtime has.
   --image NAME        Start from an image of a registry, or of this machine's store. Without it: a desktop.
   --disk PATH         Start from a disk (qcow2, vhdx, raw, img), a disc (iso) or a zip of one, by path or address; with
                       \`--runtime qemu\` or \`vmhost\`. Without it: a desktop.

@@ -54,19 +54,29 @@ export class Image {
   /** `null`: settled once the image is fetched, or by the runtime. */
   readonly kind: ImageKind | null
   readonly #dict: ImageDict
+  readonly #isDistroAsked: boolean
 
-  private constructor(dict: ImageDict) {
+  private constructor(dict: ImageDict, isDistroAsked = true) {
     this.osType = dict.os_type
     this.distro = dict.distro
     this.version = dict.version
     this.kind = dict.kind
     this.#dict = dict
+    this.#isDistroAsked = isDistroAsked
     Object.freeze(this)
   }
 
+  /**
+   * Whether a distribution or its version was named. Where none was, `distro` is `ubuntu`, and a runtime that has
+   * another one differs from nothing that was asked.
+   */
+  get isDistroAsked(): boolean {
+    return this.#isDistroAsked
+  }
+
   /** A Linux desktop, which each runtime starts as it does so quickest. @param distro Defaults to `ubuntu`. */
-  static desktop(distro = 'ubuntu'): Image {
-    return Image.#new('linux', distro, usualVersions[distro] ?? 'latest', null)
+  static desktop(distro?: string): Image {
+    return Image.#linux({ distro }, null)
   }
 
   /** A Linux desktop. */
@@ -75,8 +85,7 @@ export class Image {
   static linux(distro: string, version?: string, kind?: ImageKind): Image
   static linux(first: string | LinuxOptions = {}, second?: string, third?: ImageKind): Image {
     const given = typeof first === 'string' ? { distro: first, version: second, kind: third } : first
-    const { distro = 'ubuntu', kind = 'container' } = given
-    return Image.#new('linux', distro, given.version ?? usualVersions[distro] ?? 'latest', kind)
+    return Image.#linux(given, given.kind ?? 'container')
   }
 
   /** A macOS VM. @param version `26` (or `tahoe`, the default), `15` (or `sequoia`). */
@@ -181,7 +190,7 @@ export class Image {
   /** Declares a TCP port that the sandbox serves. */
   expose(port: number): Image {
     check('port', aPort, port)
-    return new Image({ ...this.#dict, ports: [...(this.#dict.ports ?? []), port] })
+    return this.#changed({ ...this.#dict, ports: [...(this.#dict.ports ?? []), port] })
   }
 
   /** The image as plain data, without loss. */
@@ -192,6 +201,16 @@ export class Image {
   /** The build as user data: `#cloud-config` on Linux, PowerShell on Windows, a shell script on macOS. */
   toCloudInit(): string {
     return cloudInit(this.#dict)
+  }
+
+  static #linux(
+    { distro, version }: { distro?: string | undefined; version?: string | undefined },
+    kind: ImageKind | null,
+  ): Image {
+    const name = distro ?? 'ubuntu'
+    const isAsked = distro !== undefined || version !== undefined
+    const image = Image.#new('linux', name, version ?? usualVersions[name] ?? 'latest', kind)
+    return isAsked ? image : new Image(image.#dict, false)
   }
 
   static #new(
@@ -212,8 +231,12 @@ export class Image {
     const step = checkedStep(given, '', this.osType)
     const dict = this.#dict
     if (isLayer(step))
-      return new Image(dictOf({ ...dict, layers: [...dict.layers, step] as Layer[] }, placedSteps(dict)))
-    return new Image(dictOf(dict, [...placedSteps(dict), { ...step, after: dict.layers.length }]))
+      return this.#changed(dictOf({ ...dict, layers: [...dict.layers, step] as Layer[] }, placedSteps(dict)))
+    return this.#changed(dictOf(dict, [...placedSteps(dict), { ...step, after: dict.layers.length }]))
+  }
+
+  #changed(dict: ImageDict): Image {
+    return new Image(dict, this.#isDistroAsked)
   }
 }
 

@@ -304,7 +304,7 @@ const startWords = (
   return [
     ...given('name', name),
     `--network=${networkWord(network)}`,
-    ...given('distro', image === null || image.distro === 'registry' ? undefined : image.distro),
+    ...given('distro', wantedDistro(image)),
     ...given('isolation', isolation),
     ...given('cpu', cpu),
     ...given('memory-mb', memoryMb),
@@ -318,6 +318,10 @@ const startWords = (
     }),
   ]
 }
+
+/** Undefined where any will do. */
+const wantedDistro = (image: Image | null): string | undefined =>
+  image?.isDistroAsked && image.distro !== 'registry' ? image.distro : undefined
 
 const networkWord = (network: Network): string =>
   typeof network === 'string' ? network : `allow=${network.allow.join(',')}`

@@ -37,7 +37,7 @@ export const baseImage = async (
   }
   if (registry !== undefined) return { id: await fetched(engine, registry, options), warnings: [] }
   const warnings: string[] = []
-  if (image.distro !== 'debian' || !['12', 'latest'].includes(image.version)) {
+  if (image.isDistroAsked && (image.distro !== 'debian' || !['12', 'latest'].includes(image.version))) {
     const text = `It runs Debian 12, not ${image.distro} ${image.version}: the desktop's image is built on "${settings.base ?? usualBase}".`
     if (options.strict) throw new UnsupportedError(`${text} Leave "strict" out, or use Image.fromRegistry.`)
     warnings.push(text)

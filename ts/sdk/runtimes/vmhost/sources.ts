@@ -38,7 +38,7 @@ export const hostImage = async (
       `No VM image of ${image.osType} comes with this package. Name a disk or a disc of it: \`Image.fromFile(path, { osType: '${image.osType}' })\`.`,
     )
   }
-  if (options.strict && !(image.distro === 'debian' && image.version === '12')) {
+  if (options.strict && image.isDistroAsked && !(image.distro === 'debian' && image.version === '12')) {
     throw new UnsupportedError(
       `The desktop of VMs is Debian 12, not ${image.distro} ${image.version}. Leave "strict" out, or name an image.`,
     )
