@@ -44,7 +44,8 @@ while [ $round -lt ${count} ]; do
   fi
   round=$((round + 1))
 done
-while pgrep -f '[l]ocal supervise' >/dev/null; do sleep 0.1; done
+for look in $(seq 600); do pgrep -f '[l]ocal supervise' >/dev/null || break; sleep 0.1; done
+pgrep -fa '[l]ocal supervise'
 for name in $(backlot local list --json | grep -o '"name":"[^"]*"' | cut -d'"' -f4); do backlot local delete "$name" >/dev/null; done
 left() {
   ls -A $locals
