@@ -31,8 +31,12 @@ const isShown = `document.querySelector('.view')?.dataset.shown === 'true' && ${
 
 const words = `document.querySelector('[role=status]')?.textContent`
 const control = `document.querySelector('.view')?.dataset.control`
-const button = (text: string) =>
-  `[...document.querySelectorAll('button')].find((each) => each.textContent === '${text}').click()`
+/** Presses a button of the page once it is there: what the server has done, the page shows a moment later. */
+const press = async (text: string): Promise<void> => {
+  const found = `[...document.querySelectorAll('button')].find((each) => each.textContent === '${text}')`
+  await browser.until(found)
+  await browser.evaluate(`${found}.click()`)
+}
 
 /** A script that sends the screen messages of its own (RFB), then a request, and waits for the answer to that. */
 const speaking = (messages: readonly (readonly number[])[]) => `new Promise((settle) => {
@@ -98,7 +102,7 @@ test('who takes over acts, and no command and no tool does', async () => {
   }
   await goesOn()
 
-  await browser.evaluate(button('Take over'))
+  await press('Take over')
   await browser.until(`${control} === 'mine'`)
   await isHalted()
   await browser.evaluate(`document.querySelector('.screen canvas').focus()`)
@@ -106,13 +110,13 @@ test('who takes over acts, and no command and no tool does', async () => {
   await browser.press('h')
   await browser.press('Enter')
   await until('the key of the person', async () => (await computer.shell('cat ~/typed')).includes('h'))
-  await browser.evaluate(button('Let go'))
+  await press('Let go')
   await browser.until(`${control} === 'none'`)
   await goesOn()
   expect(await computer.ask('get_screen_size')).toMatchObject({ size: { width: 1280, height: 800 } })
 
   // The end of the page is the end of what it took over.
-  await browser.evaluate(button('Take over'))
+  await press('Take over')
   await browser.until(`${control} === 'mine'`)
   await isHalted()
   await browser.goTo('about:blank')
@@ -126,22 +130,22 @@ test('a command under way is halted when the person takes over', async () => {
   await browser.until(isShown)
   const typing = computer.send('type_text', { text: 'a'.repeat(2_000), delay: 0.05 })
   await until('the first letters', async () => (await computer.shell('wc -c < ~/typed; true')).trim() !== '')
-  await browser.evaluate(button('Take over'))
+  await press('Take over')
   expect(await typing).toMatchObject({ success: false, code: 'paused_by_person' })
-  await browser.evaluate(button('Let go'))
+  await press('Let go')
   await browser.until(`${control} === 'none'`)
 })
 
 test('keys that a command holds down are let go when the person takes over', async () => {
   await computer.ask('key_down', { key: 'shift' })
-  await browser.evaluate(button('Take over'))
+  await press('Take over')
   await browser.until(`${control} === 'mine'`)
   await browser.evaluate(`document.querySelector('.screen canvas').focus()`)
   await browser.press('q')
   await browser.press('Enter')
   await until('the key of the person', async () => /q/i.test(await computer.shell('tail -c 3 ~/typed')))
   expect(await computer.shell('tail -c 3 ~/typed')).toContain('q')
-  await browser.evaluate(button('Let go'))
+  await press('Let go')
   await browser.until(`${control} === 'none'`)
 })
 
@@ -157,7 +161,8 @@ describe('the clipboard', () => {
   })
 
   test('is not changed by who looks on, nor shown to them', async () => {
-    expect(await browser.evaluate(`${button('Clipboard')}; ${area} === null`)).toBe(true)
+    await press('Clipboard')
+    expect(await browser.evaluate(`${area} === null`)).toBe(true)
     // The text itself (ClientCutText), and word of one that could be fetched (the extended form, flags `notify` and `text`).
     const words = [...Buffer.from('from who looks on')]
     const told = [6, 0, 0, 0, 0, 0, 0, words.length, ...words]
@@ -183,19 +188,19 @@ describe('the clipboard', () => {
   })
 
   test('goes in both directions while a person acts', async () => {
-    await browser.evaluate(button('Take over'))
+    await press('Take over')
     await browser.until(`${control} === 'mine'`)
-    await browser.evaluate(button('Clipboard'))
+    await press('Clipboard')
     await browser.until(`${area} !== null`)
     await browser.evaluate(`${area}.select()`)
     await browser.type('Grüße 世界 😀')
-    await browser.evaluate(button('Send'))
+    await press('Send')
     await until('the text of the person', async () => (await inClipboard()) === 'Grüße 世界 😀')
 
     await copy('für die Person 世界')
     await browser.until(`${area}.value === 'für die Person 世界'`)
 
-    await browser.evaluate(button('Let go'))
+    await press('Let go')
     await browser.until(`${control} === 'none' && ${area} === null`)
     await copy('for programs')
     await until('the text for programs', async () => (await inClipboard()) === 'for programs')
@@ -204,11 +209,11 @@ describe('the clipboard', () => {
 
   test('shows what was copied before the person asked for it', async () => {
     await copy('copied before')
-    await browser.evaluate(button('Take over'))
+    await press('Take over')
     await browser.until(`${control} === 'mine'`)
-    await browser.evaluate(button('Clipboard'))
+    await press('Clipboard')
     await browser.until(`${area} !== null && ${area}.value === 'copied before'`)
-    await browser.evaluate(button('Let go'))
+    await press('Let go')
     await browser.until(`${control} === 'none'`)
   })
 })
