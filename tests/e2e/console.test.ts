@@ -75,7 +75,8 @@ describe('the console', () => {
       await browser.until(`document.activeElement?.name === 'name'`)
       await browser.type('first')
       await page.keep('form')
-      await browser.evaluate(`document.activeElement.form.elements.memory.value = '256MB'`)
+      await browser.evaluate(`Object.assign(document.activeElement.form.elements.memory, { value: '256MB' })`)
+      await browser.evaluate(`Object.assign(document.activeElement.form.elements.cpu, { value: '1' })`)
       await browser.press('Enter')
       await browser.until(`document.querySelector('article h2')?.innerText === 'first'`)
       expect(await statusOf('first')).toBe('stopped')
@@ -271,7 +272,7 @@ describe('a screen', () => {
       const running = await until('the VM to run', async () => (await vms()).find((vm) => vm.status === 'running'))
       expect(running.vncUrl).toMatch(/^vnc:\/\/:[A-Za-z0-9-]+@127\.0\.0\.1:\d+$/)
       expect(await ask('/vms/first/vnc')).toEqual([426, 'not_a_socket'])
-      expect((await post('/vms/first/stop')).status).toBe(200)
+      expect((await post('/vms/first/stop', { graceSeconds: 0 })).status).toBe(200)
     },
     2 * minutes,
   )
@@ -322,7 +323,7 @@ describe('a service that dies', () => {
       await browser.until(`document.querySelector('.connection.live') !== null`)
       await browser.until(isShown)
       expect((await get(host, 'first')).status).toBe('running')
-      expect((await post('/vms/first/stop')).status).toBe(200)
+      expect((await post('/vms/first/stop', { graceSeconds: 0 })).status).toBe(200)
     },
     2 * minutes,
   )

@@ -11,6 +11,7 @@ import { until } from '../support/until.ts'
 import { checkDisk, giveImage, image, isAlive } from '../support/vms.ts'
 
 const bootMs = 180_000
+const size = { cpu: 1, memoryMb: 512, diskGb: 1 } as const
 
 /** The processes with a word in their arguments. */
 const withWord = (word: string): { pid: number; words: string }[] =>
@@ -68,7 +69,7 @@ test(
       .run('echo "$GREETING" >/var/layer; cat /proc/sys/kernel/random/boot_id >>/var/boots')
       .env({ LATER: 'too' })
     const sandbox = await Sandbox.create(source, {
-      ...{ runtime: 'qemu', name: 'one', memoryMb: 512, diskGb: 1, timeoutMs: bootMs },
+      ...{ runtime: 'qemu', name: 'one', ...size, timeoutMs: bootMs },
       onProgress: ({ phase }) => void phases.add(phase),
     })
     expect([...phases]).toEqual(['boot', 'layer'])
@@ -95,7 +96,7 @@ test(
       // What starts as the first did is a fork of its template: nothing boots, and no layer is carried out again.
       const seen: string[] = []
       const onProgress = ({ phase }: Progress) => void seen.push(phase)
-      const more = { memoryMb: 512, diskGb: 1, timeoutMs: bootMs, onProgress }
+      const more = { ...size, timeoutMs: bootMs, onProgress }
       await using two = await Sandbox.ephemeral(source, { runtime: 'qemu', name: 'two', ...more })
       expect([await boot(two), seen.filter((phase) => phase !== 'boot')]).toEqual([first, []])
       expect((await two.shell.run('hostname; cat /var/layer; echo $LATER')).stdout).toBe('two\nGrüße, "Welt"\ntoo\n')
