@@ -136,9 +136,48 @@ describe('a VM that is suspended', () => {
     await copyFile(join(host.home, 'memory'), file('one', 'memory.state'))
     expect((await resume('one'))[0]).toBe(200)
     expect(await bootOf('one')).toBe(boot)
-    expect((await call(host, 'POST', '/svc/vms/one/stop', { graceSeconds: 0 }))[0]).toBe(200)
-    expect(await resume('one')).toEqual(refusal('vm_not_suspended', '"one"') as never)
-    expect(await suspend('one')).toEqual(refusal('vm_not_running', '"one"') as never)
+  })
+
+  test('is left whole by a service that is killed while it saves or reads a memory', async () => {
+    for (const verb of ['suspend', 'resume']) {
+      const asked = call(host, 'POST', `/svc/vms/one/${verb}`).catch(() => undefined)
+      await until('the work to begin', async () => {
+        const [, found] = await call(host, 'GET', '/svc/operations')
+        return (found as unknown as { kind: string; state: string; step: string | null }[]).some(
+          ({ kind, state, step }) => kind === verb && state === 'running' && step,
+        )
+      })
+      await host.kill()
+      await asked
+      host = await startVmHost(['--port', '0'], host.home)
+      const { status } = await until('the VM to be found', async () => {
+        const vm = await get(host, 'one')
+        return ['running', 'suspended'].includes(vm.status) && vm.lastError === null && vm
+      })
+      if (verb === 'suspend' && status === 'running') expect((await suspend('one'))[0]).toBe(200)
+      if (verb === 'resume' && status === 'suspended') expect((await resume('one'))[0]).toBe(200)
+    }
+    expect(await bootOf('one')).toBe(boot)
+    expect(existsSync(file('one', '.memory.next'))).toBe(false)
+  })
+
+  test('is one to the command too, which says so, and is deleted with its memory', async () => {
+    const backlot = (...words: string[]) =>
+      runBacklot(['vm', ...words], { BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home })
+    const printed = async (...words: string[]) => {
+      const { status, stdout } = await backlot(...words)
+      expect(status).toBe(0)
+      return JSON.parse(stdout)
+    }
+    expect(await printed('suspend', 'one')).toMatchObject({ name: 'one', status: 'suspended' })
+    expect(await printed('get', 'one')).toMatchObject({ status: 'suspended' })
+    expect(await printed('resume', 'one')).toMatchObject({ name: 'one', status: 'running' })
+    const again = await backlot('resume', 'one')
+    expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('"one"')])
+    expect((await call(host, 'DELETE', '/svc/vms/one'))[1]).toMatchObject({ code: 'vm_running' })
+    expect((await suspend('one'))[0]).toBe(200)
+    expect((await call(host, 'DELETE', '/svc/vms/one'))[0]).toBe(200)
+    expect(existsSync(file('one', ''))).toBe(false)
   })
 })
 
@@ -156,51 +195,6 @@ test('a VM that has a shared folder mounted is not suspended and runs on; one th
   await inside('sharing', 'mount -t 9p -o trans=virtio,version=9p2000.L shared /mnt/shared/shared')
   expect(await inside('sharing', 'cat /mnt/shared/shared/file')).toBe('here')
   expect((await call(host, 'POST', '/svc/vms/sharing/stop', { graceSeconds: 0 }))[0]).toBe(200)
-})
-
-test('a service that is killed while it saves or reads a memory loses nothing of the VM', async () => {
-  await create(host, 'killed', { image })
-  await run(host, 'killed')
-  const boot = await bootOf('killed')
-  for (const verb of ['suspend', 'resume']) {
-    const asked = call(host, 'POST', `/svc/vms/killed/${verb}`).catch(() => undefined)
-    await until('the work to begin', async () => {
-      const [, found] = await call(host, 'GET', '/svc/operations')
-      return (found as unknown as { kind: string; step: string | null }[]).some(
-        ({ kind, step }) => kind === verb && step,
-      )
-    })
-    await host.kill()
-    await asked
-    host = await startVmHost(['--port', '0'], host.home)
-    const { status } = await until('the VM to be found', async () => {
-      const vm = await get(host, 'killed')
-      return ['running', 'suspended'].includes(vm.status) && vm.lastError === null && vm
-    })
-    if (verb === 'suspend' && status === 'running') expect((await suspend('killed'))[0]).toBe(200)
-    if (verb === 'resume' && status === 'suspended') expect((await resume('killed'))[0]).toBe(200)
-  }
-  expect(await bootOf('killed')).toBe(boot)
-  expect(existsSync(file('killed', '.memory.next'))).toBe(false)
-  expect((await call(host, 'DELETE', '/svc/vms/killed'))[1]).toMatchObject({ code: 'vm_running' })
-  expect((await suspend('killed'))[0]).toBe(200)
-  expect((await call(host, 'DELETE', '/svc/vms/killed'))[0]).toBe(200)
-  expect(existsSync(file('killed', ''))).toBe(false)
-})
-
-test('the command suspends and resumes, and says so', async () => {
-  await create(host, 'typed', { image })
-  await run(host, 'typed')
-  const backlot = (...words: string[]) =>
-    runBacklot(['vm', ...words], { BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home })
-  const printed = async (...words: string[]) => {
-    const { status, stdout } = await backlot(...words)
-    expect(status).toBe(0)
-    return JSON.parse(stdout)
-  }
-  expect(await printed('suspend', 'typed')).toMatchObject({ name: 'typed', status: 'suspended' })
-  expect(await printed('get', 'typed')).toMatchObject({ status: 'suspended' })
-  expect(await printed('resume', 'typed')).toMatchObject({ name: 'typed', status: 'running' })
-  const again = await backlot('resume', 'typed')
-  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('"typed"')])
+  expect(await resume('sharing')).toEqual(refusal('vm_not_suspended', '"sharing"') as never)
+  expect(await suspend('sharing')).toEqual(refusal('vm_not_running', '"sharing"') as never)
 })
