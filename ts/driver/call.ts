@@ -1,6 +1,5 @@
 /** The one path of every call, whatever edge it came through: find, fill defaults, check, session, run, envelope. */
 import { Failure } from '@backlot/contract/failure'
-import { callsPerCollection } from '@backlot/contract/limits'
 import { keepSecret, secretsIn } from './action/typing.ts'
 import type { Call, CallContext } from './context.ts'
 import type { Driver } from './driver.ts'
@@ -16,6 +15,9 @@ import { runTool } from './tool/run-tool.ts'
 import type { Outcome, Tool } from './tool/tool.ts'
 
 export type { ToolResult }
+
+/** Calls after which a driver collects its garbage. */
+const callsPerCollection = 50
 
 /** Calls the tool `name`; never throws: whatever goes wrong is a result with `isError`. */
 export const callTool = async (

@@ -1,7 +1,6 @@
 /** A server on its socket: a port of loopback, a port of the network behind a key, or a Unix socket. */
 import { hostname } from 'node:os'
 import { Failure } from '@backlot/contract/failure'
-import { answersPerCollection } from '@backlot/contract/limits'
 import type * as Native from '@backlot/native'
 import type { Entry, Rules } from './access/guard.ts'
 import { isLoopback, isPublicName, loopbackNames, urlHost } from './access/names.ts'
@@ -9,6 +8,9 @@ import { Passes, type Right } from './access/passes.ts'
 import { Callers } from './access/peer.ts'
 import { removeStale, turnAt } from './sockets/socket-path.ts'
 import { type Join, joinSockets, type SocketHandler, socketHandlers } from './sockets/web-sockets.ts'
+
+/** Answers after which a server collects its garbage. */
+const answersPerCollection = 100
 
 /** The key of a server, or what gives the one that holds now. */
 export type Key = string | (() => string)

@@ -1,6 +1,5 @@
 /** The element that keys go to: finding it, and making another one it. */
 import { Failure } from '@backlot/contract/failure'
-import { focusAppearsMs } from '@backlot/contract/limits'
 import type { AxElement, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
@@ -11,6 +10,9 @@ import { intoView } from './into-view.ts'
 import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
 import { hasPassword, keepSecret } from './typing.ts'
 import { type Evidence, isConfirming } from './witnesses.ts'
+
+/** Milliseconds that an element may take until it has the focus that its toolkit gave it. */
+const focusAppearsMs = 500
 
 /** An element that keys go to now. */
 export interface Focused {

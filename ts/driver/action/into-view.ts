@@ -1,13 +1,24 @@
 /** Bringing an element into view before a pointer acts on it: through the toolkit, else by the wheel at its place. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
-import { scroll as amounts, intoView as limits } from '@backlot/contract/limits'
+import { scroll as amounts } from '@backlot/contract/limits'
 import type { AxFrame, AxPlace, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { contains, nameOf, type Point, unlessGone } from './target.ts'
+
+/** Bringing an element into view. */
+const limits = {
+  /** Gestures of the wheel at most. */
+  turns: 60,
+  /** Milliseconds in which what was scrolled begins to move, and in which it comes to rest. */
+  movesMs: 400,
+  settlesMs: 2_500,
+  /** Milliseconds between two looks. */
+  lookEveryMs: 30,
+} as const
 
 interface Found {
   readonly window: Window

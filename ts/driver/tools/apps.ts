@@ -2,7 +2,6 @@
 import { homedir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import { launchTimeoutMs } from '@backlot/contract/limits'
 import type { App, Desktop, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { acted } from '../action/evidence.ts'
@@ -11,6 +10,9 @@ import { expandHome } from '../paths.ts'
 import { pid } from '../tool/arguments.ts'
 import { reads, tool } from '../tool/tool.ts'
 import { windowLine } from './windows.ts'
+
+/** Milliseconds that a launched application has to show its first window. */
+const launchTimeoutMs = 10_000
 
 const appLine = (app: App): string =>
   `- ${app.name}${app.running ? ` (pid ${app.pid})${app.active ? ' [active]' : ''}` : ''} bundle_id=${app.bundle_id}`

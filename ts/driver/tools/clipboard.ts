@@ -1,13 +1,15 @@
 /** The clipboard: text, a picture, files. */
 import { readFile, stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
-import { clipboard as limits } from '@backlot/contract/limits'
 import type { Clip } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { acted } from '../action/evidence.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import { absolutePath, writePicture } from '../paths.ts'
 import { acts, reads, tool } from '../tool/tool.ts'
+
+/** Characters of the clipboard's text that are shown, and those that may be written. */
+const limits = { longestText: 100_000, longestWrittenText: 10_000_000, mostBytes: 64 * 1024 * 1024 } as const
 
 export const clipboardRead = tool({
   name: 'clipboard_read',

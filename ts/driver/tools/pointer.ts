@@ -2,7 +2,6 @@
 
 import { Failure } from '@backlot/contract/failure'
 import { choice } from '@backlot/contract/fields/choice'
-import { drag as limits } from '@backlot/contract/limits'
 import type { Agent } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { acted, afterGesture, watch } from '../action/evidence.ts'
@@ -11,6 +10,9 @@ import { around, elementOf, refuseDisabled, refuseInvisible } from '../action/ta
 import { lastZoom } from '../observation/zoom-points.ts'
 import { coordinate, elementIndex, modifiers, pid, windowId } from '../tool/arguments.ts'
 import { acts, tool } from '../tool/tool.ts'
+
+/** A drag, as long as the call does not say otherwise, and at most. */
+const limits = { durationMs: 500, steps: 20, longestMs: 10_000, mostSteps: 1_000 } as const
 
 interface Aim {
   readonly element_index?: number

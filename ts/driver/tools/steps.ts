@@ -1,6 +1,5 @@
 /** Several calls in one: what an agent already knows needs no turn in between. */
 import { Failure } from '@backlot/contract/failure'
-import { mostSteps } from '@backlot/contract/limits'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
@@ -10,6 +9,9 @@ import { pid, windowId } from '../tool/arguments.ts'
 import { checkArguments } from '../tool/check.ts'
 import { runTool } from '../tool/run-tool.ts'
 import { acts, type Outcome, type Tool, tool } from '../tool/tool.ts'
+
+/** Calls in one run_steps. */
+const mostSteps = 64
 
 const step = Type.Object({
   tool: Type.String({ minLength: 1 }),

@@ -1,6 +1,6 @@
 /** Choosing from a list that has its options only while it is open: opened, chosen from and closed in one call. */
 import { Failure } from '@backlot/contract/failure'
-import { accessibleActionTimeoutMs, busyApplicationMs, valueAppearsMs } from '@backlot/contract/limits'
+import { accessibleActionTimeoutMs, valueAppearsMs } from '@backlot/contract/limits'
 import type { AxOption } from '@backlot/native'
 import { afterGesture } from '../action/evidence.ts'
 import { intoView } from '../action/into-view.ts'
@@ -9,6 +9,9 @@ import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { Found, Setting } from './setting.ts'
+
+/** Milliseconds for which an application that is choosing from its own list may leave questions unanswered. */
+const busyApplicationMs = 12_000
 
 /** Position of the option that a value names: as it is written, else in any case and spacing; -1 for none. */
 export const positionOf = (options: readonly AxOption[], value: string): number => {

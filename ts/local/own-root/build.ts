@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import { debian } from '@backlot/contract/limits'
 import type { FileLock } from '@backlot/native'
 import { program } from '../programs.ts'
 import { settleNames } from '../snapshots/copying.ts'
@@ -12,6 +11,15 @@ import script from './bootstrap.sh' with { type: 'text' }
 import { type Recipe, suite } from './recipe.ts'
 import type { RecipeFile } from './recipe-files.ts'
 import { hasRoot, lockAt, rootAt, rootsFolder, sweepRoots, unfinishedAt } from './roots.ts'
+
+/** Where a root is built from whose machine has no sources of that release; SUITE stands for its name. */
+const debian = {
+  sources: [
+    'deb http://deb.debian.org/debian SUITE main',
+    'deb http://deb.debian.org/debian SUITE-updates main',
+    'deb http://deb.debian.org/debian-security SUITE-security main',
+  ],
+} as const
 
 /** How a root is built. */
 export interface RootBuild {

@@ -3,7 +3,6 @@ import { mkdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import { eventsKept, hostLogBytes } from '@backlot/contract/limits'
 import type { Places } from '@backlot/contract/places'
 import { core, type FileLock } from '../core.ts'
 import { Bases } from '../disks/bases.ts'
@@ -28,6 +27,12 @@ import { Machines } from './machines.ts'
 import { Operations } from './operations.ts'
 import { settingsAt } from './settings.ts'
 import { Turns } from './turns.ts'
+
+/** Bytes of the VM host's log file, after which another is begun; one before it is kept. */
+const hostLogBytes = 2_000_000
+
+/** Events of the VM host that are kept for those who come back. */
+const eventsKept = 1_000
 
 /** A host, without what depends on the address of its service. */
 export type OpenHost = Omit<Host, 'newLink'> & AsyncDisposable

@@ -1,8 +1,10 @@
 /** Long work, told while it is under way, and for a while after. */
 import { Failure } from '@backlot/contract/failure'
-import { operationsKept } from '@backlot/contract/limits'
 import type { Operation, OperationKind } from '@backlot/contract/vmhost/operation'
 import type { Events } from './events.ts'
+
+/** Operations of the VM host that are remembered, those under way aside. */
+const operationsKept = 200
 
 /** What work under way does with its operation. */
 export interface Work {

@@ -2,9 +2,11 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import { shellPictures } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import type { ToolResult } from '../../tool/result.ts'
+
+/** Pictures of shell calls that are kept in the cache folder. */
+const shellPictures = 100
 
 /**
  * Writes the picture of a result to `file`, or to a file of the cache folder, of which the newest stay. Gives the path,

@@ -1,8 +1,17 @@
 /** MCP over streamable HTTP (revision 2025-11-25, "Transports"): sessions, each with calls of its own. */
-import { mcpOverHttp as limits } from '@backlot/contract/limits'
 import { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import type { Caller } from '../caller.ts'
 import { mcpServer } from './mcp.ts'
+
+/** MCP over HTTP. */
+const limits = {
+  /** Sessions that are kept; beyond them the one that was idle longest ends. */
+  mostSessions: 100,
+  /** Milliseconds without a request after which a session may be ended. */
+  idleMs: 30 * 60_000,
+  /** Bytes of a request. */
+  longestBodyBytes: 16 * 1024 * 1024,
+} as const
 
 /** Answers the requests of MCP clients; disposing of it ends their sessions. */
 export interface McpOverHttp extends AsyncDisposable {

@@ -1,0 +1,70 @@
+/** Failures of the VM host: its VMs, their storage, and its operations. */
+import { kinds } from './kind.ts'
+
+export const vmFailures = kinds({
+  invalid_directory: { when: 'A folder cannot be used: relative, no folder, not to be made or not writable.', exit: 1 },
+  location_exists: { when: 'A storage location has that name or that folder already.', exit: 1 },
+  location_not_found: { when: 'No storage location has that name.', exit: 1 },
+  location_not_removable: { when: 'The location is the default or the home directory.', exit: 1 },
+  vm_not_found: { when: 'No VM has that name where it was looked for.', exit: 1, status: 404 },
+  vm_exists: { when: 'A VM, or something else, has that name there already.', exit: 1 },
+  vm_damaged: { when: 'A file of a VM cannot be read or holds something else.', exit: 1 },
+  lock_refused: {
+    when: "The lock of a VM or a location cannot be taken: it is another user's, or its folder cannot be written to.",
+    exit: 1,
+  },
+  vm_running: {
+    when: 'The VM runs, and what is asked needs it stopped; or it is to be run again.',
+    exit: 1,
+    status: 409,
+  },
+  vm_not_running: { when: 'The VM does not run, so that it cannot be stopped.', exit: 1, status: 409 },
+  vm_suspended: {
+    when: 'The VM is suspended, and what is asked needs it running, or stopped without a saved memory.',
+    exit: 1,
+    status: 409,
+  },
+  vm_not_suspended: { when: 'The VM is not suspended, so that it cannot be resumed.', exit: 1, status: 409 },
+  snapshot_exists: { when: 'A snapshot of the VM has that name already.', exit: 1, status: 409 },
+  vm_has_snapshots: { when: 'A VM that has snapshots is to be moved, which they cannot be.', exit: 1, status: 409 },
+  memory_not_saved: {
+    when: "A VM's memory cannot be saved, for a reason that the message gives; the VM runs on.",
+    exit: 1,
+    status: 409,
+  },
+  memory_unreadable: {
+    when: "A VM's saved memory cannot be read by the QEMU that is here, or fits its disk no more; it stays as it is.",
+    exit: 1,
+    status: 409,
+  },
+  template_not_found: { when: 'No template of VMs has that id.', exit: 1, status: 404 },
+  template_not_made: {
+    when: 'The first boot of a VM that was to be a template did not end well.',
+    exit: 1,
+    status: 409,
+  },
+  agent_unavailable: {
+    when: 'No guest agent answers in the VM, or it refuses the command.',
+    exit: 1,
+    status: 409,
+  },
+  guest_file_failed: { when: 'A file in a guest is not there, or cannot be read or written.', exit: 1 },
+  guest_timeout: { when: 'A command in a guest took longer than it was allowed.', exit: 1, status: 409 },
+  vm_busy: { when: 'Something else that takes long is being done with the VM.', exit: 1, status: 409 },
+  vm_not_stopped: { when: 'The hypervisor of a VM did not end, whatever was tried.', exit: 1 },
+  hypervisor_failed: { when: 'The hypervisor ended before the VM ran.', exit: 1 },
+  port_in_use: { when: 'Another program listens on a port that a VM needs.', exit: 1 },
+  host_memory: { when: 'The host has not the memory that a VM asks for.', exit: 1 },
+  disk_full: { when: 'There is no room left for a file that is needed.', exit: 1 },
+  disk_tool_failed: { when: '`qemu-img` failed on a disk, for a reason that it gives.', exit: 1 },
+  file_not_found: { when: 'A file that a VM is made from, or boots from, is not there or cannot be read.', exit: 1 },
+  location_in_use: {
+    when: 'VMs of the location run or are being made, or disks elsewhere depend on its files.',
+    exit: 1,
+  },
+  storage_unreadable: { when: 'The folder of a storage location cannot be read.', exit: 1 },
+  storage_unusable: { when: 'The system refuses to make, change or remove files that are needed.', exit: 1 },
+  operation_not_found: { when: 'No operation has that id, or it was long ago.', exit: 1, status: 404 },
+  operation_over: { when: 'The operation has ended, so that nothing can be cancelled.', exit: 1, status: 409 },
+  logs_unreadable: { when: 'The log file cannot be read.', exit: 1 },
+})
