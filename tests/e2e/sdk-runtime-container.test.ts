@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { BacklotError, Image, runtimes, Sandbox } from '@backlot/sdk'
+import { runBacklot } from '../support/backlot.ts'
 import { sandboxHome } from '../support/sandbox-home.ts'
 
 const image = Image.linux({ distro: 'debian', version: '12' })
@@ -77,6 +78,18 @@ test('one that takes connections and says nothing is given up', async () => {
   } finally {
     server.close()
   }
+})
+
+test('Podman is told apart from Docker, and said to be planned', async () => {
+  const { folder } = sandboxHome()
+  const unix = join(folder, 'podman.sock')
+  using _ = Bun.serve({ unix, fetch: () => new Response('OK', { headers: { Server: 'Libpod/4.3.1 (linux)' } }) })
+  const host = `unix://${unix}`
+  expect(await reasonOf(host)).toContain(`"${host}" is Podman, which is planned`)
+  const { stdout } = await runBacklot(['doctor', '--json'], { DOCKER_HOST: host })
+  expect(stdout).toContain('is Podman, which is planned')
+  const error = await failureOf(Sandbox.create(image, { runtime: runtimes.container({ host }), name: 'desk' }))
+  expect([error.code, error.message.includes('Podman, which is planned')]).toEqual(['runtime_unavailable', true])
 })
 
 test('it declares all that it does, and refuses the rest for a reason', async () => {

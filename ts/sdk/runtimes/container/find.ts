@@ -78,7 +78,7 @@ const lookAt = async (engine: Engine): Promise<string | undefined> => {
   try {
     const answer = await engine.open('GET', '/_ping', { signal: ending.signal })
     answer.resume()
-    if (/libpod/i.test(String(answer.headers.server ?? ''))) return 'is Podman, which this version does not use'
+    if (/libpod/i.test(String(answer.headers.server ?? ''))) return 'is Podman, which is planned: it was not tried yet'
     if (answer.headers.ostype !== undefined && answer.headers.ostype !== 'linux') return 'runs no Linux containers'
     return undefined
   } catch (error) {
