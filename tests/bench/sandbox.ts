@@ -20,8 +20,14 @@ const row = (what: string, unit: Row['unit'], samples: readonly number[], atMost
   ...(atMost !== undefined && { aim: { of: 'median', atMost } }),
 })
 
-/** Private memory in megabytes of a process and all that descends from it. */
-const privateMB = (root: number): number => {
+/** A process and its private memory in megabytes. */
+interface Taking {
+  readonly program: string
+  readonly megabytes: number
+}
+
+/** What a process and all that descends from it take. */
+const takingOf = (root: number): Taking[] => {
   const parents = new Map<number, number>()
   for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -31,16 +37,28 @@ const privateMB = (root: number): number => {
   }
   const isOf = (pid: number | undefined): boolean =>
     pid === root || (pid !== undefined && pid > 1 && isOf(parents.get(pid)))
-  let kibibytes = 0
-  for (const pid of [...parents.keys()].filter(isOf)) {
+  return [...parents.keys()].filter(isOf).flatMap((pid) => {
     try {
-      for (const [, size] of readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(/^Private_\w+:\s+(\d+)/gm)) {
-        kibibytes += Number(size)
-      }
-    } catch {}
-  }
-  return (kibibytes * 1024) / 1e6
+      const program = readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+      const sizes = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(/^Private_\w+:\s+(\d+)/gm)
+      return [{ program, megabytes: ([...sizes].reduce((sum, [, size]) => sum + Number(size), 0) * 1024) / 1e6 }]
+    } catch {
+      return []
+    }
+  })
 }
+
+const total = (taking: readonly Taking[]): number => taking.reduce((sum, { megabytes }) => sum + megabytes, 0)
+
+const privateMB = (root: number): number => total(takingOf(root))
+
+/** What an idle sandbox runs, by the names of the programs; the rest is all others. */
+const parts: readonly (readonly [what: string, programs: RegExp])[] = [
+  ['its computer server', /^(backlot|bun)$/],
+  ['its X server', /^X/],
+  ['its window manager', /^openbox$/],
+  ['its buses and what watches over all of these', /^(?!backlot$|bun$|X|openbox$)/],
+]
 
 const runOf = (home: TestHome, { name }: Info): { supervisor: { pid: number }; init: { pid: number } } =>
   JSON.parse(readFileSync(join(home.sandboxes, name, 'run.json'), 'utf8'))
@@ -54,6 +72,7 @@ const rowsOf = async (caller: Caller): Promise<Row[]> => {
   await using home = homeOf(caller)
   const times: Record<string, number[]> = { command: [], picture: [], suspend: [], resume: [], delete: [] }
   const sizes: Record<string, number[]> = { sandbox: [], supervisor: [], disk: [] }
+  const shares = parts.map((): number[] => [])
   // The first one of a home unpacks what all share.
   const cold = await milliseconds(async () => askInside(await home.start('--name', 'cold'), 'version'))
   for (let round = 0; round < rounds; round += 1) {
@@ -67,7 +86,11 @@ const rowsOf = async (caller: Caller): Promise<Row[]> => {
     times.suspend?.push(await milliseconds(() => home.ask('suspend', name)))
     times.resume?.push(await milliseconds(() => home.ask('resume', name)))
     const { supervisor, init } = runOf(home, info)
-    const inside = privateMB(init.pid)
+    const taking = takingOf(init.pid)
+    const inside = total(taking)
+    for (const [index, [, programs]] of parts.entries()) {
+      shares[index]?.push(total(taking.filter(({ program }) => programs.test(program))))
+    }
     sizes.sandbox?.push(inside)
     sizes.supervisor?.push(privateMB(supervisor.pid) - inside)
     sizes.disk?.push(diskMB(home, info))
@@ -81,7 +104,8 @@ const rowsOf = async (caller: Caller): Promise<Row[]> => {
     row(`${caller}: suspend`, 'ms', suspend),
     row(`${caller}: resume`, 'ms', resume),
     row(`${caller}: delete`, 'ms', gone),
-    row(`${caller}: private memory of an idle one, the desktop and its server`, 'MB', sizes.sandbox ?? []),
+    row(`${caller}: private memory of an idle one, the desktop and its server`, 'MB', sizes.sandbox ?? [], 25),
+    ...parts.map(([what], index) => row(`${caller}: of that ${what}`, 'MB', shares[index] ?? [])),
     row(`${caller}: private memory of its supervisor`, 'MB', sizes.supervisor ?? []),
     row(`${caller}: disk of an idle one`, 'MB', sizes.disk ?? [], 2),
   ]
@@ -230,9 +254,9 @@ for (const caller of callers) {
   }
 }
 if (callers.some((caller) => caller === 'root')) {
-  const parts = [togetherRows, inARowRows, poolRows, snapshotRows]
-  for (const part of parts) {
-    for (const each of await part()) {
+  const groups = [togetherRows, inARowRows, poolRows, snapshotRows]
+  for (const group of groups) {
+    for (const each of await group()) {
       rows.push(each)
       console.error(`  ${summary(each)}`)
     }
