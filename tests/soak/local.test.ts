@@ -2,7 +2,15 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { callers, callersWithoutNamespaces, homeOf, type Info, runtimesIn, shellInside } from '../support/local.ts'
+import {
+  callers,
+  callersWithoutNamespaces,
+  homeOf,
+  type Info,
+  runtimesIn,
+  shellInside,
+  type TestHome,
+} from '../support/local.ts'
 import { limitMs, rounds } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 
@@ -21,26 +29,30 @@ const allWords = (): string[] =>
     }
   })
 
-/** Control groups of sandboxes. */
-const groups = (): string[] =>
+/** Control groups of the sandboxes of a home: their names end with a hash of the folder, and others have some here too. */
+const groupsOf = ({ sandboxes }: TestHome): string[] =>
   ['memory', 'cpu', 'pids'].flatMap((controller) => {
     const folder = join('/sys/fs/cgroup', controller)
-    return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('backlot-')) : []
+    return (existsSync(folder) ? readdirSync(folder) : []).filter((group) => {
+      const [, name, hash] = /^backlot-(.*)-([0-9a-f]{12})$/.exec(group) ?? []
+      if (name === undefined) return false
+      return new Bun.CryptoHasher('sha256')
+        .update(join(sandboxes, name))
+        .digest('hex')
+        .startsWith(hash ?? '-')
+    })
   })
-
-/** Those of sandboxes that others have. */
-const groupsBefore = groups()
 
 /** Locks of displays, which are numbered from a thousand where Landlock parts a sandbox. */
 const locks = (): string[] => readdirSync('/tmp').filter((name) => /^\.X\d{4,}-lock$/.test(name))
 
-const traces = (home: string): string[] => [
+const traces = (home: TestHome): string[] => [
   ...locks(),
-  ...allWords().filter((words) => words.includes('--forwarded-port') || words.includes(home)),
+  ...allWords().filter((words) => words.includes('--forwarded-port') || words.includes(home.folder)),
   ...readFileSync('/proc/mounts', 'utf8')
     .split('\n')
-    .filter((line) => line.includes(home)),
-  ...groups().filter((name) => !groupsBefore.includes(name)),
+    .filter((line) => line.includes(home.folder)),
+  ...groupsOf(home),
 ]
 
 test.each([...callers, ...callersWithoutNamespaces])(
@@ -76,8 +88,8 @@ test.each([...callers, ...callersWithoutNamespaces])(
     await until('every supervisor to end', () => !allWords().some((words) => words.includes('local supervise')))
     const { sandboxes } = (await home.ask('list')) as { sandboxes: Info[] }
     for (const { name } of sandboxes) await home.ask('delete', name)
-    await until('all to be gone', () => traces(home.folder).length === 0).catch(() => undefined)
-    expect(traces(home.folder)).toEqual([])
+    await until('all to be gone', () => traces(home).length === 0).catch(() => undefined)
+    expect(traces(home)).toEqual([])
     expect(readdirSync(home.sandboxes)).toEqual([])
     expect(runtimesIn(home)).toEqual([])
   },
@@ -91,6 +103,7 @@ test.skipIf(process.getuid?.() !== 0)(
     const free = (): number => Number(/^MemAvailable:\s+(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) / 1024
     const before = free()
     await shellInside(info, `setsid sh -c 'bomb() { bomb | bomb & }; bomb' >/dev/null 2>&1 &`)
+    expect(groupsOf(home).length).toBeGreaterThan(0)
     const group = () => {
       const name = readdirSync('/sys/fs/cgroup/pids').find((each) => each.startsWith('backlot-wild-')) ?? ''
       return Number(readFileSync(join('/sys/fs/cgroup/pids', name, 'pids.current'), 'utf8'))
@@ -100,6 +113,6 @@ test.skipIf(process.getuid?.() !== 0)(
     expect(Bun.spawnSync(['true']).exitCode).toBe(0)
     expect(before - free()).toBeLessThan(1_500)
     await home.ask('delete', 'wild')
-    expect(traces(home.folder)).toEqual([])
+    expect(traces(home)).toEqual([])
   },
 )
