@@ -129,6 +129,13 @@ describe('routes', () => {
   })
 })
 
+test('files are of a VM that is called as VMs may be, wherever the name would lead', async () => {
+  for (const name of ['..%2Fother%2Fone', '.template-0123456789abcdef']) {
+    const answer = await fetch(`${service.url}/svc/vms/${name}/files?path=/etc/hosts`)
+    expect([answer.status, (await json(answer)).code]).toEqual([400, 'invalid_argument'])
+  }
+})
+
 describe('bodies', () => {
   test('that are absent, empty, not JSON or not an object are refused with the text that clients know', async () => {
     for (const body of [undefined, '', ' ', '{"a":', '[]', 'null', '"text"', 'a=b', '{"a":1}x', '\uFEFF{']) {

@@ -24,13 +24,13 @@ export const addGuestRoutes = (app: AnyElysia, prefix: string, host: Host): void
     [guestFolderPath, readFolder, writeFolder],
   ] as const) {
     app.get(prefix + routeOf(path), async ({ request, params }) => {
-      const bytes = await read(host, askedOf(request, params))
+      const bytes = await read(host, await askedOf(request, params))
       const type = path === guestFolderPath ? 'application/x-tar' : 'application/octet-stream'
       return new Response(streamOf(bytes), { headers: { 'Content-Type': type, 'X-Accel-Buffering': 'no' } })
     })
     for (const method of ['PUT', 'POST']) {
-      app.route(method, prefix + routeOf(path), ({ request, params }) =>
-        write(host, askedOf(request, params), request.body ?? emptyBody()),
+      app.route(method, prefix + routeOf(path), async ({ request, params }) =>
+        write(host, await askedOf(request, params), request.body ?? emptyBody()),
       )
     }
   }
@@ -39,7 +39,8 @@ export const addGuestRoutes = (app: AnyElysia, prefix: string, host: Host): void
 const emptyBody = async function* (): AsyncGenerator<Uint8Array> {}
 
 /** The file or folder that a request is about. Throws `missing_argument` and `invalid_argument`. */
-const askedOf = (request: Request, { name = '' }: Params): FileAsked => {
+const askedOf = async (request: Request, params: Params): Promise<FileAsked> => {
+  const { name, storage } = (await readInput(vmHost.getVm, { request, params }, 0)) as Input<typeof vmHost.getVm>
   const query = new URL(request.url).searchParams
   const path = query.get('path') ?? ''
   if (path === '') throw new Failure('missing_argument', '"path" is missing in the query.', { argument: 'path' })
@@ -54,7 +55,7 @@ const askedOf = (request: Request, { name = '' }: Params): FileAsked => {
     })
   return {
     name,
-    storage: query.get('storage') ?? undefined,
+    storage,
     path,
     mode: Number.parseInt(mode, 8),
     makesParents: query.get('parents') === 'true',
