@@ -39,15 +39,19 @@ const ask = async ({ reach }: Service, path: string, init: RequestInit): Promise
   throw failed(answer.code, answer.message ?? `The VM host answered with status ${response.status}.`)
 }
 
-const failed = (code: unknown, message: unknown): Failure =>
+const failed = (code: unknown, message: unknown, data: Readonly<Record<string, unknown>> = {}): Failure =>
   new Failure(
     typeof code === 'string' && Object.hasOwn(failures, code) ? (code as FailureCode) : 'internal',
     String(message),
+    data,
   )
 
 const pathOf = (path: string, name: string): string => path.replace('{name}', encodeURIComponent(name))
 
-/** Runs a command in a guest with our output streams, as it writes; ends it when we are interrupted. Gives its exit status. */
+/**
+ * Runs a command in a guest with our output streams, as it writes; ends it when we are interrupted. Gives its exit status. What
+ * it throws once the command has begun has `hasBegun` in its data.
+ */
 export const runStreamed = async (service: Service, { name, ...rest }: GuestCommand): Promise<number> => {
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort(new Failure('cancelled', 'It was interrupted; the command is ended.'))
@@ -59,7 +63,7 @@ export const runStreamed = async (service: Service, { name, ...rest }: GuestComm
     const response = await ask(service, pathOf(execStreamPath, name), init)
     for await (const event of eventsOf(response)) {
       if (event.type === 'ended') return event.exitCode
-      if (event.type === 'failed') throw failed(event.code, event.message)
+      if (event.type === 'failed') throw failed(event.code, event.message, { hasBegun: true })
       await (event.stream === 'stdout' ? printPart : sayPart)(Buffer.from(event.data_b64, 'base64'))
     }
     signal.throwIfAborted()

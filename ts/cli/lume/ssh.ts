@@ -28,7 +28,9 @@ export const runInGuest = async (
       if (command !== '') return await runStreamed(service, { ...vm, command, timeoutSeconds })
       return await withOwnKey(service, vm, login.user, (keyFile) => sshTo(service, vm, { ...login, keyFile }))
     } catch (error) {
-      if (Failure.from(error).code !== 'agent_unavailable') throw error
+      const { code, data } = Failure.from(error)
+      // What has begun is not run a second time.
+      if (code !== 'agent_unavailable' || data.hasBegun === true) throw error
     }
   }
   return sshTo(service, vm, login)
