@@ -164,7 +164,17 @@ const returnedBy = (answer: AgentAnswer | undefined): unknown => {
 }
 
 /** What the agent kept of the output of a command that could not write to files. */
-const keptBy = (status: Status): GuestOutput[] =>
-  ([['stdout', status['out-data']] as const, ['stderr', status['err-data']] as const] as const).flatMap(
-    ([stream, base64 = '']) => (base64 === '' ? [] : [{ stream, bytes: Buffer.from(base64, 'base64') }]),
-  )
+const keptBy = (status: Status): GuestOutput[] => [
+  ...keptOutput('stdout', Buffer.from(status['out-data'] ?? '', 'base64'), status['out-truncated']),
+  ...keptOutput('stderr', Buffer.from(status['err-data'] ?? '', 'base64'), status['err-truncated']),
+]
+
+/** An output that the agent kept, as one that is streamed; where it dropped the rest, the error output says so. */
+export const keptOutput = (stream: GuestOutput['stream'], bytes: Uint8Array, isCut = false): GuestOutput[] => [
+  ...(bytes.length === 0 ? [] : [{ stream, bytes }]),
+  ...(isCut ? [{ stream: 'stderr', bytes: restDropped } as const] : []),
+]
+
+const restDropped = Buffer.from(
+  '\nbacklot: the guest agent dropped the rest of the output; write so much to a file in the guest.\n',
+)

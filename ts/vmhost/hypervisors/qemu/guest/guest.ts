@@ -4,7 +4,7 @@ import type { Guest, Machine } from '../../hypervisor.ts'
 import type { Patience } from './agent.ts'
 import { execInGuest, type GuestCommand, type GuestResult } from './guest-exec.ts'
 import { type FileOptions, readGuestFile, writeGuestFile } from './guest-files.ts'
-import { type GuestOutput, type Limits, streamInGuest } from './guest-stream.ts'
+import { type GuestOutput, keptOutput, type Limits, streamInGuest } from './guest-stream.ts'
 
 /** Milliseconds that the commands around a file may take, and that an agent of a guest which was just started may. */
 const filesWithinMs = 60_000
@@ -64,8 +64,7 @@ export class QemuGuest implements Guest {
 
 const atItsEnd = async function* (result: Promise<GuestResult>): AsyncGenerator<GuestOutput, number> {
   const given = await result
-  for (const stream of ['stdout', 'stderr'] as const) {
-    if (given[stream] !== '') yield { stream, bytes: Buffer.from(given[stream]) }
-  }
+  yield* keptOutput('stdout', Buffer.from(given.stdout), given.stdoutTruncated)
+  yield* keptOutput('stderr', Buffer.from(given.stderr), given.stderrTruncated)
   return given.exitCode
 }
