@@ -66,10 +66,12 @@ export const writeGuestFile = async (
 ): Promise<number> => {
   const suffix = `.backlot-${randomBytes(8).toString('hex')}`
   const parents = makesParents ? 'mkdir -p "$(dirname "$p")" 2>&1 || exit 3' : ''
-  const prepare = `p=$(readlink -f "$p" || echo "$p")\n${refuseOthers}\n${parents}\numask 077\n: 2>&1 >"$p${suffix}" && echo "$p"`
+  // What echo prints depends on the shell where there are backslashes, and $( ) drops lines that are empty at its end.
+  const resolve = `real=$(readlink -f "$p" && echo .) && p=\${real%??}`
+  const prepare = `${resolve}\n${refuseOthers}\n${parents}\numask 077\n: 2>&1 >"$p${suffix}" && printf %s "$p"`
   const prepared = await say(guest, path, prepare)
   if (prepared.exitCode !== 0) throw fileFailed('written', path, prepared)
-  const real = prepared.stdout.trimEnd()
+  const real = prepared.stdout
   const unfinished = `${real}${suffix}`
   try {
     const size = await fill(guest, unfinished, bytes)
