@@ -59,6 +59,12 @@ const kindHere = async (path: string): Promise<Kind> =>
     () => 'none',
   )
 
+/** What a copy in a folder is called; that of what has no name of its own fills the folder, and leads to none above it. */
+const nameOf = (path: string): string => {
+  const name = basename(path)
+  return name === '..' ? '.' : name
+}
+
 const bring = async (service: Service, source: string, target: Inside): Promise<void> => {
   const about = await stat(source).catch((error: unknown) => {
     const { code } = error as { code?: unknown }
@@ -66,7 +72,7 @@ const bring = async (service: Service, source: string, target: Inside): Promise<
     throw new Failure('file_not_found', `There is no file "${source}" to copy.`, { path: source })
   })
   const isInto = (await kindInside(service, target)) === 'folder'
-  const path = isInto ? posix.join(target.path, basename(source)) : target.path
+  const path = isInto ? posix.join(target.path, nameOf(source)) : target.path
   const to = { ...target.vm, path, isFolder: about.isDirectory() }
   if (!to.isFolder) return writeToGuest(service, to, Bun.file(source), about.mode & 0o777)
   const packing = Bun.spawn(['tar', '-C', source, '-cf', '-', '.'], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
@@ -77,7 +83,7 @@ const bring = async (service: Service, source: string, target: Inside): Promise<
 const fetchFrom = async (service: Service, source: Inside, target: string): Promise<void> => {
   const kind = await kindInside(service, source)
   const isInto = (await kindHere(target)) === 'folder'
-  const path = isInto ? join(target, posix.basename(source.path)) : target
+  const path = isInto ? join(target, nameOf(source.path)) : target
   const { body } = await readFromGuest(service, { ...source.vm, path: source.path, isFolder: kind === 'folder' })
   if (kind === 'folder') {
     await unpack(path, body)
