@@ -134,13 +134,24 @@ export const restore = async (bases: Bases, vm: StoredVm, name: string): Promise
   // From here on it is neither what it was nor what it is to be, and has no memory.
   await dropSaved(vm.path)
   await rename(next, vmPath(vm.path, 'disk'))
-  const { cpu, memoryBytes, display } = settings
-  // A guest that goes on twice from one moment must not draw the same random numbers.
-  const generationId = crypto.randomUUID()
-  await writeVmSettings(vm.path, { ...vm.settings, cpu, memoryBytes, display, generationId, snapshot: name })
+  await writeVmSettings(vm.path, { ...settingsAgain(vm.settings, settings, saved !== null), snapshot: name })
   if (saved === null) return
   await link(vmPath(from, 'memory'), vmPath(vm.path, 'memory'))
   await writeSaved(vm.path, saved)
+}
+
+/** The settings of a VM that is again what it was then: what its guest is, and whose identity it has, are those of then. */
+export const settingsAgain = (now: VmSettings, then: VmSettings, hasMemory: boolean): VmSettings => {
+  const { identity: _identity, guestMacAddress: _guestMacAddress, ...own } = now
+  const { cpu, memoryBytes, display, identity, guestMacAddress } = then
+  return {
+    ...{ ...own, cpu, memoryBytes, display },
+    // A guest that goes on twice from one moment must not draw the same random numbers.
+    generationId: crypto.randomUUID(),
+    ...(identity !== undefined && { identity }),
+    // A fork that has not gone on is given its own again when it does.
+    ...(hasMemory && guestMacAddress !== undefined && { guestMacAddress }),
+  }
 }
 
 const baseOf = async (disk: string): Promise<BaseDisk> => {
