@@ -26,7 +26,7 @@ export const runInGuest = async (
   if (user === undefined) {
     try {
       if (command !== '') return await runStreamed(service, { ...vm, command, timeoutSeconds })
-      return await withOwnKey(service, vm, login.user, (keyFile) => sshTo(service, vm, { ...login, keyFile }))
+      return await withOwnKey(service, vm, login.user, (key) => sshTo(service, vm, { ...login, ...key }))
     } catch (error) {
       const { code, data } = Failure.from(error)
       // What has begun is not run a second time.

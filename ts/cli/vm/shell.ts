@@ -26,6 +26,6 @@ export const shell: Extra = {
     }
     const vm = placed(name, values)
     const login = { user, command: '', timeoutSeconds: 60 }
-    return withOwnKey(service, vm, user, (keyFile) => sshTo(service, vm, { ...login, keyFile }))
+    return withOwnKey(service, vm, user, (key) => sshTo(service, vm, { ...login, ...key }))
   },
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { Named } from '../host/guest-stream.ts'
 import type { Service } from '../host/service.ts'
+import { onInterrupt } from '../sandbox/verb.ts'
 
 /** Who logs in, and what is run. */
 export interface Login {
@@ -14,6 +15,8 @@ export interface Login {
   readonly timeoutSeconds: number
   /** File of the private key; absent where those of the person are tried. */
   readonly keyFile?: string
+  /** Ends ssh. */
+  readonly signal?: AbortSignal
 }
 
 /** The port of the guest on which SSH is looked for. */
@@ -36,6 +39,7 @@ export const sshTo = async ({ client }: Service, vm: Named, login: Login): Promi
     `ConnectTimeout=${Math.ceil(login.timeoutSeconds)}`,
     ...(login.keyFile === undefined ? [] : [`IdentityFile=${login.keyFile}`, 'IdentitiesOnly=yes']),
   ]
+  login.signal?.throwIfAborted()
   const child = Bun.spawn(
     [
       programOf('ssh'),
@@ -43,21 +47,23 @@ export const sshTo = async ({ client }: Service, vm: Named, login: Login): Promi
       ...['-p', String(forward.port), `${login.user}@${forward.address}`],
       ...(login.command === '' ? [] : [login.command]),
     ],
-    { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' },
+    { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit', ...(login.signal && { signal: login.signal }) },
   )
   return child.exited
 }
 
 /**
  * Lets the guest know a key that is made for this login alone, through its agent, and takes it back when `use` is done with the
- * file that holds it. Throws `agent_unavailable`, `guest_file_failed` where nobody of that name is there, and `missing_program`.
+ * file that holds it; a signal that asks this program to end aborts the one that `use` is given. Throws `agent_unavailable`, `guest_file_failed` where nobody of that name is there, and `missing_program`.
  */
 export const withOwnKey = async <Value>(
   { client }: Service,
   vm: Named,
   user: string,
-  use: (keyFile: string) => Promise<Value>,
+  use: (key: Required<Pick<Login, 'keyFile' | 'signal'>>) => Promise<Value>,
 ): Promise<Value> => {
+  const interrupted = new AbortController()
+  using _ = onInterrupt(() => interrupted.abort(new Failure('cancelled', 'It was interrupted; the login is over.')))
   const folder = await mkdtemp(join(tmpdir(), 'backlot-key-'))
   try {
     const keyFile = join(folder, 'key')
@@ -72,7 +78,7 @@ export const withOwnKey = async <Value>(
       throw new Failure('guest_file_failed', `"${vm.name}" takes no key for "${user}": ${why}.`, { user })
     }
     try {
-      return await use(keyFile)
+      return await use({ keyFile, signal: interrupted.signal })
     } finally {
       // A guest that ended meanwhile has nobody to take it back from.
       await client.execInVm({ ...vm, command: forgetting(user, mark) }).catch(() => undefined)
