@@ -77,3 +77,27 @@ test('of those that nobody uses the newest few are kept, and one that cannot be 
   expect(await broken.has(one)).toBe(false)
   images.drop()
 })
+
+test('who waits for an image that another is cancelled in making makes it himself', async () => {
+  const calls: PromiseWithResolvers<never>[] = []
+  const share = () => {
+    const call = Promise.withResolvers<never>()
+    calls.push(call)
+    return call.promise
+  }
+  const images = new MemoryImages({ share })
+  const parent = await vm('cancelled')
+  const child = await vm('waiting', parent)
+  const first = images.of(parent, ...nothing)
+  first.catch(() => undefined)
+  const second = images.of(child, ...nothing)
+  while (calls.length === 0) await Bun.sleep(1)
+  // By then the second has looked as well, and waits.
+  for (let look = 0; look < 20; look++) await images.has(child)
+  calls[0]?.reject(new Error('cancelled'))
+  await expect(first).rejects.toThrow('cancelled')
+  while (calls.length === 1) await Promise.race([second, Bun.sleep(1)])
+  calls[1]?.resolve({ pages: 7, devices: 0, [Symbol.dispose]: () => undefined } as never)
+  using image = await second
+  expect([image.pages, calls.length]).toEqual([7, 2])
+})

@@ -33,15 +33,11 @@ export class MemoryImages {
   async of(vm: StoredVm, saved: SavedState, work: Work): Promise<MemoryImage> {
     const key = await keyOf(vm)
     const found = this.#kept.get(key)
-    if (found !== undefined) return this.#lend(key, found)
+    // Whoever began to make it may have been cancelled, which is no concern of who waits with him.
+    if (found !== undefined) return this.#lend(key, found).catch(() => this.of(vm, saved, work))
     const next: Kept = { made: this.maker.share(vm, saved, work), users: 0, timer: undefined }
     this.#kept.set(key, next)
-    try {
-      return await this.#lend(key, next)
-    } catch (error) {
-      this.#kept.delete(key)
-      throw error
-    }
+    return this.#lend(key, next)
   }
 
   /** The same where one is kept; undefined where none is, or the VM is not suspended. */
@@ -75,6 +71,7 @@ export class MemoryImages {
       return { pages, devices, [Symbol.dispose]: giveBack }
     } catch (error) {
       giveBack()
+      this.#forget(key, each)
       throw error
     }
   }
