@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serviceAt } from '../host/service.ts'
@@ -13,18 +13,21 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A service whose guest has folders at every path, and takes and gives archives; real guests are copied to by the tests of the whole. */
-const fakeHost = (archive?: Uint8Array<ArrayBuffer>) => {
+/**
+ * A service whose guest has the same at every path, takes what it is sent and gives always the same; real guests are copied to by
+ * the tests of the whole.
+ */
+const fakeHost = (given?: Uint8Array<ArrayBuffer>, found = 'folder') => {
   const paths: (string | null)[] = []
   const server = Bun.serve({
     ...{ hostname: '127.0.0.1', port: 0 },
     async fetch(request) {
       await request.bytes()
       const { pathname, searchParams } = new URL(request.url)
-      const said = { stdout: 'folder\n', stderr: '', stdoutTruncated: false, stderrTruncated: false, exitCode: 0 }
+      const said = { stdout: `${found}\n`, stderr: '', stdoutTruncated: false, stderrTruncated: false, exitCode: 0 }
       if (pathname.endsWith('/exec')) return Response.json(said)
       paths.push(searchParams.get('path'))
-      return archive === undefined ? Response.json({}) : new Response(archive)
+      return given === undefined ? Response.json({}) : new Response(given)
     },
   })
   const service = serviceAt(`http://127.0.0.1:${server.port}`)
@@ -45,4 +48,11 @@ test('what has no name of its own is copied into the folder, and never above it'
   mkdirSync(target, { recursive: true })
   await other.copy('one:/etc/..', target)
   expect(readFileSync(join(target, 'file'), 'utf8')).toBe('text')
+})
+
+test('a file that nobody else may read in the guest is read by nobody else here', async () => {
+  await using host = fakeHost(new TextEncoder().encode('secret'), 'file 600')
+  const target = join(folder, 'secret')
+  await host.copy('one:/etc/secret', target)
+  expect([readFileSync(target, 'utf8'), statSync(target).mode & 0o777]).toEqual(['secret', 0o600])
 })

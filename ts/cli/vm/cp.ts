@@ -46,11 +46,13 @@ const insideOf = (text: string, values: Parameters<typeof placed>[1]): Inside | 
   return { vm: placed(name, values), path }
 }
 
-/** What is at a path of the guest. */
-const kindInside = async ({ client }: Service, { vm, path }: Inside): Promise<Kind> => {
+/** What is at a path of the guest, and the permission bits of a file. */
+const lookInside = async ({ client }: Service, { vm, path }: Inside): Promise<{ kind: Kind; mode: number }> => {
   const word = `'${path.replaceAll("'", "'\\''")}'`
-  const command = `if [ -d ${word} ]; then echo folder; elif [ -e ${word} ]; then echo file; else echo none; fi`
-  return (await client.execInVm({ ...vm, command })).stdout.trim() as Kind
+  const ofFile = `echo file $(stat -L -c %a ${word})`
+  const command = `if [ -d ${word} ]; then echo folder; elif [ -e ${word} ]; then ${ofFile}; else echo none; fi`
+  const [kind, bits = '644'] = (await client.execInVm({ ...vm, command })).stdout.trim().split(' ')
+  return { kind: kind as Kind, mode: Number.parseInt(bits, 8) & 0o777 }
 }
 
 const kindHere = async (path: string): Promise<Kind> =>
@@ -71,7 +73,7 @@ const bring = async (service: Service, source: string, target: Inside): Promise<
     if (code !== 'ENOENT') throw failureOf(error)
     throw new Failure('file_not_found', `There is no file "${source}" to copy.`, { path: source })
   })
-  const isInto = (await kindInside(service, target)) === 'folder'
+  const isInto = (await lookInside(service, target)).kind === 'folder'
   const path = isInto ? posix.join(target.path, nameOf(source)) : target.path
   const to = { ...target.vm, path, isFolder: about.isDirectory() }
   if (!to.isFolder) return writeToGuest(service, to, Bun.file(source), about.mode & 0o777)
@@ -81,7 +83,7 @@ const bring = async (service: Service, source: string, target: Inside): Promise<
 }
 
 const fetchFrom = async (service: Service, source: Inside, target: string): Promise<void> => {
-  const kind = await kindInside(service, source)
+  const { kind, mode } = await lookInside(service, source)
   const isInto = (await kindHere(target)) === 'folder'
   const path = isInto ? join(target, nameOf(source.path)) : target
   const { body } = await readFromGuest(service, { ...source.vm, path: source.path, isFolder: kind === 'folder' })
@@ -91,7 +93,7 @@ const fetchFrom = async (service: Service, source: Inside, target: string): Prom
   }
   const unfinished = join(dirname(path), `.${basename(path)}.backlot-${crypto.randomUUID()}`)
   try {
-    const file = await open(unfinished, 'wx')
+    const file = await open(unfinished, 'wx', mode)
     try {
       for await (const part of body ?? []) await file.writeFile(part)
       await file.sync()
