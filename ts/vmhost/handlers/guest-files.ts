@@ -47,8 +47,21 @@ export const readFolder = async (host: Host, asked: FileAsked): Promise<AsyncGen
   const is = await guest.execute({ command: `[ -d ${quoted(path)} ]` }, startsWithinMs)
   if (is.exitCode !== 0) throw folderFailed('read', path, 'it is no folder')
   const limits = { timeoutMs: packsWithinMs, signal }
-  return packed(path, await guest.stream({ command: `tar -C ${quoted(path)} -cf - .` }, limits))
+  return packed(path, await guest.stream({ command: `LC_ALL=C tar -C ${quoted(path)} -cf - .` }, limits))
 }
+
+/** What GNU's tar says of a file that is given as far as it was; its status is 1 then, which busybox has for every error. */
+const changed =
+  /(file changed as we read it|file removed before we read it|file shrank by \d+ bytes.*|socket ignored)$/i
+
+/** Whether tar packed all that was there, by its status and its words. */
+export const isPacked = (status: number, said: string): boolean =>
+  status === 0 ||
+  (status === 1 &&
+    said
+      .trim()
+      .split('\n')
+      .every((line) => changed.test(line)))
 
 const packed = async function* (
   path: string,
@@ -60,8 +73,7 @@ const packed = async function* (
       const { done, value } = await output.next()
       if (!done && value.stream === 'stdout') yield value.bytes
       else if (!done) said += Buffer.from(value.bytes).toString()
-      // A file that grew meanwhile is given as far as it was.
-      else if (value > 1) throw folderFailed('read', path, said.trim() || `tar ended with status ${value}`)
+      else if (!isPacked(value, said)) throw folderFailed('read', path, said.trim() || `tar ended with status ${value}`)
       else return
     }
   } finally {
