@@ -3,6 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { keepSecret, secretsIn } from './action/typing.ts'
 import type { Call, CallContext } from './context.ts'
 import type { Driver } from './driver.ts'
+import { emptyNotes } from './notes.ts'
 import { recordingsOf } from './recording/recordings.ts'
 import { ShortSecrets } from './secrets/short-secrets.ts'
 import { sessionOf } from './session/session-name.ts'
@@ -75,6 +76,7 @@ const callOf = (driver: Driver, context: CallContext, owner: Session, short: Sho
   ...context,
   owner,
   short,
+  notes: emptyNotes(),
   config: async () => ({ ...(await driver.config.read()), ...owner.overrides }),
   gesture: (work) => driver.agents.gesture(owner.key, context.signal, work),
 })

@@ -2,6 +2,7 @@
 import type { Agent } from '@backlot/native'
 import type { Config } from './config/config.ts'
 import type { Driver } from './driver.ts'
+import type { Notes } from './notes.ts'
 import type { ShortSecrets } from './secrets/short-secrets.ts'
 import type { Session } from './session/sessions.ts'
 
@@ -34,6 +35,8 @@ export interface Call extends CallContext {
   readonly types?: readonly string[]
   /** Secrets that are masked in what comes of this call alone, the calls that it holds included. */
   readonly short: ShortSecrets
+  /** What is found out while the tool runs. */
+  readonly notes: Notes
   /** The configuration as it is for this call: what its session changed goes before what is stored. */
   config(): Promise<Config>
   /**

@@ -5,6 +5,7 @@ import { scroll as amounts } from '@backlot/contract/limits'
 import type { AxFrame, AxPlace, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
+import type { Notes } from '../notes.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { contains, nameOf, type Point, unlessGone } from './target.ts'
@@ -25,10 +26,7 @@ interface Found {
   readonly target: SeenElement
 }
 
-/** How an element was brought into view. */
-type By = 'toolkit' | 'wheel'
-
-const scrolledBy = new WeakMap<Call, By>()
+type By = NonNullable<Notes['scrolled']>
 
 /**
  * The element where a pointer can get to it: scrolled to first where it is out of view. Of a window that shows nothing
@@ -48,14 +46,13 @@ export const intoView = async (call: Call, found: Found): Promise<Found> => {
       { window_id: window.window_id, element_index: target.index, tried },
     )
   }
-  scrolledBy.set(call, by)
+  call.notes.scrolled = by
   const element = await unlessGone(window, target.index, target.snapshot.read(target.index))
   return { window, target: { ...target, element } }
 }
 
 /** An outcome that says so when something was scrolled first. */
-export const withScrolled = (call: Call, outcome: Outcome): Outcome => {
-  const by = scrolledBy.get(call)
+export const withScrolled = ({ notes: { scrolled: by } }: Call, outcome: Outcome): Outcome => {
   if (by === undefined) return outcome
   const how = by === 'toolkit' ? 'by its toolkit' : 'with the wheel'
   return {

@@ -53,7 +53,7 @@ class Titled implements Eyes {
 
 const sessionOf = (key: string, end = new AbortController()) => {
   const owner: Session = { key, name: key, overrides: {}, signal: end.signal }
-  const call = (): Acting => ({ owner, short: { maskedIn: (text) => text.replace('secret', '***') } })
+  const call = (): Acting => ({ owner, short: { maskedIn: (text) => text.replace('secret', '***') }, notes: {} })
   return { call, end: () => end.abort() }
 }
 

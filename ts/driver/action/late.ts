@@ -34,6 +34,15 @@ export interface Acting {
   readonly owner: Session
   /** What only this call knows to be a secret. */
   readonly short: { maskedIn(text: string): string }
+  readonly notes: LateNotes
+}
+
+/** What is noted of a call for what comes late. */
+export interface LateNotes {
+  /** Actions on the same application that were followed when the call began. */
+  earlier?: readonly Followed[]
+  /** Where the call's own action may show yet. */
+  candidate?: Candidate
 }
 
 /** What a call answers. */
@@ -82,15 +91,12 @@ interface Kept {
 export class Late {
   readonly #followed = new Set<Followed>()
   readonly #kept = new Map<string, Kept>()
-  readonly #candidates = new WeakMap<Acting, Candidate>()
-  /** Actions on the same application that were followed when a call began. */
-  readonly #earlier = new WeakMap<Acting, Followed[]>()
   readonly #silence = new Silence()
 
   /** A call begins that may act on an application: what is seen of earlier actions while it goes on may be its own. */
   async begin(call: Acting, pid: number): Promise<void> {
     const earlier = [...this.#followed].filter(({ scene }) => scene.window.pid === pid)
-    this.#earlier.set(call, earlier)
+    call.notes.earlier = earlier
     await Promise.all(earlier.map((each) => this.#look(each)))
     for (const each of earlier) each.holders += 1
   }
@@ -100,7 +106,7 @@ export class Late {
    * which of them are still open.
    */
   async lookLast(call: Acting): Promise<{ readonly isFound: boolean; readonly open: readonly Acted[] }> {
-    const earlier = this.#earlier.get(call) ?? []
+    const { earlier = [] } = call.notes
     const followed = earlier.filter(({ isOver }) => !isOver)
     await Promise.all(followed.map((each) => this.#look(each, true)))
     for (const each of followed) this.#end(each)
@@ -111,21 +117,21 @@ export class Late {
 
   /** The call is over: the earlier actions are followed on unless it acted. */
   release(call: Acting, hasActed: boolean): void {
-    for (const each of this.#earlier.get(call) ?? []) {
+    for (const each of call.notes.earlier ?? []) {
       each.holders -= 1
       if (hasActed) this.#end(each)
     }
-    this.#earlier.delete(call)
+    delete call.notes.earlier
   }
 
   /** Notes where the call's action may show yet; the last note counts. */
   note(call: Acting, candidate: Candidate): void {
-    this.#candidates.set(call, candidate)
+    call.notes.candidate = candidate
   }
 
   /** The call is done: its action is followed if nothing was seen of it. */
   follow(call: Acting, tool: string, { structured }: Answer): void {
-    const candidate = this.#candidates.get(call)
+    const { candidate } = call.notes
     if (candidate === undefined || structured.effect !== 'unverified' || call.owner.signal.aborted) return
     // Something came after it: if that was its own, nothing more is waited for, and each action would cast doubt on the next.
     if (isDoubted(structured.evidence)) return

@@ -6,20 +6,10 @@ import type { Outcome } from '../tool/tool.ts'
 import { candidatesFor, type SeenElement, staleElement } from './elements.ts'
 import { refreshedMap } from './trees.ts'
 
-/** An element that was used in place of one that is gone. */
-interface Resolved {
-  readonly how: 'lookalike'
-  readonly element_token: string
-  readonly role: string
-  readonly label: string
-}
-
-const resolvedBy = new WeakMap<Call, Resolved>()
-
 /** Notes that the call uses this element in place of one that is gone. */
 export const noteLookalike = (call: Call, { snapshot, index, element }: SeenElement): void => {
   const { role, label } = element
-  resolvedBy.set(call, { how: 'lookalike', element_token: snapshot.token(index), role, label })
+  call.notes.lookalike = { how: 'lookalike', element_token: snapshot.token(index), role, label }
 }
 
 /**
@@ -57,8 +47,7 @@ const unlessStale = async (read: Promise<AxElement>): Promise<AxElement | undefi
 }
 
 /** An outcome that says so when a lookalike was used. */
-export const withResolved = (call: Call, outcome: Outcome): Outcome => {
-  const resolved = resolvedBy.get(call)
+export const withResolved = ({ notes: { lookalike: resolved } }: Call, outcome: Outcome): Outcome => {
   if (resolved === undefined) return outcome
   return {
     ...outcome,

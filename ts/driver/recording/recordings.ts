@@ -2,7 +2,6 @@
 import { realpath } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { environment, recording as limits } from '@backlot/contract/limits'
-import { traceOf } from '../action/traces.ts'
 import { type Call, viewersOf } from '../context.ts'
 import type { Driver } from '../driver.ts'
 import type { CursorEvent } from '../session/cursors.ts'
@@ -126,7 +125,7 @@ class Recordings {
     if (holding.length === 0) return run()
     const [started_at, from] = [new Date(), performance.now()]
     const take = (outcome: Outcome | Failure) => {
-      const trace = traceOf(call)
+      const { trace } = call.notes
       const { pid, window_id } = trace.window ?? {}
       return this.#take(call, holding, {
         tool,

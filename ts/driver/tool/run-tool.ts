@@ -4,6 +4,7 @@ import { withScrolled } from '../action/into-view.ts'
 import { typedTexts } from '../action/typing.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
+import { emptyNotes } from '../notes.ts'
 import { withResolved } from '../observation/lookalike.ts'
 import { observed } from '../observation/observe.ts'
 import { withIndex } from '../observation/tokens.ts'
@@ -15,7 +16,7 @@ import type { Outcome, Tool } from './tool.ts'
  * Aborting the call ends it at once; a tool that holds calls says itself which of them were done.
  */
 export const runTool = async (caller: Call, tool: Tool, checked: Static<TObject>): Promise<Outcome> => {
-  const call = { ...caller, types: typedTexts(tool, checked) }
+  const call = { ...caller, types: typedTexts(tool, checked), notes: emptyNotes() }
   const run = async (): Promise<Outcome> => {
     const args = tool.findsElement ? checked : await withIndex(call, checked)
     const { late } = call.driver

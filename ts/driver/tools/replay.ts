@@ -98,8 +98,7 @@ const played = async (
     refuseUnrecordable(recorded, known.attributes)
     const found = await stage.argumentsOf(recorded)
     resolved = found.resolved
-    // A copy, because what is noted of a call is noted of its turn.
-    const { text, structured } = await runTool({ ...call }, known, checkArguments(known, found.args))
+    const { text, structured } = await runTool(call, known, checkArguments(known, found.args))
     stage.learn(action.result, structured)
     return { report: { ...named, ok: true, summary: firstLine(text), effect: structured.effect, ...said(resolved) } }
   } catch (error) {

@@ -45,8 +45,7 @@ export const runStepsOf = (find: (name: string) => Tool) =>
       for (const [index, { tool: next, checked, keep }] of plan.entries()) {
         try {
           if (call.signal.aborted) throw reasonOf(call.signal)
-          // What is noted of a call, as a lookalike that stood in, is noted of its step.
-          reports.push(reportOf(next, await runTool({ ...call }, next, checked), keep))
+          reports.push(reportOf(next, await runTool(call, next, checked), keep))
         } catch (error) {
           throw await stoppedAt(call, args, index, plan, reports, Failure.from(error))
         }
