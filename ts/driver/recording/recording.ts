@@ -19,7 +19,8 @@ import {
   writeBeside,
   writeTurn,
 } from './folder.ts'
-import { filesOf, type Turn } from './turn.ts'
+import type { Turn } from './turn.ts'
+import { filesOf } from './turn-files.ts'
 
 /** What a recording is asked for. */
 export interface Wish {

@@ -7,7 +7,6 @@ import type { Trace } from '../notes.ts'
 import { mask, Secrets } from '../secrets/secrets.ts'
 import type { ShortSecrets } from '../secrets/short-secrets.ts'
 import type { Outcome, Tool } from '../tool/tool.ts'
-import { asJson, type Content, names } from './folder.ts'
 import { type Locator, locatorOf } from './locator.ts'
 import type { Look, SeenTree } from './look.ts'
 
@@ -190,59 +189,4 @@ const stateOf = (
 const elementsOf = (snapshot: AxSnapshot, secrets: Secrets, short: ShortSecrets): string => {
   const raw = snapshot.elements(null)
   return secrets.isEmpty && short.isEmpty ? raw : JSON.stringify(short.without(secrets.without(JSON.parse(raw))))
-}
-
-/** The files of a turn. */
-export const filesOf = async (
-  { action, state, look, click, isSecret }: Turn,
-  facts: Readonly<Record<string, unknown>>,
-): Promise<Record<string, Content>> => {
-  const pictures = isSecret ? { missing: 'a secret was typed' } : await picturesOf(look, click)
-  const { screenshot, dotted, missing } = pictures
-  return {
-    ...(screenshot && { [names.screenshot]: screenshot.png }),
-    ...(dotted && { [names.click]: dotted.png }),
-    [names.state]: state,
-    // Last, so that a turn without it is one that was not finished.
-    [names.action]: asJson({
-      ...facts,
-      ...action,
-      screenshot: screenshot
-        ? { file: names.screenshot, window_id: screenshot.window_id, stale: screenshot.stale }
-        : null,
-      click_picture: dotted ? { file: names.click, window_id: dotted.window_id } : null,
-      ...(missing !== undefined && { screenshot_missing: missing }),
-    }),
-  }
-}
-
-interface Taken {
-  readonly png: Uint8Array
-  readonly window_id: number
-  readonly stale: boolean
-}
-
-const picturesOf = async (
-  { shot, clicked, missing }: Look,
-  click: ClickPoint | undefined,
-): Promise<{ readonly screenshot?: Taken; readonly dotted?: Taken; readonly missing?: string | undefined }> => {
-  if (shot === undefined) return { missing }
-  const take = async (
-    { window, pixels }: NonNullable<Look['shot']>,
-    point?: { x: number; y: number },
-  ): Promise<Taken> => ({
-    png: await pixels.png(point),
-    window_id: window.window_id,
-    stale: pixels.stale,
-  })
-  // The point may lie in a window behind the one in front, or in one that the click has closed.
-  const dots = click === undefined ? [] : [shot, ...(clicked === undefined ? [] : [clicked])]
-  const under = dots
-    .map((seen) => ({
-      seen,
-      at: { x: (click?.screen_x ?? 0) - seen.window.x, y: (click?.screen_y ?? 0) - seen.window.y },
-    }))
-    .find(({ seen: { pixels }, at }) => at.x >= 0 && at.y >= 0 && at.x < pixels.width && at.y < pixels.height)
-  const [screenshot, dotted] = await Promise.all([take(shot), under && take(under.seen, under.at)])
-  return { screenshot, ...(dotted && { dotted }) }
 }
