@@ -53,8 +53,10 @@ export const sshTo = async ({ client }: Service, vm: Named, login: Login): Promi
 }
 
 /**
- * Lets the guest know a key that is made for this login alone, through its agent, and takes it back when `use` is done with the
- * file that holds it; a signal that asks this program to end aborts the one that `use` is given. Throws `agent_unavailable`, `guest_file_failed` where nobody of that name is there, and `missing_program`.
+ * Lets the guest know a key that is made for this login alone, through its agent, and takes it back when `use` is done
+ * with the file that holds it; a signal that asks this program to end aborts the one that `use` is given. Throws
+ * `agent_unavailable`, `missing_program`, and `guest_file_failed` where nobody of that name is there or a symbolic link
+ * stands in place of that user's keys.
  */
 export const withOwnKey = async <Value>(
   { client }: Service,
@@ -94,9 +96,12 @@ const fileOf = (user: string): string =>
 [ -n "$home" ] || exit 3
 file=$home/.ssh/authorized_keys`
 
+/** The agent writes as root: a user's link must not lead it to files of others. */
 const allowing = (user: string, key: string): string => `${fileOf(user)}
 umask 077
-mkdir -p "$home/.ssh" && echo '${key}' >>"$file" && chown "$(stat -c %u:%g "$home")" "$home/.ssh" "$file"`
+mkdir -p "$home/.ssh"
+if [ -L "$home/.ssh" ] || [ -L "$file" ]; then echo "a symbolic link stands in place of $file" >&2; exit 4; fi
+echo '${key}' >>"$file" && chown -h "$(stat -c %u:%g "$home")" "$home/.ssh" "$file"`
 
 const forgetting = (user: string, mark: string): string => `${fileOf(user)}
 sed -i '/ ${mark}$/d' "$file"`
