@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { until } from '../support/until.ts'
@@ -123,6 +123,40 @@ test('what one writes no other sees, and the parent may go first', async () => {
   }
   const { macAddress } = await run(host, 'right')
   expect(await inside('right', 'cat /var/word /sys/class/net/eth0/address')).toBe(`right\n${macAddress}`)
+})
+
+test('a pool has forks of a suspended VM ready, and one becomes the VM of a name', async () => {
+  const pool = async (body: object, name = 'right') => call(host, 'POST', `/svc/vms/${name}/pool`, body)
+  expect((await pool({ size: 1 }))[1].code).toBe('vm_not_suspended')
+  const machineId = await inside('right', 'cat /etc/machine-id')
+  expect((await call(host, 'POST', '/svc/vms/right/suspend'))[0]).toBe(200)
+  const all = await names(host)
+  expect(await pool({ size: 1 })).toEqual([200, { name: 'right', size: 1, ready: 0 }])
+  const isReady = () => until('a fork that is ready', async () => (await pool({}))[1].ready === 1)
+  const waiting = () => readdirSync(folder('')).filter((name) => name.startsWith('.pool-'))
+  await isReady()
+  expect([waiting().length, await names(host)]).toEqual([1, all])
+  const pid = Number(readFileSync(join(folder(String(waiting()[0])), 'hypervisor.pid'), 'utf8'))
+  const [status, answer] = await call(host, 'POST', '/svc/vms/right/fork', { names: ['ready'] })
+  expect([status, answer]).toEqual([200, expect.objectContaining({ names: ['ready'], identity: ['own'] })])
+  const vm = await get(host, 'ready')
+  // The process that ran before anybody asked.
+  expect([vm.status, vm.pid]).toEqual(['running', pid])
+  expect(await inside('ready', 'hostname; cat /var/word /sys/class/net/eth0/address')).toBe(
+    `ready\nright\n${vm.macAddress}`,
+  )
+  expect(await inside('ready', 'cat /etc/machine-id')).not.toBe(machineId)
+  expect(await booted(vm)).toMatchObject({ status: 'ok' })
+  // Another is made behind it, until none is wanted.
+  await isReady()
+  const next = Number(readFileSync(join(folder(String(waiting()[0])), 'hypervisor.pid'), 'utf8'))
+  expect((await pool({ size: 0 }))[1]).toMatchObject({ size: 0 })
+  await until('the pool to be empty', () => waiting().length === 0 && !isAlive(next))
+  for (const change of ['suspend', 'resume'])
+    expect((await call(host, 'POST', `/svc/vms/ready/${change}`))[0]).toBe(200)
+  expect(await inside('ready', 'hostname')).toBe('ready')
+  expect((await call(host, 'POST', '/svc/vms/ready/stop', { graceSeconds: 0 }))[0]).toBe(200)
+  expect(checkDisk(folder('ready'))).toBe(0)
 })
 
 test('a guest without an agent shares the identity of its parent, and its record says so', async () => {

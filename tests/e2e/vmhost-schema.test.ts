@@ -44,6 +44,7 @@ describe('every operation', () => {
       await client.takeSnapshot({ name: 'one', snapshot: 'first' })
       await client.listSnapshots({ name: 'one' })
       await client.forkVm({ name: 'one', names: ['forked'] })
+      await client.poolVm({ name: 'one' })
       await client.listTemplates()
       await client.stopVm({ name: 'forked' })
       await client.deleteVm({ name: 'forked' })

@@ -1,4 +1,4 @@
-/** Forks of a VM, and the operation of the VM host that makes them. */
+/** Forks of a VM, and the operations of the VM host that make them and keep them ready. */
 import { Type } from '@sinclair/typebox'
 import { endpoint } from '../endpoint.ts'
 import { choice } from '../fields/choice.ts'
@@ -7,8 +7,10 @@ import { vmName, vmReference } from './vm.ts'
 
 /** Forks that are made at a time. */
 const mostForks = 16
+/** Forks of a VM that are kept ready at most. */
+const mostReady = 16
 
-/** The operation. */
+/** The operations. */
 export const forkOperations = {
   forkVm: endpoint({
     method: 'POST',
@@ -75,6 +77,43 @@ export const forkOperations = {
         names: 'the name of the VM with a number',
         replaced: 'forks have the user data of the VM',
         replacements: 'forks have the user data of the VM',
+        storage: 'looked for in the default location, then in the others',
+      },
+    },
+  }),
+  poolVm: endpoint({
+    method: 'POST',
+    path: '/vms/{name}/pool',
+    ours: true,
+    summary: 'Keep forks of a suspended VM running and ready.',
+    description:
+      'A fork of the VM takes one that is ready, which gets its name, and another is made behind it. There are fewer where ' +
+      'memory is short, and none while the VM is not suspended. It is answered before they are made; a service that is ' +
+      'started again makes them anew. Without `size` it only tells how many there are.',
+    params: Type.Object({ name: vmReference }),
+    body: Type.Object({
+      size: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: mostReady, description: 'How many are kept ready; 0 ends the pool.' }),
+      ),
+      storage: Type.Optional(storage),
+    }),
+    success: {
+      status: 200,
+      description: 'The pool as it is now.',
+      result: Type.Object({
+        name: Type.String(),
+        size: Type.Integer({ description: 'How many are wanted.' }),
+        ready: Type.Integer({ description: 'How many run and wait.' }),
+      }),
+    },
+    refusal: 'Invalid request',
+    refusals: ['vm_not_found', 'vm_not_suspended', 'vm_busy', 'already_running'],
+    command: {
+      group: 'vm',
+      words: ['pool'],
+      positional: ['name'],
+      absent: {
+        size: 'tells how many there are',
         storage: 'looked for in the default location, then in the others',
       },
     },

@@ -19,6 +19,7 @@ export const Operation = Type.Object({
     'snapshot',
     'restore',
     'fork',
+    'pool',
     'delete',
     'pull',
     'push',

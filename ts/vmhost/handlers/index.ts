@@ -13,6 +13,7 @@ import { deleteSnapshot, listSnapshots, restoreSnapshot, takeSnapshot } from '..
 import { stopVm } from '../lifecycle/stop.ts'
 import { resumeVm, suspendVm } from '../lifecycle/suspend.ts'
 import { updateVm } from '../lifecycle/update.ts'
+import { poolVm } from '../pools/manage.ts'
 import { deleteTemplate, listTemplates } from '../templates/manage.ts'
 import { getConfig, setConfig } from './config.ts'
 import { makeConsoleLink } from './console.ts'
@@ -47,6 +48,7 @@ export const handlers: Handlers = {
   restoreSnapshot,
   deleteSnapshot,
   forkVm,
+  poolVm,
   listTemplates,
   deleteTemplate,
   getConfig,

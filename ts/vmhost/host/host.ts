@@ -5,6 +5,7 @@ import type { Bases } from '../disks/bases.ts'
 import type { FileLocks } from '../files/file-locks.ts'
 import type { MemoryImages } from '../forks/memory-images.ts'
 import type { Transfers } from '../images/transfers.ts'
+import type { Pools } from '../pools/pools.ts'
 import type { Creations } from '../vms/creations.ts'
 import type { VmStore } from '../vms/vm-store.ts'
 import type { Events } from './events.ts'
@@ -27,6 +28,7 @@ export interface Host {
   readonly listing: Listing
   readonly bases: Bases
   readonly images: MemoryImages
+  readonly pools: Pools
   /** One thing at a time is done with a VM in this service; its folder is the key. */
   readonly turns: Turns
   /** And in all services: who works on a VM, or looks after its hypervisor, holds its lock. */

@@ -4,7 +4,7 @@ import type { VmStatus } from '@backlot/contract/vmhost/vm'
 import type { Hypervisor, Machine, MemoryImage, RunOptions } from '../hypervisors/hypervisor.ts'
 import { isSaved, type SavedState } from '../snapshots/saved-state.ts'
 import type { Storage } from '../storage/storage.ts'
-import { isTemplate } from '../vms/vm-directory.ts'
+import { isHidden } from '../vms/vm-directory.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 import type { Events } from './events.ts'
 import type { LogFile } from './log-file.ts'
@@ -58,7 +58,7 @@ export class Machines {
     const folders = storages.map(({ path }) => path)
     return [...this.#live.values()]
       .map(({ place }) => place)
-      .filter(({ name, storage }) => !isTemplate(name) && folders.includes(storage.path))
+      .filter(({ name, storage }) => !isHidden(name) && folders.includes(storage.path))
   }
 
   get count(): number {
@@ -129,6 +129,25 @@ export class Machines {
     this.#tell(vm, 'stopped')
   }
 
+  /**
+   * Gives a VM that runs another folder, which `move` does: it is let go of, and found again where it is then. Undefined where
+   * it has ended meanwhile.
+   */
+  async move(vm: VmPlace, move: () => Promise<StoredVm>): Promise<Machine | undefined> {
+    const machine = this.#live.get(vm.path)
+    if (machine === undefined) return undefined
+    let place = machine.place
+    machine.release()
+    this.#live.delete(vm.path)
+    try {
+      place = await move()
+    } finally {
+      const found = await this.hypervisor.adopt(place).finally(() => this.#letGo(machine))
+      if (found !== undefined) this.#keep(found)
+    }
+    return this.#live.get(place.path)
+  }
+
   /** Lets go of all of them; they run on. */
   release(): void {
     for (const machine of this.#live.values()) {
@@ -157,6 +176,6 @@ export class Machines {
   }
 
   #tell({ name, storage }: VmPlace, status: VmStatus): void {
-    if (!isTemplate(name)) this.events.emit({ type: 'vm', name, location: storage.name, status })
+    if (!isHidden(name)) this.events.emit({ type: 'vm', name, location: storage.name, status })
   }
 }

@@ -14,6 +14,9 @@ import { qemu } from '../hypervisors/qemu/start.ts'
 import { Transfers } from '../images/transfers.ts'
 import { collectBases } from '../lifecycle/collect.ts'
 import { adoptIfFree } from '../lifecycle/find.ts'
+import { sizeOfPool } from '../pools/pool-file.ts'
+import { pooledIn, sweepPools } from '../pools/sweep.ts'
+import { WarmPools } from '../pools/warm-pools.ts'
 import { ephemeral, type Storage, searched, storageOf } from '../storage/storage.ts'
 import { isHalfMade, sweepTemplates, templatesIn } from '../templates/sweep.ts'
 import { settleMove } from '../vms/move.ts'
@@ -77,6 +80,7 @@ export const openHost = async (
     }),
     machines,
     images: new MemoryImages(machines),
+    pools: new WarmPools(() => ({ ...host, newLink: () => undefined })),
     creations: new Map(),
     operations,
     transfers: new Transfers(join(places.state, 'transfers'), operations),
@@ -103,6 +107,7 @@ export const openHost = async (
     ...host,
     async [Symbol.asyncDispose]() {
       await host.operations.cancelAll(endsWithinMs)
+      await host.pools[Symbol.asyncDispose]()
       host.machines.release()
       charge?.release()
     },
@@ -141,6 +146,7 @@ interface Left {
   readonly storages: readonly Storage[]
   readonly running: readonly StoredVm[]
   readonly moved: readonly StoredVm[]
+  readonly pooling: readonly StoredVm[]
   readonly brief: Storage
 }
 
@@ -159,13 +165,16 @@ const leftIn = async (host: Open): Promise<Left | undefined> => {
   const running = vms.filter(({ path }) => wasRunning(path))
   const isHalfTemplate = (await templatesIn(storages)).some(isHalfMade)
   const moved = vms.filter(({ settings }) => settings.movedFrom !== undefined || settings.movingTo !== undefined)
+  const pooling = vms.filter(({ path }) => sizeOfPool(path) > 0)
   const isWork =
+    pooling.length > 0 ||
+    (await pooledIn(storages)).length > 0 ||
     running.length > 0 ||
     isHalfTemplate ||
     moved.length > 0 ||
     vms.some(({ storage }) => storage === brief) ||
     (await host.store.hasRemains(storages))
-  return isWork ? { storages, running, moved, brief } : undefined
+  return isWork ? { storages, running, moved, pooling, brief } : undefined
 }
 
 /** Takes charge where there is something to take up. */
@@ -185,7 +194,7 @@ const recover = async (host: Open): Promise<{ collecting?: Promise<unknown> }> =
     host.log.write('error', 'not_taken_up', { vm: name, message: (error as Error).message })
   const left = await leftIn(host).catch(tell('-'))
   if (left === undefined) return {}
-  const { storages, running, moved, brief } = left
+  const { storages, running, moved, pooling, brief } = left
   const settle = async (vm: StoredVm) => {
     using lock = host.locks.tryTake(vmPath(vm.path, 'work'))
     if (lock !== undefined) await settleMove(host.store, vm)
@@ -196,7 +205,9 @@ const recover = async (host: Open): Promise<{ collecting?: Promise<unknown> }> =
   }
   await removeEphemeral(host, brief)
   await sweepTemplates(host, storages).catch(tell('-'))
+  await sweepPools(host, storages).catch(tell('-'))
   await host.store.sweep(storages).catch(tell('-'))
+  for (const vm of pooling) host.pools.keep(vm, sizeOfPool(vm.path))
   return { collecting: Promise.all(storages.map((storage) => collectBases(host, storage))) }
 }
 

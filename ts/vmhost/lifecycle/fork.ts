@@ -5,6 +5,7 @@ import { settleIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
 import type { MemoryImage } from '../hypervisors/hypervisor.ts'
+import type { Identity } from '../pools/pools.ts'
 import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import { together } from '../together.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
@@ -29,23 +30,30 @@ export const forkVm: Handlers['forkVm'] = async (
   await host.takeCharge()
   refuseElsewhere(host, parent)
   const { id, done } = host.operations.begin('fork', parent, async (work) => {
-    const { forks, image } = await alone(
-      host,
-      parent,
-      () => fork(host, parent, { names, userDataOf }, work),
-      work.signal,
-    )
-    // Those that run have it mapped.
-    using _ = image
-    const identity: ('own' | 'shared')[] = []
-    const settle = async (place: VmPlace, index: number) => {
-      identity[index] = await wake(host, place, image, work)
+    const identity = await takeReady(host, parent, { names, userDataOf }, work)
+    const missing = names.filter((each) => !identity.has(each))
+    if (missing.length > 0) {
+      const make = () => fork(host, parent, { names: missing, userDataOf }, work)
+      const { forks, image } = await alone(host, parent, make, work.signal)
+      // Those that run have it mapped.
+      using _ = image
+      await together(forks.map(async (place) => void identity.set(place.name, await wake(host, place, image, work))))
     }
-    await together(forks.map(settle))
-    return identity
+    return names.map((each) => identity.get(each) ?? 'shared')
   })
   const identity = await done
   return { message: `Virtual machine forked: ${name} to ${names.join(', ')}`, names, identity, operationId: id }
+}
+
+/** Forks that a pool has ready become those of these names, as many as there are; each with what its guest has. */
+const takeReady = async (host: Host, parent: StoredVm, wanted: Wanted, work: Work): Promise<Map<string, Identity>> => {
+  const identity = new Map<string, Identity>()
+  for (const name of wanted.names) {
+    const userDataOf = (userData: string) => wanted.userDataOf?.(userData, name) ?? userData
+    const taken = await host.pools.take(parent, { name, userDataOf }, work)
+    if (taken !== undefined) identity.set(name, taken)
+  }
+  return identity
 }
 
 const wrongNames = (why: string): Failure =>

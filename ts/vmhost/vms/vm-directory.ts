@@ -23,6 +23,8 @@ export const vmFiles = {
   memory: 'memory.state',
   /** The same while it is being written. */
   nextMemory: '.memory.next',
+  /** How many forks of it are kept ready, while it is suspended. */
+  pool: 'pool.json',
   /** The folder of its snapshots: one folder each, named as the snapshot is. */
   snapshots: 'snapshots',
   /** How it was started; there while a hypervisor of it may live. Holds the VNC password. */
@@ -54,6 +56,12 @@ export const templatePrefix = '.template-'
 
 /** Whether a VM of that name is a template, which nobody is shown as a VM. */
 export const isTemplate = (name: string): boolean => name.startsWith(templatePrefix)
+
+/** Before the number in the name of a fork's folder that waits in a warm pool. */
+export const poolPrefix = '.pool-'
+
+/** Whether a VM of that name is one of the service's own, which nobody is shown. */
+export const isHidden = (name: string): boolean => isTemplate(name) || name.startsWith(poolPrefix)
 
 /** The folder of a location that holds the disks which overlays stand on. */
 export const basesFolder = '.bases'

@@ -212,6 +212,16 @@ export class VmStore {
     )
   }
 
+  /** Gives a VM another name in its storage; whoever calls holds its lock. Throws `vm_exists`. */
+  async rename(vm: VmPlace, name: string): Promise<StoredVm> {
+    const place = placeOf(vm.storage, name)
+    await this.refuseTaken(place)
+    await rename(vm.path, place.path).catch((error) => this.#refuseMade(place, error))
+    this.locks.moved(vmPath(vm.path, 'work'), vmPath(place.path, 'work'))
+    await syncFolder(vm.storage.path)
+    return this.reread(place)
+  }
+
   /**
    * Removes a VM: at once it is none any more, and its name is free. Gives the folder that what is not ours was left in;
    * undefined where nothing was.

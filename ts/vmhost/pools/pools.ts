@@ -1,0 +1,23 @@
+/** Warm pools: forks of suspended VMs that run already, each under a hidden name until somebody wants it. */
+import type { Work } from '../host/operations.ts'
+import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
+
+/** A fork that is asked for. */
+export interface Asked {
+  readonly name: string
+  /** Its user data, given that of its parent. */
+  userDataOf(userData: string): string
+}
+
+/** Whether a guest has what makes it another machine than its parent. */
+export type Identity = 'own' | 'shared'
+
+/** The pools of a host. */
+export interface Pools extends AsyncDisposable {
+  /** Keeps so many forks of that VM ready from now on; 0 ends its pool. What it takes is done later. */
+  keep(parent: VmPlace, size: number): void
+  /** How many of that VM are ready. */
+  ready(parent: VmPlace): number
+  /** Hands out a fork that is ready, under its name; undefined where there is none, or it cannot be used. */
+  take(parent: StoredVm, asked: Asked, work: Work): Promise<Identity | undefined>
+}
