@@ -6,6 +6,9 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Vm } from '@backlot/contract/vmhost/vm'
+import { Image, type Runtime, runtimes, Sandbox, WarmPool } from '@backlot/sdk'
+import { giveAcceleration } from '../support/acceleration.ts'
+import { sandboxHome } from '../support/sandbox-home.ts'
 import { limitMs, rounds } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -102,4 +105,59 @@ test('a pool loses no fork that it handed out, and leaves none that nobody wants
   } finally {
     if (host !== owner) await host[Symbol.asyncDispose]()
   }
+})
+
+/** Forks of a template that wait are claimed as sandboxes; `vms` is the folder of the host's VMs. */
+const claimsFrom = async (runtime: Runtime, vms: string): Promise<void> => {
+  const about = { runtime, memoryMb: 512, diskGb: 1, timeoutMs: readyMs } as const
+  const source = Image.fromRegistry(image).run('cat /proc/sys/kernel/random/boot_id >/var/boots')
+  const pool = await WarmPool.apply(source, { ...about, name: 'kept', size: 2 })
+  const isReady = () => until('forks that are ready', async () => (await pool.getInfo()).ready === 2, readyMs)
+  await isReady()
+  expect(await pool.getInfo()).toEqual({ name: 'kept', size: 2, ready: 2, starting: 0 })
+  expect((await WarmPool.list({ runtime })).map(({ name }) => name)).toEqual(['kept'])
+  // None of them is a sandbox yet.
+  expect(await Sandbox.list({ local: true })).toEqual([])
+  const waiting = () => readdirSync(vms).filter((entry) => entry.startsWith('.pool-'))
+  const before = waiting().map((entry) => readFileSync(join(vms, entry, 'hypervisor.pid'), 'utf8').trim())
+  const begun = performance.now()
+  const one = await pool.claim({ name: 'one' })
+  console.info(`claimed after ${Math.round(performance.now() - begun)} ms`)
+  const two = await pool.claim({ name: 'two' })
+  for (const name of ['one', 'two'])
+    expect(before).toContain(readFileSync(join(vms, name, 'hypervisor.pid'), 'utf8').trim())
+  const own = 'cat /etc/machine-id /etc/backlot/computer.key; head -c 16 /dev/urandom | base64'
+  const [ours, theirs] = await Promise.all([one.shell.run(own), two.shell.run(own)])
+  const shared = ours.stdout.split('\n').filter((line) => line !== '' && theirs.stdout.includes(line))
+  expect([ours.stdout.trim().split('\n').length, shared]).toEqual([3, []])
+  expect((await two.shell.run('hostname; cat /proc/sys/kernel/random/boot_id')).stdout).toBe(
+    `two\n${(await one.shell.run('cat /var/boots')).stdout}`,
+  )
+  await isReady()
+  await pool.delete()
+  await until('the pool to be empty', () => waiting().length === 0)
+  expect([...(await WarmPool.list({ runtime }))]).toEqual([])
+  for (const each of [one, two]) await each.destroy()
+}
+
+test('sandboxes of a service are claimed from a pool', async () => {
+  sandboxHome()
+  await using host = await startVmHost()
+  await giveImage(host)
+  await claimsFrom(runtimes.vmhost({ url: host.url }), join(host.home, 'data/vms'))
+})
+
+test('sandboxes of QEMU are claimed from a pool', async () => {
+  const { folder, atEnd } = sandboxHome()
+  const home = join(folder, 'state/qemu')
+  // The host ends by itself once nothing runs; what a failure leaves is ended here.
+  atEnd(async () => {
+    for (const file of new Bun.Glob('**/hypervisor.pid').scanSync({ cwd: folder, dot: true })) {
+      const pid = Number(readFileSync(join(folder, file), 'utf8'))
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+    }
+  })
+  giveAcceleration(folder)
+  await giveImage({ home: folder })
+  await claimsFrom(runtimes.qemu(), join(home, 'data/vms'))
 })

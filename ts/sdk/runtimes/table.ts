@@ -15,15 +15,18 @@ const byAddress =
   'or extend `Runtime`.'
 const everywhere = 'or name a VM host on such a machine: `runtimes.vmhost({ url, token })`.'
 
+/** VMs of programs that keep none ready. */
+const otherVm: RuntimeFeatures = { ...vm, pool: { unsupported: 'It keeps no pools; use `vmhost` or `qemu`.' } }
+
 const macVm: RuntimeFeatures = {
-  ...vm,
+  ...otherVm,
   os: ['macos', 'linux'],
   suspend: 'disk',
   fork: { unsupported: 'Lume and Tart copy VMs that are stopped, not those that run.' },
   snapshot: { unsupported: 'Lume and Tart save no state of a VM beside its disk.' },
 }
 
-const windowsVm: RuntimeFeatures = { ...vm, os: ['windows', 'linux'] }
+const windowsVm: RuntimeFeatures = { ...otherVm, os: ['windows', 'linux'] }
 
 /** A runtime that this version does not hold. */
 const notYet = (name: string, features: RuntimeFeatures): Runtime =>
@@ -99,7 +102,7 @@ export const runtimes = {
   },
   /** QEMU in WSL2 on Windows. */
   wsl2(): Runtime {
-    return onlyOn('wsl2', vm, 'Windows', 'win32', 'for Windows with WSL2 and its nested virtualization')
+    return onlyOn('wsl2', otherVm, 'Windows', 'win32', 'for Windows with WSL2 and its nested virtualization')
   },
 } as const
 

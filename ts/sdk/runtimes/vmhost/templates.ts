@@ -13,6 +13,7 @@ import type { RuntimeInfo } from '../runtime-info.ts'
 import { boot, vmOf } from './boot.ts'
 import { forkWithKeys, keyFrom, whenReady, withOwnKey } from './guest-server.ts'
 import type { VmHost } from './host.ts'
+import { pooledTemplates } from './pool-records.ts'
 import { type HostImage, imageBuiltHere, removed } from './sources.ts'
 
 /** What the names of templates begin with: no sandbox has a dot in its own. */
@@ -28,9 +29,44 @@ const lookEveryMs = 200
 export const isTemplate = (name: string): boolean => name.startsWith(prefix)
 
 /**
- * Starts a sandbox as the fork of a template, which is made where it is missing. Undefined where the image has none: one that
- * was not built here may have no agent, without which its forks would have their host keys and random seed in common.
+ * The template of such sandboxes, which is made where it is missing. Undefined where the image has none: one that was not
+ * built here may have no agent, without which its forks would have their host keys and random seed in common.
  */
+export const templateFor = async (
+  host: VmHost,
+  image: Image,
+  from: HostImage,
+  options: SandboxOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const built = await imageBuiltHere(host, from.image, signal)
+  if (built === undefined) return undefined
+  const template = `${prefix}${await hashOf(image, built, from, options)}`
+  if (!(await isSaved(host, template, signal))) {
+    await alone(template, signal, () => makeTemplate(host, image, from, template, options, signal))
+  }
+  return template
+}
+
+/** A sandbox that is a fork of a template; undefined, and removed, where its guest was given no identity of its own. */
+export const forkOf = async (
+  host: VmHost,
+  template: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<RuntimeInfo | undefined> => {
+  const { api_key: key } = await templateRecords().readKeys(template)
+  const { identity, keys } = await forkWithKeys(host, template, [name], key, signal)
+  if (identity.every((each) => each === 'own')) {
+    // Asked of the guest: one whose image has a server of its own asks for none, whatever it was told.
+    const parents = await keyFrom(host, name, agentSeconds, signal)
+    return withOwnKey(host, name, { ...keys, parents }, signal)
+  }
+  await removed(host, name, signal)
+  return undefined
+}
+
+/** Starts a sandbox as the fork of its template; undefined where it has none, or its guest was given no identity. */
 export const forkOfTemplate = async (
   host: VmHost,
   image: Image,
@@ -39,30 +75,17 @@ export const forkOfTemplate = async (
   options: SandboxOptions,
   signal: AbortSignal,
 ): Promise<RuntimeInfo | undefined> => {
-  const built = await imageBuiltHere(host, from.image, signal)
-  if (built === undefined) return undefined
-  const template = `${prefix}${await hashOf(image, built, from, options)}`
-  const prepare = () => alone(template, signal, () => makeTemplate(host, image, from, template, options, signal))
-  const fork = async () => {
-    options.onProgress?.({ phase: 'boot', message: 'The VM goes on from its template.', percent: null })
-    const { api_key: key } = await templateRecords().readKeys(template)
-    return forkWithKeys(host, template, [name], key, signal)
-  }
-  if (!(await isSaved(host, template, signal))) await prepare()
-  const { identity, keys } = await fork().catch(async (error: unknown) => {
+  const find = () => templateFor(host, image, from, options, signal)
+  const template = await find()
+  if (template === undefined) return undefined
+  options.onProgress?.({ phase: 'boot', message: 'The VM goes on from its template.', percent: null })
+  return forkOf(host, template, name, signal).catch(async (error: unknown) => {
     if (!isStale(error)) throw error
     await removed(host, name, signal)
     if (error.code !== 'sandbox_not_found') await removed(host, template, signal)
-    await prepare()
-    return fork()
+    await find()
+    return forkOf(host, template, name, signal)
   })
-  if (identity.every((each) => each === 'own')) {
-    // Asked of the guest: one whose image has a server of its own asks for none, whatever it was told.
-    const parents = await keyFrom(host, name, agentSeconds, signal)
-    return withOwnKey(host, name, { ...keys, parents }, signal)
-  }
-  await removed(host, name, signal)
-  return undefined
 }
 
 /** Whether a template has gone meanwhile, or was saved by a QEMU or an accelerator that is no longer here. */
@@ -149,7 +172,10 @@ const clearMs = 30_000
 /** Their forks lose nothing by it. */
 const removeOldest = async (host: VmHost, signal: AbortSignal): Promise<void> => {
   const vms = await host.ask(signal, (client) => client.listVms())
-  const saved = vms.filter(({ name, status }) => isTemplate(name) && status === 'suspended')
+  const pooled = await pooledTemplates()
+  const isOld = ({ name, status }: (typeof vms)[number]) =>
+    isTemplate(name) && status === 'suspended' && !pooled.has(name)
+  const saved = vms.filter(isOld)
   const newestFirst = saved.sort((a, b) => b.createdAt.localeCompare(a.createdAt))
   for (const { name } of newestFirst.slice(mostKept)) {
     await removed(host, name, signal)

@@ -1,7 +1,15 @@
 /** What the runtimes have in common whose sandboxes are VMs of a host: `vmhost` and `qemu`. */
 import type { CallOptions, Listing } from '../../basics.ts'
+import { node } from '../../node.ts'
 import { listing } from '../../sandbox/listing.ts'
-import type { CopyOptions, SandboxOptions, SavedSandbox, Source } from '../../sandbox/options.ts'
+import type {
+  CopyOptions,
+  SandboxOptions,
+  SavedSandbox,
+  Source,
+  WarmPoolInfo,
+  WarmPoolOptions,
+} from '../../sandbox/options.ts'
 import type { RuntimeFeatures } from '../features.ts'
 import { type HeldSandbox, Runtime } from '../runtime.ts'
 import type { RuntimeInfo } from '../runtime-info.ts'
@@ -15,7 +23,7 @@ export const features: RuntimeFeatures = {
   suspend: 'memory',
   fork: 'memory',
   snapshot: 'memory',
-  pool: { unsupported: 'A VM host keeps no pools; use `kubernetes`.' },
+  pool: true,
   display: true,
   tunnel: true,
   mounts: { unsupported: 'Folders of the host are not shared with VMs; use `files.upload`.' },
@@ -68,6 +76,23 @@ export abstract class VmRuntime extends Runtime {
 
   override async restore(name: string, snapshot: SavedSandbox, options: CallOptions = {}): Promise<RuntimeInfo> {
     return (await this.vms(options)).restore(name, snapshot, options)
+  }
+
+  override async applyPool(source: Source, options: WarmPoolOptions): Promise<void> {
+    await (await this.vms(options)).applyPool(source, options)
+  }
+
+  override listPools(options: CallOptions = {}): Listing<WarmPoolInfo> {
+    return listing(async () => {
+      const { keptPools } = await node(`The runtime "${this.name}"`, () => import('./pool-records.ts'))
+      // A host is not started to say that there are none.
+      const hasAny = (await keptPools()).some(({ runtime }) => runtime === this.name)
+      return hasAny ? (await this.vms(options)).listPools(options) : []
+    })
+  }
+
+  override async claim(pool: string, name: string, options: CallOptions = {}): Promise<RuntimeInfo> {
+    return (await this.vms(options)).claim(pool, name, options)
   }
 
   override listSnapshots(options: CallOptions = {}): Listing<SavedSandbox> {

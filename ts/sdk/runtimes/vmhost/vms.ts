@@ -7,7 +7,15 @@ import { BacklotError, NotFoundError, TimeoutError, UnsupportedError } from '../
 import type { Image } from '../../image/image.ts'
 import { isImage } from '../../sandbox/checks.ts'
 import { listing } from '../../sandbox/listing.ts'
-import type { CopyOptions, SandboxOptions, SandboxStatus, SavedSandbox, Source } from '../../sandbox/options.ts'
+import type {
+  CopyOptions,
+  SandboxOptions,
+  SandboxStatus,
+  SavedSandbox,
+  Source,
+  WarmPoolInfo,
+  WarmPoolOptions,
+} from '../../sandbox/options.ts'
 import { folders } from '../../state/folders.ts'
 import { Records } from '../../state/records.ts'
 import type { HeldSandbox } from '../runtime.ts'
@@ -15,6 +23,7 @@ import type { RuntimeInfo } from '../runtime-info.ts'
 import { boot } from './boot.ts'
 import { forkWithKeys, infoOf, keyByAgent, whenReady, withOwnKey } from './guest-server.ts'
 import type { VmHost } from './host.ts'
+import { VmPools } from './pools.ts'
 import { hostImage, removed } from './sources.ts'
 import { forkOfTemplate, isTemplate } from './templates.ts'
 
@@ -93,6 +102,24 @@ export class Vms {
       status: statuses[status],
       warnings: lastError === null ? [] : [lastError],
     }))
+  }
+
+  applyPool(source: Source, options: WarmPoolOptions): Promise<void> {
+    // As for the start of a sandbox: what is fetched or booted first may take its time.
+    const unlimited = { ...options, timeoutMs: Number.POSITIVE_INFINITY }
+    return within(unlimited, 'The pool', (signal) => this.#pools().apply(source, options, signal))
+  }
+
+  listPools({ signal }: CallOptions): Listing<WarmPoolInfo> {
+    return listing(() => this.#pools().list(signal))
+  }
+
+  claim(pool: string, name: string, options: CallOptions): Promise<RuntimeInfo> {
+    return this.#within(options, 'The claim', (signal) => this.#pools().claim(pool, name, signal))
+  }
+
+  #pools(): VmPools {
+    return new VmPools(this.runtime, this.host)
   }
 
   /** What the host logged about it, one JSON object a line. */
