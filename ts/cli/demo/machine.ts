@@ -104,7 +104,7 @@ const patiently = async <Value>(signal: AbortSignal, attempt: () => Promise<Valu
   }
 }
 
-/** A service with a home of its own; disposing of it stops its VMs and ends it. */
+/** A service with a home of its own; disposing of it ends its VMs, which nobody keeps, and it. */
 const startHost = async (folder: string): Promise<AsyncDisposable & { service: Service }> => {
   const { command, argv0 } = programCalled('backlot')
   const child = Bun.spawn([...command, 'serve', '--port', '0'], {
@@ -126,7 +126,7 @@ const startHost = async (folder: string): Promise<AsyncDisposable & { service: S
     async [Symbol.asyncDispose]() {
       const vms = await service.client.listVms().catch(() => [])
       for (const { name, status } of vms) {
-        if (status !== 'stopped') await service.client.stopVm({ name }).catch(() => undefined)
+        if (status !== 'stopped') await service.client.stopVm({ name, graceSeconds: 0 }).catch(() => undefined)
       }
       child.kill('SIGTERM')
       await child.exited
