@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { slowBus } from '../support/accessibility-bus.ts'
 import { type Application, startChromium, startGtk3, startQt } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
+import { lookForEffects } from '../support/driver.ts'
 import { judge, type Subject, summaryOf } from '../support/evidence.ts'
 import { elementsOf, middleOf, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
@@ -76,5 +78,17 @@ test.each(['GTK 3', 'Chromium'])('what %s tells with every key confirms no key t
     await journal.waitFor('the key', ({ type }) => type === 'key-press' || type === 'keydown', mark)
     // The window believes for a moment to have the focus, and says so.
     expect(evidence.filter(({ kind }) => kind === 'application_reacted')).toEqual([])
+  }
+})
+
+test('what an application tells by a slow accessibility bus is waited for', async () => {
+  await using subject = subjectOf(await startQt(on(), 6))
+  const { target } = subject
+  await client.ask('click', { ...target, ...(await middleOf(client, target, 'Name')) })
+  await lookForEffects(on(), 5_000)
+  using _slow = await slowBus(on())
+  for (const key of ['a', 'b', 'c', 'd', 'e']) {
+    await client.ask('wait_for', { ...target, condition: 'still', still_ms: 600 })
+    expect(await client.ask('press_key', { ...target, key })).toMatchObject({ effect: 'confirmed' })
   }
 })

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { accessibilityBus } from '../../support/accessibility-bus.ts'
 import { type Application, startGtk3 } from '../../support/applications.ts'
 import { privateDesktop, type TestDesktop } from '../../support/desktop.ts'
 import { driverCommand } from '../../support/driver.ts'
@@ -183,22 +184,6 @@ test('a lost session bus and accessibility bus are said, and new ones are used b
   })
 })
 
-/** Pids of the accessibility bus of a session bus: of its daemon, and of the registry on it. */
-const accessibilityBus = async (session: string): Promise<number[]> => {
-  const { stdout } = await on().run(['pgrep', '-f', 'at-spi2-registryd|--config-file=.*accessibility.conf'])
-  const at = `DBUS_SESSION_BUS_ADDRESS=${session}`
-  const pids = stdout.split('\n').filter(Boolean).map(Number)
-  return pids.filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/environ`, 'latin1')
-        .split('\0')
-        .some((each) => each === at || each.startsWith(`${at},`))
-    } catch {
-      return false
-    }
-  })
-}
-
 test('a lost accessibility bus is said, pixels go on, and the next bus is used by the same driver', async () => {
   await using bare = await bareDisplay()
   const first = await startGtk3(bare.desktop, 'controls')
@@ -206,7 +191,7 @@ test('a lost accessibility bus is said, pixels go on, and the next bus is used b
   const into = { pid: first.pid, window_id: first.windowId }
   const button = await middleOf(client, into, 'Press me')
   const session = bare.desktop.env.DBUS_SESSION_BUS_ADDRESS ?? ''
-  const bus = await accessibilityBus(session)
+  const bus = await accessibilityBus(on(), session)
   expect(bus.length).toBeGreaterThanOrEqual(2)
   for (const pid of bus) process.kill(pid, 'SIGKILL')
   await until('the bus to be gone', () => bus.every((pid) => !existsSync(`/proc/${pid}/exe`)))

@@ -2,7 +2,7 @@
 import { evidence as limits } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import type { Look, Stay } from './witnesses.ts'
+import type { Eyes, Look, Stay } from './witnesses.ts'
 
 /** The proof for one action, asked for when this is made: after everything was sent. */
 export class Handled {
@@ -13,6 +13,7 @@ export class Handled {
     call: Call,
     private readonly window: Window,
     private readonly before: Look,
+    private readonly eyes: Pick<Eyes, 'heard'>,
     timeoutMs: number,
   ) {
     if (timeoutMs > 0) this.#ask(call, Math.min(timeoutMs, limits.handledMs)).catch(() => undefined)
@@ -20,7 +21,9 @@ export class Handled {
 
   async #ask(call: Call, timeoutMs: number): Promise<void> {
     const queues = await call.driver.queues()
-    if (await queues.handled(this.window.window_id, Math.ceil(timeoutMs))) this.#at = performance.now()
+    if (!(await queues.handled(this.window.window_id, Math.ceil(timeoutMs)))) return
+    await this.eyes.heard()
+    this.#at = performance.now()
   }
 
   /**
@@ -39,9 +42,11 @@ export class Handled {
       (['place', 'whole'] as const).some((part) => this.#differs(after, part) && !stay.has(part))
     )
       return limits.lookEveryMs
+    // A look may take long, and what was told meanwhile is not in it.
+    const seen = after.at ?? now
     const drawn = isShown ? now - (after.calmMs ?? 0) : 0
-    const spoke = after.quietMs === undefined ? 0 : now - after.quietMs
-    return Math.max(0, limits.frameMs - (now - Math.max(this.#at, drawn, spoke)))
+    const spoke = after.quietMs === undefined ? 0 : seen - after.quietMs
+    return Math.max(0, limits.frameMs - (seen - Math.max(this.#at, drawn, spoke)))
   }
 
   #differs(after: Look, part: 'place' | 'whole'): boolean {

@@ -46,6 +46,8 @@ class Titled implements Eyes {
     return lookAt(this.title)
   }
 
+  async heard(): Promise<void> {}
+
   async nextEvent(_since: number | undefined, ms: number): Promise<void> {
     await Bun.sleep(Math.min(ms, 1))
   }

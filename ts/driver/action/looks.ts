@@ -57,6 +57,11 @@ export const openEyes = async (call: Call, scene: Scene): Promise<Eyes> => {
       return { ...look, isStill: (look.calmMs ?? 0) >= limits.calmMs && !blinks }
     },
     look: () => lookWith(reading()),
+    async heard() {
+      // An answer comes behind all that was announced before it.
+      if (target === undefined) await map?.read(map.focused() ?? 0).catch(() => undefined)
+      else await reading()?.catch(() => undefined)
+    },
     async nextEvent(since, timeoutMs) {
       if (accessibility === undefined || since === undefined) await pause(timeoutMs)
       else await accessibility.waitForEvent(pid, since, Math.ceil(timeoutMs))

@@ -101,6 +101,8 @@ export interface Eyes {
   first(): Promise<Look>
   /** A later one. */
   look(): Promise<Look>
+  /** Waits until all is heard that the application has announced by now: it may stand in the queue of a busy bus. */
+  heard(): Promise<void>
   /** Waits for the next event of the application after the one of that number, for at most so long. */
   nextEvent(since: number | undefined, timeoutMs: number): Promise<void>
 }
