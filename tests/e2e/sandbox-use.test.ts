@@ -88,7 +88,7 @@ test(
     expect(JSON.parse((await on('info', 'made')).stdout).status).toBe('suspended')
     expect(await on('shell', 'made', '--', 'true')).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/^error: .*`backlot sandbox resume NAME`/s),
+      stderr: expect.stringMatching(/^error: .*`backlot sandbox resume made`/s),
     })
     expect((await on('resume', 'made')).status).toBe(0)
     expect((await on('rm', 'made')).status).toBe(0)

@@ -5,7 +5,7 @@ test('where the SDK names its calls, a shell is told the commands', () => {
   const told = {
     '`Sandbox.list({ local: true })` names those there are.': '`backlot sandbox list --local` names those there are.',
     "`Sandbox.list({ runtime: 'cloud' })` names those.": '`backlot sandbox list --runtime cloud` names those.',
-    'It is suspended. `Sandbox.resume` continues it.': 'It is suspended. `backlot sandbox resume NAME` continues it.',
+    'Continue it with `Sandbox.resume("lab")`.': 'Continue it with `backlot sandbox resume lab`.',
     'Allow more, or read `Sandbox.logs`.': 'Allow more, or read `backlot sandbox logs NAME`.',
     '`Sandbox.delete("a$1", { runtime })`, or remove': '`backlot sandbox rm a$1 --runtime NAME`, or remove',
     'Sign in with `login()`.': 'Sign in with `backlot login`.',

@@ -8,7 +8,7 @@ const commands: readonly (readonly [call: RegExp, command: string])[] = [
   [/`Sandbox\.list\(\{ local: true \}\)`/g, '`backlot sandbox list --local`'],
   [/`Sandbox\.list\(\{ runtime: 'cloud' \}\)`/g, '`backlot sandbox list --runtime cloud`'],
   [/`Sandbox\.list\(\)`/g, '`backlot sandbox list`'],
-  [/`Sandbox\.resume`/g, '`backlot sandbox resume NAME`'],
+  [/`Sandbox\.resume\("([^"]*)"\)`/g, '`backlot sandbox resume $1`'],
   [/`Sandbox\.logs`/g, '`backlot sandbox logs NAME`'],
   [/`Sandbox\.delete\("([^"]*)", \{ runtime \}\)`/g, '`backlot sandbox rm $1 --runtime NAME`'],
   [/`configure\(\{ baseUrl \}\)`/g, '`backlot login --base-url URL`'],

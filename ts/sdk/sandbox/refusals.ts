@@ -41,7 +41,7 @@ export const notRunning = (name: string, status: string | undefined): ConflictEr
   }
   const next =
     status === 'suspended'
-      ? 'Continue it with `Sandbox.resume`.'
+      ? `Continue it with \`Sandbox.resume("${name}")\`.`
       : 'Its runtime has it no longer: delete it, and create it again.'
   const text = `The sandbox "${name}" is not running: it is ${status ?? 'gone'}. ${next}`
   return new ConflictError('sandbox_not_running', text, { data: { name, status: status ?? 'stopped' } })
