@@ -89,6 +89,12 @@ engineTest('its interfaces act in it', async () => {
   expect((await see(['logs', 'one'])).join('\n')).toContain('GET /status')
 })
 
+engineTest('the console of the VM host shows it in a browser, with its live screen', async () => {
+  const { row, width, faults } = await see(['console', 'one'])
+  expect(row).toMatch(/^one\s+running\s+container$/)
+  expect([width, faults]).toEqual([1280, []])
+})
+
 engineTest(
   'it is suspended, resumed and restarted, and keeps its files',
   proving(['sandbox.state.suspended.container'], async () => {
