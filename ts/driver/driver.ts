@@ -70,8 +70,8 @@ export interface Driver extends AsyncDisposable {
   heed(failure: Failure): void
 }
 
-/** Opens a driver; nothing is connected before the first call that needs it. */
-export const openDriver = async (options: DriverOptions = {}): Promise<Driver> => {
+/** What a driver opens when it is first needed, and its brake. */
+const connectionsOf = (options: DriverOptions) => {
   // Loaded at the first call: listing tools needs no binding.
   const native = () => import('@backlot/native')
   const desktop = shared(async () => {
@@ -107,6 +107,13 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
         : undefined
     },
   )
+  return { native, desktop, capturer, agents, queues, accessibility, config, brake, stopKey, cursors }
+}
+
+/** Sessions, and what is remembered of each until it ends. */
+const rememberedOf = (agents: Agents, cursors: Cursors) => {
+  const seen = new SeenWindows()
+  const zoomed = new ZoomedWindows()
   const sessions = new Sessions()
   sessions.follow({
     ended({ key }) {
@@ -118,9 +125,15 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
   sessions.follow({ ended: (session) => cursors.end(session) })
   const late = new Late()
   sessions.follow({ ended: async ({ key }) => late.forget(key) })
+  return { sessions, seen, zoomed, late }
+}
+
+/** Opens a driver; nothing is connected before the first call that needs it. */
+export const openDriver = async (options: DriverOptions = {}): Promise<Driver> => {
+  const { native, desktop, capturer, agents, queues, accessibility, config, brake, stopKey, cursors } =
+    connectionsOf(options)
+  const { sessions, seen, zoomed, late } = rememberedOf(agents, cursors)
   const onDisplay = [stopKey, agents, cursors, queues, capturer, desktop]
-  const seen = new SeenWindows()
-  const zoomed = new ZoomedWindows()
   const browsers = new Browsers()
   return {
     config,

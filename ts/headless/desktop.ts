@@ -136,15 +136,7 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
   const xServer = options.xServer === undefined ? null : givenXServer(options.xServer)
   const { runtime } = placesOf(inherited)
   const swept = Promise.all(deadDesktops(runtime).map(sweep))
-  const folder = newFolder(runtime)
-  // It is there before the folder is, and removes that should this process die.
-  const guardian = startGuardian(folder)
-  try {
-    mkdirSync(join(folder, 'run'), { recursive: true, mode: 0o700 })
-  } catch (error) {
-    await guardian.end()
-    throw error
-  }
+  const { folder, guardian } = await guardedFolder(runtime)
   if (xServer !== null) writeFileSync(join(folder, 'spared'), `${xServer.pid}\n`)
   const env = { ...withoutSession(inherited), [environment.desktop]: markOf(folder) }
   const size = options.size ?? privateDesktop.size
@@ -161,17 +153,50 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
     timeoutMs,
     ending: ending.signal,
   })
-  const { server, session, accessibility, manager, startManager, variables, vncSocket } = await within(
-    starting,
-    timeoutMs,
-    options.signal,
-  ).catch(async (error: unknown) => {
+  const running = await within(starting, timeoutMs, options.signal).catch(async (error: unknown) => {
     ending.abort()
     await guardian.end()
     throw error
   })
   await swept
+  return desktopOf(running, { folder, env, guardian, ending, options })
+}
 
+/** A folder for a new desktop. Its guardian is there before the folder is, and removes that should this process die. */
+const guardedFolder = async (runtime: string) => {
+  const folder = newFolder(runtime)
+  const guardian = startGuardian(folder)
+  try {
+    mkdirSync(join(folder, 'run'), { recursive: true, mode: 0o700 })
+  } catch (error) {
+    await guardian.end()
+    throw error
+  }
+  return { folder, guardian }
+}
+
+/** What a desktop stands on. */
+interface Ground {
+  readonly folder: string
+  readonly env: Record<string, string>
+  readonly guardian: ReturnType<typeof startGuardian>
+  readonly ending: AbortController
+  readonly options: DesktopOptions
+}
+
+/** The desktop of parts that run: watched, and ended with the first of them. */
+const desktopOf = (
+  {
+    server,
+    session,
+    accessibility,
+    manager,
+    startManager,
+    variables,
+    vncSocket,
+  }: Awaited<ReturnType<typeof startParts>>,
+  { folder, env, guardian, ending, options }: Ground,
+): PrivateDesktop => {
   let over: Promise<DesktopEnd> | null = null
   const finish = (end: DesktopEnd): Promise<DesktopEnd> => {
     ending.abort()
@@ -193,12 +218,7 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
     async start(command) {
       const program = await startProgram({ folder, command, env: { ...env, ...variables }, ending: ending.signal })
       if (program !== null) return program
-      if (ending.signal.aborted) throw desktopLost(await exited)
-      throw new Failure(
-        'launch_failed',
-        `"${command[0]}" could not be started on the private desktop: "${folder}" takes no FIFO, or memory is short.`,
-        { program: command[0] },
-      )
+      throw ending.signal.aborted ? desktopLost(await exited) : notStarted(command[0], folder)
     },
     folder,
     vncSocket,
@@ -214,3 +234,10 @@ export const startDesktop = async (options: DesktopOptions = {}): Promise<Privat
     },
   }
 }
+
+const notStarted = (program: string, folder: string): Failure =>
+  new Failure(
+    'launch_failed',
+    `"${program}" could not be started on the private desktop: "${folder}" takes no FIFO, or memory is short.`,
+    { program },
+  )

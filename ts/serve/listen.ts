@@ -97,12 +97,7 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
   const { forwardedPort } = options
   const port = server.port ?? forwardedPort ?? 0
   const isForwarded = socket !== undefined && forwardedPort !== undefined
-  const hosts =
-    socket !== undefined
-      ? ['localhost', ...(isForwarded ? loopbackNames('127.0.0.1', port) : [])]
-      : isPrivate
-        ? loopbackNames(address, port)
-        : [`${hostname().toLowerCase()}:${port}`, `localhost:${port}`]
+  const hosts = hostsOf(address, port, isForwarded)
   const isBrowsed = socket === undefined || isForwarded
   const keyNow = typeof key === 'string' ? () => key : key
   const passes = keyNow === undefined || !isBrowsed ? undefined : new Passes(keyNow, rules.realm, port)
@@ -121,11 +116,7 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
       rules,
       mayBeGuest: (request) => {
         if (socket !== undefined) return false
-        // The kernel names nobody once the connection was broken off; what it said before holds if it lives afterwards.
-        const callerOf = () => server.requestIP(request)
-        const caller = callerOf()
-        if (caller === null) return true
-        return callers.mayBeGuest(service.guestPids, { ...caller, ownPort: port }) || callerOf() === null
+        return mayBeGuest(callers, service.guestPids, port, () => server.requestIP(request))
       },
     },
     join: joinSockets(server),
@@ -140,6 +131,26 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
       await service[Symbol.asyncDispose]()
     },
   }
+}
+
+/** The names by which callers reach an address, as `Host` tells them. */
+const hostsOf = (address: string, port: number, isForwarded: boolean): string[] => {
+  if (address.startsWith('unix:')) return ['localhost', ...(isForwarded ? loopbackNames('127.0.0.1', port) : [])]
+  if (isLoopback(address)) return loopbackNames(address, port)
+  return [`${hostname().toLowerCase()}:${port}`, `localhost:${port}`]
+}
+
+/** Whether a guest may be who asks. */
+const mayBeGuest = (
+  callers: Callers,
+  guestPids: readonly number[],
+  ownPort: number,
+  callerOf: () => { readonly address: string; readonly port: number } | null,
+): boolean => {
+  // The kernel names nobody once the connection was broken off; what it said before holds if it lives afterwards.
+  const caller = callerOf()
+  if (caller === null) return true
+  return callers.mayBeGuest(guestPids, { ...caller, ownPort }) || callerOf() === null
 }
 
 /** Does it, and disposes of what was opened for it where that fails. */

@@ -55,54 +55,10 @@ error. POST /cmd and WS /ws take commands (GET /commands lists them, /docs descr
 tools, /files and /pty stream files and terminals, /view shows the screen. Where a key is asked for, a link to the view
 follows on standard error that lets one browser in, once.`,
   async run(args) {
-    const { values } = readFlags('computer', {
-      args: [...args],
-      options: {
-        desktop: { type: 'boolean' },
-        size: { type: 'string' },
-        session: { type: 'string' },
-        'x-server': { type: 'string' },
-        'view-port': { type: 'string' },
-        'forwarded-port': { type: 'string' },
-        open: { type: 'boolean' },
-        android: { type: 'boolean' },
-        serial: { type: 'string' },
-        'boot-reason': { type: 'string' },
-        'until-input-ends': { type: 'boolean' },
-        ...listeningFlags,
-      },
-    })
+    const values = read(args)
     const where = readListening(values, kind)
-    const refuse = (argument: string, text: string): never => {
-      throw new Failure('invalid_argument', text, { argument })
-    }
-    if (values.size !== undefined && !values.desktop) {
-      refuse('size', '--size is for --desktop: the screen of this session is as large as it is.')
-    }
-    if (values.session !== undefined && !values.desktop) {
-      refuse('session', '--session is for --desktop: this session has its own panel and picture.')
-    }
-    if (values['x-server'] !== undefined && !values.desktop) {
-      refuse('x-server', '--x-server is for --desktop: this session has its own X server.')
-    }
-    if (values.serial !== undefined && !values.android) {
-      refuse('serial', '--serial is for --android: it names a device.')
-    }
-    if (values['boot-reason'] !== undefined && !values.android) {
-      refuse('boot-reason', '--boot-reason is for --android: a desktop tells its own reasons.')
-    }
-    if (values.android && values['view-port'] !== undefined && !values.desktop) {
-      refuse('view-port', '--view-port of --android is for --desktop: a device itself has no view.')
-    }
     const untilInputEnds = values['until-input-ends'] ?? false
-    const viewPort = readPort('view-port', values['view-port'])
-    if (viewPort !== undefined && values.listen !== undefined) {
-      refuse('view-port', '--listen and --view-port exclude each other: give one of them.')
-    }
-    const forwardedPort = readPort('forwarded-port', values['forwarded-port'])
-    if (forwardedPort !== undefined && values.listen === undefined) {
-      refuse('forwarded-port', '--forwarded-port is for --listen: a port of the network is reached as it is.')
-    }
+    const ports = portsOf(values)
     const say = (line: string) => void process.stderr.write(`${new Date().toISOString()} ${line}\n`)
     const { startComputer } = await import('../compose/computer.ts')
     const { readSession } = await import('../compose/desktop-session.ts')
@@ -110,14 +66,14 @@ follows on standard error that lets one browser in, once.`,
     await using _ = { [Symbol.asyncDispose]: () => (untilInputEnds ? leaveFolder(where.address) : Promise.resolve()) }
     const keyFile = values['key-file']
     const key = keyFile === undefined || where.key === undefined ? where.key : keyInFile(keyFile, where.key, kind)
-    const common = { ...where, key, isOpen: values.open ?? false, forwardedPort, log: say }
+    const common = { ...where, key, isOpen: values.open ?? false, forwardedPort: ports.forwarded, log: say }
     const { startDeviceServer } = await import('../compose/device.ts')
     const options = {
       ...common,
       desktop: values.desktop ? screenSize(values.size) : undefined,
       session: values.session === undefined ? undefined : readSession(values.session),
       xServer: values['x-server'],
-      viewPort,
+      viewPort: ports.view,
     }
     const serve = () =>
       values.android
@@ -139,6 +95,56 @@ follows on standard error that lets one browser in, once.`,
     ])
     return 0
   },
+}
+
+const flags = {
+  desktop: { type: 'boolean' },
+  size: { type: 'string' },
+  session: { type: 'string' },
+  'x-server': { type: 'string' },
+  'view-port': { type: 'string' },
+  'forwarded-port': { type: 'string' },
+  open: { type: 'boolean' },
+  android: { type: 'boolean' },
+  serial: { type: 'string' },
+  'boot-reason': { type: 'string' },
+  'until-input-ends': { type: 'boolean' },
+  ...listeningFlags,
+} as const
+
+const read = (args: readonly string[]) => readFlags('computer', { args: [...args], options: flags }).values
+
+type Values = ReturnType<typeof read>
+
+/** Flags that mean something beside another one only. */
+const companions = [
+  ['size', 'desktop', '--size is for --desktop: the screen of this session is as large as it is.'],
+  ['session', 'desktop', '--session is for --desktop: this session has its own panel and picture.'],
+  ['x-server', 'desktop', '--x-server is for --desktop: this session has its own X server.'],
+  ['serial', 'android', '--serial is for --android: it names a device.'],
+  ['boot-reason', 'android', '--boot-reason is for --android: a desktop tells its own reasons.'],
+] as const
+
+/** The ports that are named. Throws `invalid_argument` for flags that exclude each other, or lack their companion. */
+const portsOf = (values: Values): { readonly view: number | undefined; readonly forwarded: number | undefined } => {
+  const refuse = (argument: string, text: string): never => {
+    throw new Failure('invalid_argument', text, { argument })
+  }
+  for (const [flag, companion, text] of companions) {
+    if (values[flag] !== undefined && !values[companion]) refuse(flag, text)
+  }
+  if (values.android && values['view-port'] !== undefined && !values.desktop) {
+    refuse('view-port', '--view-port of --android is for --desktop: a device itself has no view.')
+  }
+  const view = readPort('view-port', values['view-port'])
+  if (view !== undefined && values.listen !== undefined) {
+    refuse('view-port', '--listen and --view-port exclude each other: give one of them.')
+  }
+  const forwarded = readPort('forwarded-port', values['forwarded-port'])
+  if (forwarded !== undefined && values.listen === undefined) {
+    refuse('forwarded-port', '--forwarded-port is for --listen: a port of the network is reached as it is.')
+  }
+  return { view, forwarded }
 }
 
 /** Removes the folder of a Unix socket, which whoever started the server made for it, where it is empty. */

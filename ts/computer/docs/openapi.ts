@@ -53,115 +53,119 @@ export const document = (): Record<string, unknown> =>
       header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
       bearer: { type: 'http', scheme: 'bearer' },
     },
-    others: [
-      {
-        method: 'get',
-        path: '/status',
-        operation: operation('status', 'Tell what works; needs no key.', { responses: { 200: answer('The state.') } }),
-      },
-      {
-        method: 'get',
-        path: '/commands',
-        operation: operation('commands', 'List the commands.', { responses: { 200: answer('The commands.') } }),
-      },
-      {
-        method: 'post',
-        path: '/cmd',
-        operation: operation('command', 'Run a command.', {
-          requestBody: { required: true, content: json({ oneOf: messages() }) },
-          responses: {
-            200: text('One frame, `data: {"success": true, …}`; an event stream for who accepts one.'),
-            400: answer('No such command, or no JSON.'),
-            401: answer('No key, or another.'),
-          },
-        }),
-      },
-      {
-        method: 'get',
-        path: '/files',
-        operation: operation('readFile', 'Read a file or a range of it.', {
-          parameters: [path],
-          responses: { 200: answer('The bytes.'), 206: answer('The range.'), 400: answer('No such file.') },
-        }),
-      },
-      {
-        method: 'put',
-        path: '/files',
-        operation: operation('writeFile', 'Write a file, whole or not at all.', {
-          parameters: [
-            path,
-            inQuery('append', '`true` adds to its end.', false),
-            inQuery('parents', '`true` makes the folders above it.', false),
-            inQuery('mode', 'Permission bits in octal, such as 644.', false),
-          ],
-          requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } },
-          responses: { 200: answer('Path and bytes.'), 400: answer('It cannot be written.') },
-        }),
-      },
-      {
-        method: 'get',
-        path: '/files/tar',
-        operation: operation('readFolder', 'Read a folder as a tar archive.', {
-          parameters: [path],
-          responses: { 200: answer('The archive.'), 400: answer('No such folder.') },
-        }),
-      },
-      {
-        method: 'put',
-        path: '/files/tar',
-        operation: operation('writeFolder', 'Unpack a tar archive into a folder.', {
-          parameters: [path],
-          requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } },
-          responses: { 200: answer('The folder.'), 400: answer('It cannot be unpacked.') },
-        }),
-      },
-      {
-        method: 'get',
-        path: '/tunnel',
-        operation: operation(
-          'tunnel',
-          "Carry one TCP connection to a port of the computer's loopback over a WebSocket.",
-          {
-            parameters: [
-              inQuery('port', 'The port, 1 to 65535.', false),
-              inQuery('socket', 'Of an Android device instead: the name of an abstract socket.', false),
-            ],
-            responses: { 101: { description: 'The connection.' }, 400: answer('No such port.') },
-          },
-        ),
-      },
-      {
-        method: 'get',
-        path: '/files/watch',
-        operation: operation('watch', 'Follow what changes at a path.', {
-          parameters: [path],
-          responses: { 200: answer('Server-sent events.'), 400: answer('No such path.') },
-        }),
-      },
-      {
-        method: 'post',
-        path: '/pty',
-        operation: operation('startTerminal', 'Start a program in a terminal.', {
-          requestBody: { required: false, content: json({ type: 'object' }) },
-          responses: { 200: answer('The terminal.'), 409: answer('Too many run.') },
-        }),
-      },
-      ...terminalOperations(),
-      ...filmOperations(),
-      {
-        method: 'post',
-        path: '/view/link',
-        operation: operation(
-          'viewLink',
-          'Get an address of the view that lets one browser in, once, with `view_only` to look on.',
-          {
-            requestBody: { required: false, content: json({ type: 'object' }) },
-            responses: { 200: answer('The address.'), 400: answer('A wrong body.') },
-          },
-        ),
-      },
-    ],
+    others: [...commandOperations(), ...fileOperations(), ...streamOperations()],
   })
+
+const commandOperations = () => [
+  {
+    method: 'get',
+    path: '/status',
+    operation: operation('status', 'Tell what works; needs no key.', { responses: { 200: answer('The state.') } }),
+  },
+  {
+    method: 'get',
+    path: '/commands',
+    operation: operation('commands', 'List the commands.', { responses: { 200: answer('The commands.') } }),
+  },
+  {
+    method: 'post',
+    path: '/cmd',
+    operation: operation('command', 'Run a command.', {
+      requestBody: { required: true, content: json({ oneOf: messages() }) },
+      responses: {
+        200: text('One frame, `data: {"success": true, …}`; an event stream for who accepts one.'),
+        400: answer('No such command, or no JSON.'),
+        401: answer('No key, or another.'),
+      },
+    }),
+  },
+]
+
+const fileOperations = () => [
+  {
+    method: 'get',
+    path: '/files',
+    operation: operation('readFile', 'Read a file or a range of it.', {
+      parameters: [path],
+      responses: { 200: answer('The bytes.'), 206: answer('The range.'), 400: answer('No such file.') },
+    }),
+  },
+  {
+    method: 'put',
+    path: '/files',
+    operation: operation('writeFile', 'Write a file, whole or not at all.', {
+      parameters: [
+        path,
+        inQuery('append', '`true` adds to its end.', false),
+        inQuery('parents', '`true` makes the folders above it.', false),
+        inQuery('mode', 'Permission bits in octal, such as 644.', false),
+      ],
+      requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } },
+      responses: { 200: answer('Path and bytes.'), 400: answer('It cannot be written.') },
+    }),
+  },
+  {
+    method: 'get',
+    path: '/files/tar',
+    operation: operation('readFolder', 'Read a folder as a tar archive.', {
+      parameters: [path],
+      responses: { 200: answer('The archive.'), 400: answer('No such folder.') },
+    }),
+  },
+  {
+    method: 'put',
+    path: '/files/tar',
+    operation: operation('writeFolder', 'Unpack a tar archive into a folder.', {
+      parameters: [path],
+      requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } },
+      responses: { 200: answer('The folder.'), 400: answer('It cannot be unpacked.') },
+    }),
+  },
+]
+
+const streamOperations = () => [
+  {
+    method: 'get',
+    path: '/tunnel',
+    operation: operation('tunnel', "Carry one TCP connection to a port of the computer's loopback over a WebSocket.", {
+      parameters: [
+        inQuery('port', 'The port, 1 to 65535.', false),
+        inQuery('socket', 'Of an Android device instead: the name of an abstract socket.', false),
+      ],
+      responses: { 101: { description: 'The connection.' }, 400: answer('No such port.') },
+    }),
+  },
+  {
+    method: 'get',
+    path: '/files/watch',
+    operation: operation('watch', 'Follow what changes at a path.', {
+      parameters: [path],
+      responses: { 200: answer('Server-sent events.'), 400: answer('No such path.') },
+    }),
+  },
+  {
+    method: 'post',
+    path: '/pty',
+    operation: operation('startTerminal', 'Start a program in a terminal.', {
+      requestBody: { required: false, content: json({ type: 'object' }) },
+      responses: { 200: answer('The terminal.'), 409: answer('Too many run.') },
+    }),
+  },
+  ...terminalOperations(),
+  ...filmOperations(),
+  {
+    method: 'post',
+    path: '/view/link',
+    operation: operation(
+      'viewLink',
+      'Get an address of the view that lets one browser in, once, with `view_only` to look on.',
+      {
+        requestBody: { required: false, content: json({ type: 'object' }) },
+        responses: { 200: answer('The address.'), 400: answer('A wrong body.') },
+      },
+    ),
+  },
+]
 
 const filmOperations = () => {
   const body = { requestBody: { required: false, content: json({ type: 'object' }) } }

@@ -86,7 +86,8 @@ export const putFile = async (
 const typeOf = (found: FileStat): 'file' | 'directory' | 'symlink' =>
   isFolder(found) ? 'directory' : isLink(found) ? 'symlink' : 'file'
 
-export const fileHandlers = (device: AndroidDevice) => {
+/** What is at a path. */
+const lookingHandlers = (device: AndroidDevice) => {
   const infoOf = async (path: string, found: FileStat) => {
     const target = isLink(found)
       ? { target: (await runOnPath(device, path, `readlink ${quoted(path)}`)).replace(/\n$/, '') }
@@ -101,32 +102,6 @@ export const fileHandlers = (device: AndroidDevice) => {
       if (code === 'ENOENT' || code === 'ENOTDIR') return { exists: false }
       throw fileFailure(error, given)
     }
-  }
-  const change = async (given: string, words: readonly string[]) => {
-    const path = resolveDevicePath(given)
-    if (path === '/') throw new Failure('file_refused', '"/" is not deleted.', { path })
-    await runOnPath(device, path, commandOf([...words, path]))
-    return {}
-  }
-  const read = async (given: string, offset = 0, length?: number): Promise<Buffer> => {
-    const path = resolveDevicePath(given)
-    const found = await statOf(device, path, true)
-    if (isFolder(found))
-      throw fileFailure(Object.assign(new Error('it is a folder'), { code: 'EISDIR', syscall: 'read' }), path)
-    const left = found.size > 0 ? Math.max(0, found.size - offset) : longestFileAnswerBytes
-    const wanted = Math.min(length ?? left, left)
-    if (wanted > longestFileAnswerBytes) {
-      const text = `"${path}" has ${wanted} bytes there, more than the ${longestFileAnswerBytes} of one answer; read it in parts, or with GET /files.`
-      throw new Failure('file_too_large', text, { path, size: found.size })
-    }
-    const parts: Buffer[] = []
-    let at = 0
-    for await (const bytes of device.files.read(path)) {
-      if (at + bytes.byteLength > offset) parts.push(bytes.subarray(Math.max(0, offset - at)))
-      at += bytes.byteLength
-      if (at >= offset + wanted) break
-    }
-    return Buffer.concat(parts).subarray(0, wanted)
   }
   return {
     file_exists: ({ path }) => isThere(path, (found) => !isFolder(found)),
@@ -152,6 +127,50 @@ export const fileHandlers = (device: AndroidDevice) => {
       const found = await statOf(device, path)
       return { name: posix.basename(path), path, size: found.size, ...(await infoOf(path, found)) }
     },
+    get_file_size: async ({ path }) => ({ size: (await statOf(device, resolveDevicePath(path), true)).size }),
+  } satisfies Partial<Handlers>
+}
+
+/** What a file holds. */
+const readingHandlers = (device: AndroidDevice) => {
+  const read = async (given: string, offset = 0, length?: number): Promise<Buffer> => {
+    const path = resolveDevicePath(given)
+    const found = await statOf(device, path, true)
+    if (isFolder(found))
+      throw fileFailure(Object.assign(new Error('it is a folder'), { code: 'EISDIR', syscall: 'read' }), path)
+    const left = found.size > 0 ? Math.max(0, found.size - offset) : longestFileAnswerBytes
+    const wanted = Math.min(length ?? left, left)
+    if (wanted > longestFileAnswerBytes) {
+      const text = `"${path}" has ${wanted} bytes there, more than the ${longestFileAnswerBytes} of one answer; read it in parts, or with GET /files.`
+      throw new Failure('file_too_large', text, { path, size: found.size })
+    }
+    const parts: Buffer[] = []
+    let at = 0
+    for await (const bytes of device.files.read(path)) {
+      if (at + bytes.byteLength > offset) parts.push(bytes.subarray(Math.max(0, offset - at)))
+      at += bytes.byteLength
+      if (at >= offset + wanted) break
+    }
+    return Buffer.concat(parts).subarray(0, wanted)
+  }
+  return {
+    read_text: async ({ path }) => ({ content: (await read(path)).toString('utf8') }),
+    async read_bytes({ path, offset, length }) {
+      const content_b64 = (await read(path, offset, length)).toString('base64')
+      return { content_b64, content: content_b64 }
+    },
+  } satisfies Partial<Handlers>
+}
+
+/** What changes files and folders. */
+const changingHandlers = (device: AndroidDevice) => {
+  const change = async (given: string, words: readonly string[]) => {
+    const path = resolveDevicePath(given)
+    if (path === '/') throw new Failure('file_refused', '"/" is not deleted.', { path })
+    await runOnPath(device, path, commandOf([...words, path]))
+    return {}
+  }
+  return {
     async move_path({ from, to }) {
       const [source, target] = [resolveDevicePath(from), resolveDevicePath(to)]
       await statOf(device, source)
@@ -166,11 +185,6 @@ export const fileHandlers = (device: AndroidDevice) => {
       const found = await statOf(device, resolveDevicePath(path))
       return change(path, isFolder(found) ? (recursive ? ['rm', '-r'] : ['rmdir']) : ['rm'])
     },
-    read_text: async ({ path }) => ({ content: (await read(path)).toString('utf8') }),
-    async read_bytes({ path, offset, length }) {
-      const content_b64 = (await read(path, offset, length)).toString('base64')
-      return { content_b64, content: content_b64 }
-    },
     async write_text({ path, content, append = false }) {
       await putFile(device, resolveDevicePath(path), [Buffer.from(content)], { append })
       return {}
@@ -182,7 +196,6 @@ export const fileHandlers = (device: AndroidDevice) => {
       await putFile(device, resolveDevicePath(path), [Buffer.from(content_b64, 'base64')], { append })
       return {}
     },
-    get_file_size: async ({ path }) => ({ size: (await statOf(device, resolveDevicePath(path), true)).size }),
     delete_file: ({ path }) => change(path, ['rm']),
     create_dir: ({ path }) => change(path, ['mkdir', '-p']),
     async delete_dir({ path: given }) {
@@ -192,5 +205,8 @@ export const fileHandlers = (device: AndroidDevice) => {
       }
       return change(given, ['rm', '-r'])
     },
-  } satisfies Handlers
+  } satisfies Partial<Handlers>
 }
+
+export const fileHandlers = (device: AndroidDevice) =>
+  ({ ...lookingHandlers(device), ...readingHandlers(device), ...changingHandlers(device) }) satisfies Handlers
