@@ -1,6 +1,6 @@
 /** `bun ts/cli/build.ts`: makes `dist/backlot`, one file with runtime, modules and native core, and its second name. */
-import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { bundle as docsFiles } from '@backlot/computer/docs/bundle'
 import { bundle as viewFiles } from '@backlot/computer/view/bundle'
 import { packageFolder } from '@backlot/pack/modules'
@@ -29,6 +29,30 @@ const finishedPages: Bun.BunPlugin = {
   },
 }
 
+/** Holds the native core without its symbols, and these, until both are in their places. */
+const split = `${made}.core`
+
+/**
+ * Has the executable hold the native core without its symbols, which are four times as large; they stand beside it. Where
+ * there is no objcopy they stay in it.
+ */
+const symbolsBeside: Bun.BunPlugin = {
+  name: 'symbols',
+  setup(build) {
+    const objcopy = Bun.which('objcopy')
+    if (objcopy === null) return
+    const run = (...words: string[]) => Bun.spawnSync([objcopy, ...words], { stderr: 'ignore' }).success
+    build.onResolve({ filter: /\.linux-[^/]*\.node$/ }, ({ path, importer }) => {
+      const core = join(dirname(importer), path)
+      const [slim, symbols] = [join(split, basename(path)), join(split, 'backlot.symbols')]
+      mkdirSync(split, { recursive: true })
+      const isSplit =
+        run('--only-keep-debug', core, symbols) && run('--strip-unneeded', `--add-gnu-debuglink=${symbols}`, core, slim)
+      return isSplit ? { path: slim } : undefined
+    })
+  },
+}
+
 mkdirSync(dist, { recursive: true })
 const { success, logs, metafile } = await Bun.build({
   entrypoints: [join(import.meta.dir, 'main.ts')],
@@ -40,7 +64,7 @@ const { success, logs, metafile } = await Bun.build({
   bytecode: true,
   splitting: true,
   metafile: true,
-  plugins: [finishedPages],
+  plugins: [finishedPages, symbolsBeside],
   compile: { outfile: made, autoloadDotenv: false, autoloadBunfig: false },
 })
 for (const log of logs) console.error(log)
@@ -62,6 +86,11 @@ const packages = new Set(modules.map(packageFolder).filter((folder) => folder !=
 // What it holds of others, for the notices that are published with it.
 writeFileSync(`${made}.packages.json`, JSON.stringify([...packages].toSorted()))
 renameSync(`${made}.packages.json`, join(dist, 'backlot.packages.json'))
+
+if (existsSync(join(split, 'backlot.symbols'))) {
+  renameSync(join(split, 'backlot.symbols'), join(dist, 'backlot.symbols'))
+}
+rmSync(split, { recursive: true, force: true })
 
 // A running executable cannot be written to, but it can be replaced.
 renameSync(made, join(dist, 'backlot'))
