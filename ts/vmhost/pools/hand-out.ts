@@ -26,9 +26,16 @@ export const handOut = (host: Host, fork: VmPlace, asked: Asked, work: Work): Pr
     await rewriteSeed(vm, asked)
     await writeVmSettings(vm.path, { ...vm.settings, createdAt: new Date().toISOString() })
     // Whoever collects the bases meanwhile finds the disk under one name or the other.
-    const rename = () => host.bases.exclusively(fork.storage, () => host.store.rename(vm, asked.name))
-    const machine = await host.machines.move(vm, rename)
-    return machine && identity
+    const renamed: VmPlace[] = []
+    const rename = async () => {
+      const named = await host.bases.exclusively(fork.storage, () => host.store.rename(vm, asked.name))
+      renamed.push(named)
+      return named
+    }
+    if ((await host.machines.move(vm, rename)) !== undefined) return identity
+    // It ended in that moment: whoever asked gets another of this name.
+    for (const place of renamed) await host.store.remove(place)
+    return undefined
   }
   // Nobody else is to find its hypervisor under the new name first.
   return alone(host, fork, () => host.turns.take(to.path, give), work.signal)
