@@ -1,5 +1,5 @@
 /**
- * `./dev bench forks [--quick]`: linux-minimal forked while it runs, made of a template, suspended and resumed, on the packed
+ * `./dev bench forks [--quick]`: linux-minimal forked while it runs, made of a template, taken from a pool, suspended and resumed, on the packed
  * build, beside a cold boot of the same disk in the same run.
  */
 import { readFileSync } from 'node:fs'
@@ -97,6 +97,22 @@ const suspend = async (): Promise<void> => {
   )
 }
 
+/** A fork that ran before anybody asked for it; another is made behind it, as for every user. */
+const pooled = async (): Promise<void> => {
+  await client.suspendVm({ name: 'parent' })
+  await client.poolVm({ name: 'parent', size: 1 })
+  while ((await client.poolVm({ name: 'parent' })).ready === 0) await Bun.sleep(20)
+  const took = await milliseconds(async () => {
+    await client.forkVm({ name: 'parent', names: ['pooled'] })
+    await firstAnswer('pooled')
+  })
+  keep('pooled', took)
+  await client.poolVm({ name: 'parent', size: 0 })
+  await removed('pooled')
+  await client.resumeVm({ name: 'parent' })
+  await firstAnswer('parent')
+}
+
 await client.createVm({ name: 'parent', ...settings })
 await client.runVm({ name: 'parent', noDisplay: true })
 await firstAnswer('parent')
@@ -107,6 +123,7 @@ for (let round = 0; round < rounds; round++) {
   await boot()
   await fromTemplate()
   await suspend()
+  await pooled()
   for (const count of sizes) await fork(count)
 }
 await removed('parent')
@@ -115,6 +132,7 @@ const spread = (name: string) => spreadOf(samples.get(name) ?? [])
 const floor = { name: 'cold boot', spread: spread('cold') }
 const rows: Row[] = [
   { what: 'create of a template, run, to the first answer', unit: 'ms', measured: spread('template'), floor },
+  { what: 'fork that a pool has ready, to its first answer', unit: 'ms', measured: spread('pooled'), floor },
   ...sizes.flatMap((count): Row[] => [
     {
       what: `fork into ${count}, to the first answer of one`,
