@@ -32,6 +32,11 @@ impl Snapshot {
         let around: Vec<usize> = around.filter(shows).collect();
         let own = &self.objects[position].object;
         let mut walk = Walk::until(&self.app, Instant::now() + timeout);
+        let now = drawn::shift_now(&mut walk, &self.tree, &self.objects, position);
+        let shift = |at: usize| match now {
+            Some((root, shift)) if at >= root => shift,
+            _ => self.objects[at].shift,
+        };
         let mut asks: Vec<Ask> = origin_asks(self.window.as_ref().unwrap_or(own)).into();
         asks.push(Ask::plain(own, ask::ACCESSIBLE, "GetState"));
         let all = || std::iter::once(&position).chain(&around);
@@ -44,20 +49,12 @@ impl Snapshot {
         let mut frames = all().zip(&replies[3..]).map(|(at, reply)| {
             let frame = unwrapped(self.app.toolkit, ask::rect(reply)?);
             let frame = Rect { x: frame.x.saturating_sub(x), y: frame.y.saturating_sub(y), ..frame };
-            Some(drawn::shifted(frame, self.objects[*at].shift))
+            Some(drawn::shifted(frame, shift(*at)))
         });
         let own = frames.next().flatten();
         let edge =
             ask::rect(&replies[1]).map(window::at_origin).filter(|edge| edge.width > 0 && edge.height > 0);
-        let area = frames
-            .flatten()
-            .filter(|around| around.width > 1 && around.height > 1)
-            // What is larger than its window is scrolled itself.
-            .filter(|around| {
-                edge.is_none_or(|edge| around.width <= edge.width && around.height <= edge.height)
-            })
-            .fold(None, |area: Option<Rect>, around| Some(area.map_or(around, |area| common(area, around))));
-        let area = area.or(edge).unwrap_or_default();
+        let area = shown(frames.flatten(), edge);
         let has_place = |frame: &Rect| frame.width > 0 || frame.height > 0;
         if let Some(frame) = own.filter(has_place) {
             return Ok(Place { frame, area, estimated: false });
@@ -134,6 +131,16 @@ fn between(seen: &[(usize, Rect)], own: usize) -> Option<Rect> {
         i32::try_from(place).unwrap_or(if place > 0 { i32::MAX / 2 } else { i32::MIN / 2 })
     };
     Some(Rect { x: first.1.x, y: at(first.1.y, last.1.y), ..first.1 })
+}
+
+/// The part of a window of that size that shows what lies in all of these.
+fn shown(around: impl Iterator<Item = Rect>, edge: Option<Rect>) -> Rect {
+    let area = around
+        .filter(|around| around.width > 1 && around.height > 1)
+        // What is larger than its window is scrolled itself.
+        .filter(|around| edge.is_none_or(|edge| around.width <= edge.width && around.height <= edge.height))
+        .fold(None, |area: Option<Rect>, around| Some(area.map_or(around, |area| common(area, around))));
+    area.or(edge).unwrap_or_default()
 }
 
 /// What both have; without a size where they have nothing.

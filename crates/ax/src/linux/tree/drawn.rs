@@ -6,7 +6,7 @@ use desktop::Rect;
 use super::objects::{Raw, Source};
 use super::walk::Walk;
 use crate::platform::bus::application::App;
-use crate::platform::bus::ask::{self, Ask};
+use crate::platform::bus::ask::{self, Ask, Reply};
 use crate::platform::bus::attributes::attributes;
 use crate::platform::bus::toolkit::Toolkit;
 use crate::state::State;
@@ -48,8 +48,8 @@ pub fn find_shifts(walk: &mut Walk<'_>, tree: &Tree, places: &mut [Source]) {
         .collect();
     let replies = walk.ask_all(&asks);
     for ((root, _), replies) in roots.iter().zip(replies.chunks(2)) {
-        if let (Some(outer), Some(inner)) = (ask::rect(&replies[0]), ask::rect(&replies[1])) {
-            places[*root].shift = (outer.x.saturating_sub(inner.x), outer.y.saturating_sub(inner.y));
+        if let Some(shift) = shift(replies) {
+            places[*root].shift = shift;
         }
     }
     let mut inside = vec![false; tree.nodes.len()];
@@ -73,6 +73,30 @@ pub fn find_shifts(walk: &mut Walk<'_>, tree: &Tree, places: &mut [Source]) {
             places[at].shift = places[parent].shift;
         }
     }
+}
+
+/// The drawn content that a cell of a sheet lies in, and how far that is now from where it says: LibreOffice learns where its
+/// window is from the pointer's events, which may have come after the tree was read.
+pub fn shift_now(
+    walk: &mut Walk<'_>,
+    tree: &Tree,
+    places: &[Source],
+    position: usize,
+) -> Option<(usize, (i32, i32))> {
+    if !is_cell(tree, position) {
+        return None;
+    }
+    let parent = |at: &usize| tree.nodes[*at].parent;
+    let root =
+        std::iter::successors(Some(position), parent).find(|at| is_drawn(tree.nodes[*at].role.name()))?;
+    let asks = [parent(&root)?, root].map(|at| Ask::extents(&places[at].object, ask::COORD_SCREEN));
+    Some((root, shift(&walk.ask_all(&asks))?))
+}
+
+/// How far the second of two places is from the first.
+fn shift(replies: &[Reply]) -> Option<(i32, i32)> {
+    let (outer, inner) = (ask::rect(&replies[0])?, ask::rect(&replies[1])?);
+    Some((outer.x.saturating_sub(inner.x), outer.y.saturating_sub(inner.y)))
 }
 
 /// A place moved by that much; what has no size has no place.

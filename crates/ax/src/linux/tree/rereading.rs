@@ -57,7 +57,9 @@ pub fn reread(snapshot: &Snapshot, index: u32, timeout: Duration) -> Result<Elem
     if !detail::complete_from(&mut walk, &mut target, origin, &wants, &replies[own..]) {
         return Err(snapshot.failure(index, &CallError::TimedOut, timeout));
     }
+    let now = drawn::shift_now(&mut walk, &snapshot.tree, &snapshot.objects, position);
+    let shift = now.map_or(place.shift, |(_, shift)| shift);
     target.node.frame =
-        drawn::shifted(coordinates::unwrapped(snapshot.app.toolkit, target.node.frame), place.shift);
+        drawn::shifted(coordinates::unwrapped(snapshot.app.toolkit, target.node.frame), shift);
     Ok(Element::of(&target.node, index))
 }
