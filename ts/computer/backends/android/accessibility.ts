@@ -1,13 +1,11 @@
 /** The accessibility tree of a device, by `uiautomator`. */
-import type { CommandResult } from '@backlot/contract/computer'
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../../backend.ts'
+import { type Element, elementsLike } from '../elements.ts'
 import { quoted } from './adb/quote.ts'
 import type { AndroidDevice } from './device.ts'
 import { screenSize } from './screen.ts'
 import { elementsIn } from './ui-tree.ts'
-
-type Element = CommandResult<'find_element'>['element']
 
 export const accessibilityHandlers = (device: AndroidDevice) => {
   const readTree = async (signal: AbortSignal): Promise<Element> => {
@@ -30,7 +28,7 @@ export const accessibilityHandlers = (device: AndroidDevice) => {
       if (Object.keys(wanted).length === 0) {
         throw new Failure('missing_argument', '"find_element" needs "role", "title" or "value".', { argument: 'role' })
       }
-      const found = [...all(await readTree(signal))].filter((element) => matches(element, wanted))
+      const found = elementsLike(await readTree(signal), wanted)
       const [element] = found
       if (element !== undefined) return { element: { ...element, children: [] }, count: found.length }
       const shown = Object.entries(wanted).map(([field, text]) => `${field} "${text}"`)
@@ -38,14 +36,3 @@ export const accessibilityHandlers = (device: AndroidDevice) => {
     },
   } satisfies Handlers
 }
-
-function* all(element: Element): Generator<Element> {
-  yield element
-  for (const child of element.children as Element[]) yield* all(child)
-}
-
-const matches = (element: Element, wanted: { role?: string; title?: string; value?: string }): boolean =>
-  has(element.role, wanted.role) && has(element.title, wanted.title) && has(element.value ?? '', wanted.value)
-
-const has = (text: string, part: string | undefined): boolean =>
-  part === undefined || text.toLowerCase().includes(part.toLowerCase())

@@ -1,11 +1,9 @@
 /** The accessibility tree of everything on the screen. */
-import type { CommandResult } from '@backlot/contract/computer'
 import { Failure } from '@backlot/contract/failure'
 import type { Window } from '@backlot/native'
 import type { Handlers } from '../../backend.ts'
+import { type Element, elementsLike } from '../elements.ts'
 import type { Display } from './display.ts'
-
-type Element = CommandResult<'find_element'>['element']
 
 /** What the native core tells of an element, in screen pixels. */
 interface Read {
@@ -55,7 +53,7 @@ export const accessibilityHandlers = (display: Display) => {
         throw new Failure('missing_argument', '"find_element" needs "role", "title" or "value".', { argument: 'role' })
       }
       const { tree } = await readTree(signal)
-      const found = [...all(tree)].filter((element) => matches(element, wanted))
+      const found = elementsLike(tree, wanted)
       const [element] = found
       if (element !== undefined) return { element: { ...element, children: [] }, count: found.length }
       const shown = Object.entries(wanted).map(([field, text]) => `${field} "${text}"`)
@@ -84,14 +82,3 @@ const nested = (read: readonly Read[]): Element[] => {
   }
   return roots
 }
-
-function* all(element: Element): Generator<Element> {
-  yield element
-  for (const child of element.children as Element[]) yield* all(child)
-}
-
-const matches = (element: Element, wanted: { role?: string; title?: string; value?: string }): boolean =>
-  has(element.role, wanted.role) && has(element.title, wanted.title) && has(element.value ?? '', wanted.value)
-
-const has = (text: string, part: string | undefined): boolean =>
-  part === undefined || text.toLowerCase().includes(part.toLowerCase())

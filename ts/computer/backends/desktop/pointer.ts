@@ -2,6 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import type { Point } from '@backlot/native'
 import type { Call, Handlers } from '../../backend.ts'
+import { dragPath } from '../drag-path.ts'
 import type { Display } from './display.ts'
 
 type MaybeAt = { readonly x?: number; readonly y?: number }
@@ -64,7 +65,13 @@ export const pointerHandlers = (display: Display) => {
       await act(signal, (hands) => hands.move(at(x, y), 0))
       return {}
     },
-    drag: (params, { signal }) => drag(pathOf(params), params.button, params.duration, signal),
+    drag: (params, { signal }) =>
+      drag(
+        dragPath(params).map(([x, y]) => at(x, y)),
+        params.button,
+        params.duration,
+        signal,
+      ),
     // With a single place a drag begins where the pointer is.
     drag_to: ({ x, y, button, duration }, { signal }) => drag([at(x, y)], button, duration, signal),
     scroll(params, { signal }) {
@@ -83,31 +90,3 @@ export const pointerHandlers = (display: Display) => {
 
 /** Notches to the right and up for one notch in a direction. */
 const towards = { up: [0, 1], down: [0, -1], left: [-1, 0], right: [1, 0] } as const
-
-type DragParams = {
-  readonly path?: number[][]
-  readonly start_x?: number
-  readonly start_y?: number
-  readonly end_x?: number
-  readonly end_y?: number
-}
-
-/** The way of a drag, of two places at least. */
-const pathOf = ({ path, start_x, start_y, end_x, end_y }: DragParams): Point[] => {
-  if (path !== undefined && path.length >= 2) return path.map(([x = 0, y = 0]) => at(x, y))
-  if (path !== undefined) {
-    throw new Failure('invalid_argument', '"path" must hold two places at least: where the drag begins and ends.', {
-      argument: 'path',
-    })
-  }
-  const ends = { start_x, start_y, end_x, end_y }
-  const missing = Object.entries(ends).find(([, value]) => value === undefined)?.[0]
-  if (missing === undefined) return [at(start_x ?? 0, start_y ?? 0), at(end_x ?? 0, end_y ?? 0)]
-  throw new Failure(
-    'missing_argument',
-    `"${missing}" is missing: give "path", or all of ${Object.keys(ends).join(', ')}.`,
-    {
-      argument: missing,
-    },
-  )
-}

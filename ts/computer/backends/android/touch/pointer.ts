@@ -1,6 +1,7 @@
 /** One finger on the screen of a device, by its own program `input`. */
 import { Failure } from '@backlot/contract/failure'
 import type { Call, Handlers } from '../../../backend.ts'
+import { dragPath } from '../../drag-path.ts'
 import type { AndroidDevice } from '../device.ts'
 import { refusal } from '../refusals.ts'
 import { screenSize } from '../screen.ts'
@@ -63,7 +64,7 @@ export const pointerHandlers = (device: AndroidDevice, touch: TouchScreen, finge
     },
     async drag(params, { signal }) {
       onlyLeft('drag', params)
-      const path = pathOf(params)
+      const path: readonly Place[] = dragPath(params)
       const takesMs = Math.round((params.duration ?? usualDragSeconds) * 1_000)
       const [from, to, ...more] = path as [Place, Place, ...Place[]]
       if (more.length > 0) await touch.drag(path, takesMs, signal)
@@ -115,32 +116,4 @@ const touched = (command: string, params: Touch): Place => {
 const onlyLeft = (command: string, { button = 'left', modifiers = [] }: Touch): void => {
   if (button !== 'left') throw refusal(command, `a touch screen has no ${button} button`)
   if (modifiers.length > 0) throw refusal(command, 'a finger holds no modifiers')
-}
-
-type DragParams = {
-  readonly path?: number[][]
-  readonly start_x?: number
-  readonly start_y?: number
-  readonly end_x?: number
-  readonly end_y?: number
-}
-
-/** The way of a drag, of two places at least. */
-const pathOf = ({ path, start_x, start_y, end_x, end_y }: DragParams): Place[] => {
-  if (path !== undefined && path.length >= 2) return path.map(([x = 0, y = 0]) => [Math.round(x), Math.round(y)])
-  if (path !== undefined) {
-    throw new Failure('invalid_argument', '"path" must hold two places at least: where the drag begins and ends.', {
-      argument: 'path',
-    })
-  }
-  const ends = { start_x, start_y, end_x, end_y }
-  const missing = Object.entries(ends).find(([, value]) => value === undefined)?.[0]
-  const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = Object.values(ends).map((value) => Math.round(value ?? 0))
-  if (missing === undefined)
-    return [
-      [x1, y1],
-      [x2, y2],
-    ]
-  const text = `"${missing}" is missing: give "path", or all of ${Object.keys(ends).join(', ')}.`
-  throw new Failure('missing_argument', text, { argument: missing })
 }
