@@ -16,6 +16,9 @@ afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
 })
 
+/** More than a window shows by far; `whole-documents` has the windows of thousands. */
+const rows = 200
+
 /** What is scrolled in each window, and by which device: keys where it takes the focus in a window that is not active. */
 const windows = [
   { kind: 'gtk3-list', role: 'list box', route: 'agent_pointer' },
@@ -27,7 +30,7 @@ const windows = [
 
 for (const { kind, role, route } of windows) {
   test(`an element of ${kind} is scrolled, and a scroll that moves nothing says so`, async () => {
-    const app = await startLong(on(), kind)
+    const app = await startLong(on(), kind, rows)
     const target = { pid: app.pid, window_id: app.windowId }
     // The uppermost: one at the lower edge would be scrolled into view first.
     const element = await until('its elements', async () => {
@@ -86,7 +89,7 @@ test('a button of a page is scrolled with the wheel', async () => {
 })
 
 test('of an application that has not handled the wheel yet it is not said that nothing moved', async () => {
-  const app = await startLong(on(), 'gtk3-list')
+  const app = await startLong(on(), 'gtk3-list', rows)
   const target = { pid: app.pid, window_id: app.windowId }
   const mark = app.journal.mark()
   process.kill(app.pid, 'SIGSTOP')

@@ -220,10 +220,11 @@ export const startLate = (
 export const startLong = (
   on: TestDesktop,
   kind: 'gtk3-list' | 'gtk3-tree' | 'gtk3-form' | 'qt5-table' | 'qt6-table',
+  rows = 2_000,
 ): Promise<Application> => {
   const title = `Backlot long ${kind}`
   const file = on.path(`${kind}.jsonl`)
-  on.start([python, join(fixtures, 'long.py'), kind, file, title])
+  on.start([python, join(fixtures, 'long.py'), kind, file, title, String(rows)])
   return started(on, title, Journal.inFile(file))
 }
 
