@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use desktop::{Desktop, DesktopError, Point, Rect};
+use desktop::{Desktop, DesktopError, Point, Rect, Session};
 
 use crate::{CaptureError, Encoded, Glance, Picture, Shot, Zoomed};
 
@@ -75,7 +75,7 @@ pub struct Footage {
 
 impl Footage {
     /// Always fails with `unsupported_platform`.
-    pub fn open(_display: &str) -> Result<Self, CaptureError> {
+    pub fn open(_session: &Session) -> Result<Self, CaptureError> {
         Err(DesktopError::UnsupportedPlatform { what: "film" }.into())
     }
 

@@ -10,9 +10,9 @@ mod platform;
 
 pub use clip::Clip;
 pub use error::DesktopError;
-pub use platform::Desktop;
 pub use platform::processes::stat;
-pub use platform::x11::connection as x11;
+pub use platform::x11;
+pub use platform::{Desktop, Session};
 pub use types::{
     App, Frame, FrameExtents, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Window,
     WindowKind, WindowManager, WindowState,

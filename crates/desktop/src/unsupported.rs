@@ -16,9 +16,24 @@ pub mod processes {
 }
 
 /// The X server: there is none here.
-pub mod x11 {
-    /// Connections to an X server: none is made here.
-    pub mod connection {}
+pub mod x11 {}
+
+/// The display server of a desktop, of which there is none here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    never: std::convert::Infallible,
+}
+
+impl Session {
+    /// Always fails with `unsupported_platform`.
+    pub fn of(_display: Option<&str>) -> Result<Self, DesktopError> {
+        Err(DesktopError::UnsupportedPlatform { what: "desktop" })
+    }
+
+    /// The name of the display.
+    pub fn display(&self) -> &str {
+        match self.never {}
+    }
 }
 
 /// A display that cannot be opened here.
@@ -30,6 +45,11 @@ impl Desktop {
     /// Always fails with `unsupported_platform`.
     pub fn open(_display: Option<&str>) -> Result<Arc<Self>, DesktopError> {
         Err(DesktopError::UnsupportedPlatform { what: "desktop" })
+    }
+
+    /// The display server that it is on.
+    pub fn session(&self) -> &Session {
+        match self.never {}
     }
 
     /// The name under which it was opened.

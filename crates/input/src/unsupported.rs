@@ -1,6 +1,6 @@
 //! Platforms without an implementation: the same public items, each refusing with `unsupported_platform`.
 
-use desktop::{DesktopError, Point};
+use desktop::{DesktopError, Point, Session};
 
 use crate::{Click, CoreAct, Delivery, Gesture, InputError, KeyPress, Moment, Text};
 
@@ -11,7 +11,7 @@ pub struct Agent {
 
 impl Agent {
     /// Always fails with `unsupported_platform`.
-    pub fn open(_display: &str, _name: &str) -> Result<Self, InputError> {
+    pub fn open(_session: &Session, _name: &str) -> Result<Self, InputError> {
         Err(DesktopError::UnsupportedPlatform { what: "input" }.into())
     }
 
@@ -71,7 +71,7 @@ pub struct AppQueues;
 
 impl AppQueues {
     /// Asks nobody.
-    pub fn new(_display: &str) -> Self {
+    pub fn new(_session: &Session) -> Self {
         Self
     }
 
@@ -91,7 +91,7 @@ pub struct StopKey {
 
 impl StopKey {
     /// Always fails with `unsupported_platform`.
-    pub fn watch(_display: &str, _keys: &[&str]) -> Result<Self, InputError> {
+    pub fn watch(_session: &Session, _keys: &[&str]) -> Result<Self, InputError> {
         Err(DesktopError::UnsupportedPlatform { what: "stop key" }.into())
     }
 
@@ -107,7 +107,7 @@ impl StopKey {
 }
 
 /// Always fails with `unsupported_platform`.
-pub fn sweep_agents(_display: Option<&str>) -> Result<Vec<String>, InputError> {
+pub fn sweep_agents(_session: &Session) -> Result<Vec<String>, InputError> {
     Err(DesktopError::UnsupportedPlatform { what: "input" }.into())
 }
 
@@ -123,7 +123,7 @@ pub struct Asked {
 
 impl CoreDevices {
     /// Always fails with `unsupported_platform`.
-    pub fn open(_display: &str) -> Result<Self, InputError> {
+    pub fn open(_session: &Session) -> Result<Self, InputError> {
         Err(DesktopError::UnsupportedPlatform { what: "input" }.into())
     }
 
@@ -154,6 +154,6 @@ impl CoreDevices {
 }
 
 /// Always fails with `unsupported_platform`.
-pub fn sweep_core_devices(_display: Option<&str>) -> Result<usize, InputError> {
+pub fn sweep_core_devices(_session: &Session) -> Result<usize, InputError> {
     Err(DesktopError::UnsupportedPlatform { what: "input" }.into())
 }

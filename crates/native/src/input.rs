@@ -199,9 +199,9 @@ impl Agent {
         desktop: &Desktop,
         name: String,
     ) -> napi::Result<PromiseRaw<'env, Agent>> {
-        let display = desktop.desktop.display_name().to_owned();
+        let session = desktop.desktop.session().clone();
         promise(env, move || {
-            input::Agent::open(&display, &name).map(|agent| Agent { agent: Arc::new(agent) })
+            input::Agent::open(&session, &name).map(|agent| Agent { agent: Arc::new(agent) })
         })
     }
 
@@ -390,5 +390,5 @@ pub fn key_names() -> Vec<&'static str> {
 /// their names.
 #[napi(catch_unwind)]
 pub fn sweep_agents(env: &Env, display: Option<String>) -> napi::Result<PromiseRaw<'_, Vec<String>>> {
-    promise(env, move || input::sweep_agents(display.as_deref()))
+    promise(env, move || input::sweep_agents(&desktop::Session::of(display.as_deref())?))
 }

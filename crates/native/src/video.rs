@@ -114,10 +114,10 @@ impl Film {
         path: String,
         options: Option<FilmOptions>,
     ) -> napi::Result<PromiseRaw<'env, Film>> {
-        let display = desktop.desktop.display_name().to_owned();
+        let session = desktop.desktop.session().clone();
         let options = core_options(options);
         promise(env, move || {
-            let film = video::Film::start(&display, &PathBuf::from(path), options)?;
+            let film = video::Film::start(&session, &PathBuf::from(path), options)?;
             Ok::<_, video::VideoError>(Film { film: Arc::new(film) })
         })
     }
@@ -201,10 +201,10 @@ impl LiveFilm {
         desktop: &Desktop,
         options: Option<FilmOptions>,
     ) -> napi::Result<PromiseRaw<'env, LiveFilm>> {
-        let display = desktop.desktop.display_name().to_owned();
+        let session = desktop.desktop.session().clone();
         let options = core_options(options);
         promise(env, move || {
-            video::Live::open(&display, options).map(|live| LiveFilm { live: Arc::new(live) })
+            video::Live::open(&session, options).map(|live| LiveFilm { live: Arc::new(live) })
         })
     }
 

@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::path::Path;
 
+use desktop::Session;
 use video::{Film, FilmOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -11,7 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(display), Some(path)) = (arguments.next(), arguments.next()) else {
         return Err("usage: film DISPLAY PATH".into());
     };
-    let film = Film::start(&display, Path::new(&path), FilmOptions::default())?;
+    let film = Film::start(&Session::of(Some(&display))?, Path::new(&path), FilmOptions::default())?;
     std::io::stdin().read_line(&mut String::new())?;
     let state = film.stop();
     println!("{}", state.pictures);

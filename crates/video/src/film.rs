@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use capture::Footage;
+use desktop::Session;
 
 use crate::VideoError;
 use crate::mp4::Movie;
@@ -72,8 +73,8 @@ impl Film {
     /// Begins to film a display into a file, over one that is there.
     ///
     /// Fails with `display_unavailable`, `invalid_argument`, `film_not_written` and `unsupported_platform`.
-    pub fn start(display: &str, path: &Path, options: FilmOptions) -> Result<Self, VideoError> {
-        let footage = Footage::open(display)?;
+    pub fn start(session: &Session, path: &Path, options: FilmOptions) -> Result<Self, VideoError> {
+        let footage = Footage::open(session)?;
         let screen = footage.screen();
         let FilmOptions { fps, qp } = options;
         let settings = Settings { width: screen.width, height: screen.height, fps, qp };

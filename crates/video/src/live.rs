@@ -4,6 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use capture::Footage;
+use desktop::Session;
 
 use crate::VideoError;
 use crate::film::{FilmOptions, look};
@@ -39,7 +40,7 @@ pub struct LivePart {
 /// Pictures are numbered without gaps, each lasting `1 / fps` seconds: where nothing changes no time passes in the stream.
 /// Whoever looks on plays it as fast as it comes.
 pub struct Live {
-    display: String,
+    session: Session,
     options: FilmOptions,
     wishes: Mutex<Wishes>,
     /// Notified when it is closed.
@@ -86,8 +87,8 @@ impl Live {
     /// Opens a connection of its own to a display; nothing is filmed yet.
     ///
     /// Fails with `display_unavailable`, `invalid_argument` and `unsupported_platform`.
-    pub fn open(display: &str, options: FilmOptions) -> Result<Self, VideoError> {
-        let (footage, encoder) = opened(display, options)?;
+    pub fn open(session: &Session, options: FilmOptions) -> Result<Self, VideoError> {
+        let (footage, encoder) = opened(session, options)?;
         let camera = Camera {
             stream: Stream::of(Track::of(&encoder)),
             pace: Pace::new(options.fps),
@@ -101,7 +102,7 @@ impl Live {
             due: Instant::now(),
         };
         Ok(Self {
-            display: display.to_owned(),
+            session: session.clone(),
             options,
             wishes: Mutex::default(),
             closed: Condvar::new(),
@@ -161,7 +162,7 @@ impl Live {
             }
             look(&mut camera.footage, &mut camera.encoder)?;
             if camera.is_screen_of_other_size() {
-                (camera.footage, camera.encoder) = opened(&self.display, self.options)?;
+                (camera.footage, camera.encoder) = opened(&self.session, self.options)?;
                 camera.stream.go_on_with(Track::of(&camera.encoder));
                 camera.has_begun = false;
                 camera.is_after_sync = false;
@@ -233,8 +234,8 @@ impl Camera {
     }
 }
 
-fn opened(display: &str, options: FilmOptions) -> Result<(Footage, Encoder), VideoError> {
-    let footage = Footage::open(display)?;
+fn opened(session: &Session, options: FilmOptions) -> Result<(Footage, Encoder), VideoError> {
+    let footage = Footage::open(session)?;
     let screen = footage.screen();
     let FilmOptions { fps, qp } = options;
     let encoder = Encoder::new(Settings { width: screen.width, height: screen.height, fps, qp })?;

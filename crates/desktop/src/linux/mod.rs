@@ -2,6 +2,7 @@
 
 mod applications;
 pub mod processes;
+mod session;
 pub mod x11;
 
 use std::sync::{Arc, Mutex};
@@ -15,6 +16,7 @@ use x11rb::protocol::xproto::ConnectionExt as _;
 use crate::{App, Clip, DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
 use applications::catalog::{Catalog, CatalogCache};
 use applications::identity::{Identities, Identity};
+pub use session::Session;
 use x11::clipboard::Clipboard;
 use x11::events::EventInbox;
 use x11::link::{Link, lock};
@@ -24,6 +26,7 @@ use x11::window_cache::WindowCache;
 ///
 /// Every answer holds at least what was true when the question was asked.
 pub struct Desktop {
+    session: Session,
     link: Arc<Link>,
     inbox: Arc<EventInbox>,
     cache: Mutex<WindowCache>,
@@ -35,17 +38,18 @@ pub struct Desktop {
 impl Desktop {
     /// Connects to a display, by default to that of the environment.
     pub fn open(display: Option<&str>) -> Result<Arc<Self>, DesktopError> {
-        let link = Arc::new(Link::open(display)?);
+        let session = Session::of(display)?;
+        let link = match &session {
+            Session::X11(x11) => Arc::new(Link::open(x11)?),
+        };
         let inbox = Arc::new(EventInbox::default());
         let (reader, notes) = (Arc::clone(&link), Arc::clone(&inbox));
         std::thread::Builder::new()
             .name("x11-events".to_owned())
             .spawn(move || notes.follow(&reader))
-            .map_err(|error| DesktopError::DisplayUnavailable {
-                display: link.display.clone(),
-                reason: error.to_string(),
-            })?;
+            .map_err(|error| link.session.unavailable(error))?;
         Ok(Arc::new(Self {
+            session,
             link,
             inbox,
             cache: Mutex::default(),
@@ -55,9 +59,14 @@ impl Desktop {
         }))
     }
 
-    /// The name under which it was opened; others open connections of their own with it.
+    /// The display server that it is on, decided when it was opened; others make connections of their own through it.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The name under which it was opened.
     pub fn display_name(&self) -> &str {
-        &self.link.display
+        self.session.display()
     }
 
     /// Size of the main display: the primary monitor, or the whole screen where no monitor is primary.
@@ -163,13 +172,13 @@ impl Desktop {
     /// Fails with `clipboard_timeout` where that program is silent and with `clipboard_too_large`.
     pub fn clipboard_read(&self) -> Result<Clip, DesktopError> {
         self.inbox.check(&self.link)?;
-        self.clipboard.read(&self.link.display)
+        self.clipboard.read(&self.link.session)
     }
 
     /// Takes the clipboard for this content, which is had from here until another program takes it.
     pub fn clipboard_write(&self, clip: &Clip) -> Result<(), DesktopError> {
         self.inbox.check(&self.link)?;
-        self.clipboard.write(&self.link.display, clip)
+        self.clipboard.write(&self.link.session, clip)
     }
 
     /// True while others have the clipboard's content from here.
@@ -197,7 +206,7 @@ impl Desktop {
     ) -> Result<T, DesktopError> {
         // A server that does not answer is lost after this.
         self.inbox.catch_up(&self.link)?;
-        question(&self.link).map_err(|error| self.link.failed(request, error))
+        question(&self.link).map_err(|error| self.link.session.failed(request, error))
     }
 
     fn look<T>(&self, answer: impl FnOnce(&WindowCache, &Link) -> T) -> Result<T, DesktopError> {
@@ -208,7 +217,7 @@ impl Desktop {
         if let Err(error) = cache.refresh(&self.link, &changes) {
             // What was noted but not read would otherwise be forgotten.
             *cache = WindowCache::default();
-            return Err(self.link.failed("windows", error));
+            return Err(self.link.session.failed("windows", error));
         }
         Ok(answer(&cache, &self.link))
     }

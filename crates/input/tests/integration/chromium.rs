@@ -31,7 +31,7 @@ fn a_page_gets_trusted_events_behind_another_window() {
         stage.gtk("front", 400, 300, 500, 400);
         stage.put_pointer(700, 500);
         let before = stage.person();
-        let agent = Agent::open(&stage.display, "test").unwrap();
+        let agent = Agent::open(&stage.session(), "test").unwrap();
         let click_at = |x, y| Click {
             window_id: window,
             at: Point { x, y },

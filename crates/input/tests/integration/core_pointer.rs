@@ -45,7 +45,7 @@ fn clicks_are_counted_and_hold_their_modifiers() {
     for server in SERVERS {
         let mut stage = Stage::open(server);
         let mut front = stage.gtk("front", 50, 60, 500, 400);
-        let devices = CoreDevices::open(&stage.display).unwrap();
+        let devices = CoreDevices::open(&stage.session()).unwrap();
         let at = on_screen(&stage, &front, "area");
         let click = |button, count, modifiers| CoreAct::Click { button, count, at: Some(at), modifiers };
         perform(&devices, &click(Button::Left, 2, vec![])).unwrap();
@@ -80,7 +80,7 @@ fn every_click_arrives_while_the_window_manager_is_slow() {
     until("the terminal", || told().ends_with('c').then_some(()));
     let window = until("the terminal's window", || stage.clients().first().copied());
     until("the terminal's focus", || (stage.active() == window).then_some(()));
-    let devices = CoreDevices::open(&stage.display).unwrap();
+    let devices = CoreDevices::open(&stage.session()).unwrap();
     let at = Some(Point { x: 200, y: 200 });
     let (end, ended) = mpsc::channel::<()>();
     // Again and again it is kept from its work for a moment; on a busy machine it gets the time that its work needs.
@@ -117,7 +117,7 @@ fn a_drag_is_one_press_motions_and_one_release() {
     for server in SERVERS {
         let mut stage = Stage::open(server);
         let mut front = stage.gtk("front", 50, 60, 500, 400);
-        let devices = CoreDevices::open(&stage.display).unwrap();
+        let devices = CoreDevices::open(&stage.session()).unwrap();
         let from = on_screen(&stage, &front, "area");
         let corner = Point { x: from.x + 100, y: from.y };
         let to = Point { x: from.x + 100, y: from.y + 60 };
@@ -151,7 +151,7 @@ fn every_detent_of_the_wheel_arrives_with_its_sign() {
     for server in SERVERS {
         let mut stage = Stage::open(server);
         let mut front = stage.gtk("front", 50, 60, 500, 400);
-        let devices = CoreDevices::open(&stage.display).unwrap();
+        let devices = CoreDevices::open(&stage.session()).unwrap();
         let at = Some(on_screen(&stage, &front, "area"));
         for (right, down, ways) in [
             (0, 5, vec!["down"; 5]),
@@ -175,7 +175,7 @@ fn every_detent_of_the_wheel_arrives_with_its_sign() {
 fn keys_and_buttons_stay_down_until_they_are_released() {
     let mut stage = Stage::open(Server::Xvfb);
     let mut front = stage.gtk("front", 50, 60, 500, 400);
-    let devices = CoreDevices::open(&stage.display).unwrap();
+    let devices = CoreDevices::open(&stage.session()).unwrap();
     let at = Some(on_screen(&stage, &front, "area"));
     let keysym = |name: &str| input::check_key(name).unwrap();
     perform(&devices, &CoreAct::KeyDown { keysym: keysym("shift") }).unwrap();
@@ -203,7 +203,7 @@ fn keys_and_buttons_stay_down_until_they_are_released() {
 #[test]
 fn a_point_outside_the_screen_is_refused() {
     let stage = Stage::open(Server::Xvfb);
-    let devices = CoreDevices::open(&stage.display).unwrap();
+    let devices = CoreDevices::open(&stage.session()).unwrap();
     let before = devices.position().unwrap();
     for (x, y) in [(1280, 5), (5, 800), (-1, 5), (i32::MAX, i32::MIN)] {
         let act = CoreAct::Move { to: Point { x, y }, duration: Duration::ZERO };
@@ -218,8 +218,8 @@ fn a_point_outside_the_screen_is_refused() {
 fn a_drag_that_is_cancelled_lets_go_and_the_next_caller_acts_after_it() {
     let mut stage = Stage::open(Server::Xvfb);
     let mut front = stage.gtk("front", 50, 60, 500, 400);
-    let devices = CoreDevices::open(&stage.display).unwrap();
-    let other = CoreDevices::open(&stage.display).unwrap();
+    let devices = CoreDevices::open(&stage.session()).unwrap();
+    let other = CoreDevices::open(&stage.session()).unwrap();
     let from = on_screen(&stage, &front, "area");
     let path = vec![from, Point { x: from.x + 100, y: from.y }];
     let duration = Duration::from_secs(600);

@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::stage::{Server, Stage, until};
+use crate::stage::{Server, Stage, session, until};
 use input::{Button, CoreAct, CoreDevices, sweep_core_devices};
 
 const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
@@ -27,7 +27,7 @@ fn closing_releases_what_is_held() {
     for server in SERVERS {
         let stage = Stage::open(server);
         let keymap = stage.keymap();
-        let devices = CoreDevices::open(&stage.display).unwrap();
+        let devices = CoreDevices::open(&stage.session()).unwrap();
         perform(&devices, &CoreAct::KeyDown { keysym: input::check_key("ctrl").unwrap() });
         perform(&devices, &CoreAct::KeyDown { keysym: input::check_key("世").unwrap() });
         perform(&devices, &CoreAct::Press { button: Button::Left, at: None });
@@ -50,7 +50,7 @@ fn holder(stage: &Stage) -> Child {
 #[test]
 fn held_by_a_killed_process_it_is_released_at_once() {
     if let Ok(display) = std::env::var(DISPLAY) {
-        return hold(&CoreDevices::open(&display).unwrap());
+        return hold(&CoreDevices::open(&session(&display)).unwrap());
     }
     for server in SERVERS {
         let mut stage = Stage::open(server);
@@ -68,7 +68,7 @@ fn held_by_a_killed_process_it_is_released_at_once() {
             (is_free && stage.run("xset", &["q"]) == lit).then_some(())
         });
         stage.run("xdotool", &["key", "Caps_Lock"]);
-        let devices = CoreDevices::open(&stage.display).unwrap();
+        let devices = CoreDevices::open(&stage.session()).unwrap();
         perform(&devices, &CoreAct::Text { text: "B".to_owned(), delay: Duration::ZERO });
         front.journal.wait("the next caller's text", |record| record["text"] == "世B");
     }
@@ -98,9 +98,9 @@ fn held_by_a_process_that_was_killed_with_its_guard_it_is_released_by_the_next()
         child.kill().unwrap();
         child.wait().unwrap();
         assert_ne!((stage.keymap(), stage.buttons_down()), (keymap.clone(), 0));
-        assert_eq!(sweep_core_devices(Some(&stage.display)).unwrap(), 1);
+        assert_eq!(sweep_core_devices(&stage.session()).unwrap(), 1);
         assert_eq!((stage.keys_down(), stage.buttons_down(), stage.keymap()), (vec![], 0, keymap));
-        assert_eq!(sweep_core_devices(Some(&stage.display)).unwrap(), 0);
+        assert_eq!(sweep_core_devices(&stage.session()).unwrap(), 0);
     }
 }
 
@@ -112,7 +112,7 @@ fn texts_of_several_callers_do_not_mix() {
         for word in ["aaaaaaaaaa", "世世世世世世世世世世", "CCCCCCCCCC"] {
             let display = &stage.display;
             threads.spawn(move || {
-                let devices = CoreDevices::open(display).unwrap();
+                let devices = CoreDevices::open(&session(display)).unwrap();
                 for _ in 0..5 {
                     perform(&devices, &CoreAct::Text { text: word.to_owned(), delay: Duration::ZERO });
                 }

@@ -67,7 +67,7 @@ fn a_terminal_stores_exactly_what_was_typed_on_every_layout() {
         let mut stage = Stage::open(server);
         terminal(&mut stage);
         let typed = stage.folder.path().join("typed");
-        let devices = CoreDevices::open(&stage.display).unwrap();
+        let devices = CoreDevices::open(&stage.session()).unwrap();
         let mut expected = String::new();
         for layout in ["us", "de", "fr", "ru", "us,ru"] {
             stage.run("setxkbmap", &["-layout", layout]);
@@ -95,7 +95,7 @@ fn locks_groups_and_held_modifiers_change_nothing_and_stay() {
     let mut stage = Stage::open(Server::Xvfb);
     let window = terminal(&mut stage);
     let typed = stage.folder.path().join("typed");
-    let devices = CoreDevices::open(&stage.display).unwrap();
+    let devices = CoreDevices::open(&stage.session()).unwrap();
     let locks = |stage: &Stage| {
         let said = stage.run("xset", &["q"]);
         said.lines()
@@ -136,7 +136,7 @@ fn a_group_that_is_locked_changes_nothing_and_stays() {
     conn.xkb_use_extension(1, 0).unwrap().reply().unwrap();
     let none = ModMask::from(0u8);
     conn.xkb_latch_lock_state(CORE, none, none, true, Group::M2, none, false, 0).unwrap().check().unwrap();
-    let devices = CoreDevices::open(&stage.display).unwrap();
+    let devices = CoreDevices::open(&stage.session()).unwrap();
     let text = format!("abc {GREETING}\n");
     type_text(&devices, &text).unwrap();
     press_keys(&devices, &["d"]);
@@ -174,7 +174,7 @@ fn a_field_of_every_toolkit_gets_exactly_what_was_typed() {
     for program in ["gtk3", "gtk4", "qt5", "qt6"] {
         let mut stage = Stage::open(Server::Xvfb);
         let mut journal = field(&mut stage, program);
-        let devices = CoreDevices::open(&stage.display).unwrap();
+        let devices = CoreDevices::open(&stage.session()).unwrap();
         for layout in ["us", "de", "ru"] {
             stage.run("setxkbmap", &[layout]);
             let keymap = stage.keymap();
@@ -216,7 +216,7 @@ fn a_page_of_every_browser_gets_exactly_what_was_typed() {
         let (port, mut page) = Journal::web(include_str!("../fixtures/field.html"));
         browser(&mut stage, program, port);
         page.wait("the field", |record| record["ready"] == true);
-        let devices = CoreDevices::open(&stage.display).unwrap();
+        let devices = CoreDevices::open(&stage.session()).unwrap();
         for layout in ["us", "de", "ru"] {
             stage.run("setxkbmap", &[layout]);
             let keymap = stage.keymap();
@@ -234,7 +234,7 @@ fn a_page_of_every_browser_gets_exactly_what_was_typed() {
 fn a_text_that_no_key_can_mean_is_refused_before_anything_is_typed() {
     let mut stage = Stage::open(Server::Xvfb);
     let mut journal = field(&mut stage, "gtk3");
-    let devices = CoreDevices::open(&stage.display).unwrap();
+    let devices = CoreDevices::open(&stage.session()).unwrap();
     assert_eq!(type_text(&devices, "a\u{1}b").unwrap_err().code(), "text_not_typable");
     type_text(&devices, "after").unwrap();
     let first = journal.wait("the first change", |record| record["did"] == "text");
@@ -246,7 +246,7 @@ fn a_text_that_no_key_can_mean_is_refused_before_anything_is_typed() {
 fn a_text_that_is_cancelled_halts_and_gives_its_keycodes_back() {
     let mut stage = Stage::open(Server::Xvfb);
     let mut journal = field(&mut stage, "gtk3");
-    let devices = CoreDevices::open(&stage.display).unwrap();
+    let devices = CoreDevices::open(&stage.session()).unwrap();
     let keymap = stage.keymap();
     let long = CoreAct::Text { text: "世A界".to_owned(), delay: Duration::from_secs(600) };
     let asked = devices.ask();
@@ -267,7 +267,7 @@ fn a_text_that_is_cancelled_halts_and_gives_its_keycodes_back() {
 fn a_text_for_an_application_that_hangs_can_be_cancelled() {
     let mut stage = Stage::open(Server::Xvfb);
     let fixture = stage.gtk("front", 50, 60, 500, 400);
-    let devices = CoreDevices::open(&stage.display).unwrap();
+    let devices = CoreDevices::open(&stage.session()).unwrap();
     let keymap = stage.keymap();
     let pid = stage.property(fixture.window, "_NET_WM_PID")[0].to_string();
     stage.run("kill", &["-STOP", &pid]);

@@ -26,7 +26,7 @@ fn scene(server: Server) -> Scene {
     stage.put_pointer(700, 500);
     front.journal.wait("the person's pointer", |record| record["event"] == "enter");
     let watch = stage.watch(front.window);
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     Scene { stage, back, front, watch, agent }
 }
 

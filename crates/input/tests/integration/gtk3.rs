@@ -20,7 +20,7 @@ fn scene(server: Server) -> Scene {
     let mut front = stage.gtk("front", 400, 300, 500, 400);
     stage.put_pointer(700, 500);
     front.journal.wait("the person's pointer", |record| record["event"] == "enter");
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     Scene { stage, back, front, agent }
 }
 

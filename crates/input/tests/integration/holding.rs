@@ -43,7 +43,7 @@ fn keys_arrive_while_an_element_acts_and_none_goes_where_the_focus_is_taken_to()
         stage.put_pointer(700, 500);
         front.journal.wait("the person's pointer", |record| record["event"] == "enter");
         let before = stage.person();
-        let agent = Agent::open(&stage.display, "test").unwrap();
+        let agent = Agent::open(&stage.session(), "test").unwrap();
         agent.begin_action(back.window).unwrap();
         press_key(&stage, A, None);
         front.journal.wait("a key before the application has answered", |record| record["key"] == "a");
@@ -60,7 +60,7 @@ fn a_key_arrives_at_once_when_what_an_element_did_has_opened_nothing() {
     let back = stage.gtk("back", 50, 60, 500, 400);
     let mut front = stage.gtk("front", 400, 300, 500, 400);
     stage.put_pointer(700, 500);
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     for _ in 0..3 {
         agent.begin_action(back.window).unwrap();
         press_key(&stage, A, None);
@@ -88,7 +88,7 @@ fn keys_arrive_while_an_application_hangs_over_a_shortcut_on_a_borrowed_key() {
     stage.run("xdotool", &["windowactivate", "--sync", &front.window.to_string()]);
     until("the person's focus", || (stage.person().2 == front.window + 1).then_some(()));
     stage.signal("STOP");
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     let press = KeyPress { window_id, keysym: 0xe9, modifiers: vec![Modifier::Control], count: 1, at: None };
     std::thread::scope(|scope| {
         let call = scope.spawn(|| agent.press_key(&press));

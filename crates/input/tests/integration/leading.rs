@@ -50,7 +50,7 @@ fn an_application_is_led_that_has_the_numbers_of_one_which_has_ended() {
     for server in [Server::Xvfb, Server::Xvnc] {
         let stage = Stage::open(server);
         let (conn, _) = stage.connection();
-        let agent = Agent::open(&stage.display, "test").unwrap();
+        let agent = Agent::open(&stage.session(), "test").unwrap();
         let (mut first, window) = start(&stage);
         let persons = stage.client_pointer(window);
         agent.begin_action(window).unwrap();

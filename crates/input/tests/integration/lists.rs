@@ -25,7 +25,7 @@ fn a_list_that_takes_long_to_open_stays_open_for_the_next_click() {
             stage.put_pointer(700, 500);
             let before = stage.person();
             journal.wait("the application without the focus", |record| record["did"] == "inactive");
-            let agent = Agent::open(&stage.display, "test").unwrap();
+            let agent = Agent::open(&stage.session(), "test").unwrap();
             let click = |window_id: u32, x: i32, y: i32| {
                 let (at, button) = (Point { x, y }, Button::Left);
                 agent.click(&Click { window_id, at, button, count: 1, modifiers: vec![] }).unwrap()

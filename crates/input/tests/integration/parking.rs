@@ -9,7 +9,7 @@ use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, EventMask, Wi
 fn a_screen_that_becomes_smaller_leaves_the_resting_pointer_off_all_windows() {
     let mut stage = Stage::open(Server::Xvnc);
     let mut back = stage.gtk("back", 50, 60, 300, 200);
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     let resting = stage.under("backlot").unwrap();
     let at = back.place("area");
     let click = Click { window_id: back.window, at, button: Button::Left, count: 1, modifiers: vec![] };

@@ -19,7 +19,7 @@ fn what_a_clicked_window_takes_from_the_person_is_given_back() {
         stage.gtk("front", 400, 300, 500, 400);
         stage.put_pointer(700, 500);
         let before = stage.person();
-        let agent = Agent::open(&stage.display, "test").unwrap();
+        let agent = Agent::open(&stage.session(), "test").unwrap();
         for _ in 0..3 {
             let at = Point { x: 100, y: 100 };
             let click = Click { window_id, at, button: Button::Left, count: 1, modifiers: vec![] };

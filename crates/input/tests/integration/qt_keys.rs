@@ -35,7 +35,7 @@ fn text_arrives_exactly_in_a_covered_window_whatever_the_person_holds() {
         let (window, _, mut journal) = application(&mut stage, version, &[]);
         let mut front = stage.gtk("front", 20, 20, 700, 600);
         stage.put_pointer(700, 500);
-        let agent = Agent::open(&stage.display, "test").unwrap();
+        let agent = Agent::open(&stage.session(), "test").unwrap();
         for layout in ["us", "de", "fr", "ru"] {
             stage.run("setxkbmap", &[layout]);
             let before = (stage.person(), stage.keymap());
@@ -69,7 +69,7 @@ fn shortcuts_of_a_window_without_the_focus_work() {
         stage.gtk("front", 20, 20, 700, 600);
         stage.put_pointer(700, 500);
         let before = stage.person();
-        let agent = Agent::open(&stage.display, "test").unwrap();
+        let agent = Agent::open(&stage.session(), "test").unwrap();
         for (keysym, modifiers, name) in [
             (0x73, &[Modifier::Control][..], "Ctrl+S"),
             (0x6b, &[Modifier::Control, Modifier::Shift], "Ctrl+Shift+K"),
@@ -88,7 +88,7 @@ fn keys_that_would_reach_the_persons_own_window_of_the_application_are_refused()
     let (window, second, mut journal) = application(&mut stage, "5", &["two"]);
     stage.run("xdotool", &["windowactivate", "--sync", &second.to_string()]);
     until("the focus of the second window", || (stage.person().2 == second).then_some(()));
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     assert_eq!(agent.type_text(&text(window, "a")).unwrap_err().code(), "application_in_use");
     assert_eq!(agent.press_key(&press(window, 0x61, &[])).unwrap_err().code(), "application_in_use");
     agent.type_text(&text(second, "mine")).unwrap();

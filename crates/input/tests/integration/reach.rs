@@ -22,7 +22,7 @@ fn what_cannot_be_reached_is_refused_with_its_reason() {
     let mut stage = Stage::open(Server::Xvfb);
     let back = stage.gtk("back", 50, 60, 500, 400);
     let front = stage.gtk("front", 400, 300, 500, 400);
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
 
     let error = agent.click(&click(0x7fff_ffff, 1, 1)).unwrap_err();
     assert_eq!(error.code(), "window_not_found");
@@ -89,7 +89,7 @@ fn what_lies_over_a_window_lets_the_agent_through_and_is_left_as_it_was() {
         }
     }
     conn.get_input_focus().unwrap().reply().unwrap();
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     for (panel, _) in &panels {
         panel.heard();
     }
@@ -124,7 +124,7 @@ fn the_persons_pointer_does_not_fall_through() {
     let (left, top) = stage.origin(back.window);
     stage.put_pointer(left + area.x as i16, top + area.y as i16);
     let before = stage.person();
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     let watch = stage.watch(front.window);
     agent.click(&click(back.window, area.x, area.y)).unwrap();
     let press = back.journal.wait("the press beside it", |record| record["event"] == "press");
@@ -139,7 +139,7 @@ fn what_lies_inside_the_same_frame_still_covers() {
     let mut stage = Stage::open(Server::Xvfb);
     let mut back = stage.gtk("back", 50, 60, 500, 400);
     stage.gtk("front", 400, 300, 500, 400);
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     let (conn, _) = stage.connection();
     let parent = conn.query_tree(back.window).unwrap().reply().unwrap().parent;
     let inside = conn.generate_id().unwrap();

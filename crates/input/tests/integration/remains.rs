@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::stage::{Server, Stage, until};
+use crate::stage::{Server, Stage, session, until};
 use desktop::Point;
 use input::{Agent, Button, Click, Modifier, Text, sweep_agents};
 use x11rb::protocol::xinput::{
@@ -26,7 +26,7 @@ fn a_server_that_has_no_room_for_an_agent_says_so_until_another_one_ends() {
     let stage = Stage::open(Server::Xvnc);
     let mut agents = Vec::new();
     let refused = loop {
-        match Agent::open(&stage.display, "one of many") {
+        match Agent::open(&stage.session(), "one of many") {
             Ok(agent) => agents.push(agent),
             Err(error) => break error,
         }
@@ -36,7 +36,7 @@ fn a_server_that_has_no_room_for_an_agent_says_so_until_another_one_ends() {
     assert!(said.contains(&stage.display) && said.contains(&format!("{} agents", agents.len())), "{said}");
     assert!(agents.len() >= 50);
     agents.pop();
-    Agent::open(&stage.display, "the next").unwrap().ping().unwrap();
+    Agent::open(&stage.session(), "the next").unwrap().ping().unwrap();
 }
 
 #[test]
@@ -44,10 +44,10 @@ fn closing_removes_the_devices() {
     for server in SERVERS {
         let stage = Stage::open(server);
         let before = stage.masters();
-        let agent = Agent::open(&stage.display, "test").unwrap();
-        let other = Agent::open(&stage.display, "other").unwrap();
+        let agent = Agent::open(&stage.session(), "test").unwrap();
+        let other = Agent::open(&stage.session(), "other").unwrap();
         assert_eq!(stage.masters().len(), before.len() + 2);
-        assert_eq!(sweep_agents(Some(&stage.display)).unwrap(), [] as [String; 0], "their owner lives");
+        assert_eq!(sweep_agents(&stage.session()).unwrap(), [] as [String; 0], "their owner lives");
         agent.close().unwrap();
         agent.close().unwrap();
         assert_eq!(agent.ping().unwrap_err().code(), "agent_closed");
@@ -60,7 +60,7 @@ fn closing_removes_the_devices() {
 #[test]
 fn an_agent_of_another_container_is_swept_when_it_has_ended_and_not_before() {
     if let Ok(display) = std::env::var(DISPLAY) {
-        let agent = Agent::open(&display, "contained").unwrap();
+        let agent = Agent::open(&session(&display), "contained").unwrap();
         println!("\nready");
         // The process is killed here.
         std::thread::park();
@@ -80,11 +80,11 @@ fn an_agent_of_another_container_is_swept_when_it_has_ended_and_not_before() {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         lines.find(|line| line == "ready").unwrap();
-        assert_eq!(sweep_agents(Some(&stage.display)).unwrap(), [] as [String; 0], "its owner lives");
+        assert_eq!(sweep_agents(&stage.session()).unwrap(), [] as [String; 0], "its owner lives");
         assert_eq!(stage.masters().len(), before.len() + 1);
         child.kill().unwrap();
         child.wait().unwrap();
-        until("the sweep", || sweep_agents(Some(&stage.display)).unwrap().pop());
+        until("the sweep", || sweep_agents(&stage.session()).unwrap().pop());
         assert_eq!(stage.masters(), before);
     }
 }
@@ -94,19 +94,19 @@ fn devices_that_stayed_with_an_application_that_hangs_go_while_their_owner_lives
     let mut stage = Stage::open(Server::Xvfb);
     let before = stage.masters();
     stage.gtk("back", 50, 60, 500, 400);
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     stage.signal("STOP");
     agent.close().unwrap();
     assert_eq!(stage.masters().len(), before.len() + 1, "the application would die of their events");
     stage.signal("CONT");
-    sweep_agents(Some(&stage.display)).unwrap();
+    sweep_agents(&stage.session()).unwrap();
     assert_eq!(stage.masters(), before);
 }
 
 /// What the killed process does.
 fn long_gesture(display: &str) {
     let window_id = std::env::var(WINDOW).unwrap().parse().unwrap();
-    let agent = Agent::open(display, "killed").unwrap();
+    let agent = Agent::open(&session(display), "killed").unwrap();
     if std::env::var(GESTURE).unwrap() == "text" {
         let text = "世界".to_owned();
         let delay = Duration::from_secs(60);
@@ -149,7 +149,7 @@ fn killed_in_the_middle_of_a_gesture_the_next_start_repairs() {
             child.kill().unwrap();
             child.wait().unwrap();
             assert_ne!(stage.masters(), before.0, "the devices outlive their owner");
-            let removed = sweep_agents(Some(&stage.display)).unwrap();
+            let removed = sweep_agents(&stage.session()).unwrap();
             assert_eq!(removed.len(), 1, "{removed:?}");
             assert_eq!((stage.masters(), stage.keymap(), stage.person()), before);
             assert_eq!(
@@ -157,7 +157,7 @@ fn killed_in_the_middle_of_a_gesture_the_next_start_repairs() {
                 persons,
                 "the application has the person's pointer again"
             );
-            let agent = Agent::open(&stage.display, "next").unwrap();
+            let agent = Agent::open(&stage.session(), "next").unwrap();
             let at = back.place("area");
             back.journal.seen.clear();
             let click =
@@ -198,7 +198,7 @@ fn a_dead_agents_pressed_button_comes_up() {
         conn.get_input_focus().unwrap().reply().unwrap();
         drop(conn);
         back.journal.wait("the press", |record| record["event"] == "press");
-        sweep_agents(Some(&stage.display)).unwrap();
+        sweep_agents(&stage.session()).unwrap();
         back.journal.wait("the release", |record| record["event"] == "release");
         assert_eq!(stage.masters(), before);
     }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use desktop::Session;
 use serde_json::Value;
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
@@ -46,7 +47,17 @@ pub struct Stage {
     root: Window,
 }
 
+/// The session of a display by its name.
+pub fn session(display: &str) -> Session {
+    Session::of(Some(display)).unwrap()
+}
+
 impl Stage {
+    /// What is to be opened on its display.
+    pub fn session(&self) -> Session {
+        session(&self.display)
+    }
+
     pub fn open(server: Server) -> Self {
         let folder = stage::Folder::new().unwrap();
         let mut command = match server {

@@ -34,7 +34,7 @@ fn keys_and_text_reach_a_terminal_behind_another_window() {
         let mut stage = Stage::open(server);
         let window = terminal(&mut stage, "C.UTF-8", "cat > typed");
         let before = stage.person();
-        let agent = Agent::open(&stage.display, "test").unwrap();
+        let agent = Agent::open(&stage.session(), "test").unwrap();
         let line = "Hello, World! {~} aA Grüße 世界 é";
         let typed = agent.type_text(&text(window, &format!("{line}\n"))).unwrap();
         assert!(typed.focus_kept && typed.active_window_kept && typed.pointer_kept && typed.stacking_kept);
@@ -54,7 +54,7 @@ fn keys_and_text_reach_a_terminal_behind_another_window() {
 fn text_follows_a_layout_that_changes_meanwhile() {
     let mut stage = Stage::open(Server::Xvfb);
     let window = terminal(&mut stage, "C.UTF-8", "cat > typed");
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     let file = stage.folder.path().join("typed");
     let mut expected = String::new();
     for layout in ["us", "de", "fr", "ru", "us"] {
@@ -77,7 +77,7 @@ fn a_click_is_reported_to_the_program_in_the_terminal() {
         let folder = stage.folder.path().to_owned();
         until("the program", || folder.join("ready").exists().then_some(()));
         // The terminal reads its program's output in its own time; a click it is not yet asked for is lost.
-        let agent = Agent::open(&stage.display, "test").unwrap();
+        let agent = Agent::open(&stage.session(), "test").unwrap();
         let before = stage.person();
         let at = Point { x: 60, y: 60 };
         let click = Click { window_id: window, at, button: Button::Left, count: 1, modifiers: vec![] };
@@ -99,7 +99,7 @@ fn a_click_is_reported_to_the_program_in_the_terminal() {
 fn text_that_the_terminals_locale_cannot_hold_is_refused() {
     let mut stage = Stage::open(Server::Xvfb);
     let window = terminal(&mut stage, "C", "cat > typed");
-    let agent = Agent::open(&stage.display, "test").unwrap();
+    let agent = Agent::open(&stage.session(), "test").unwrap();
     let error = agent.type_text(&text(window, "a世b世é")).unwrap_err();
     assert_eq!(error.code(), "text_not_typable");
     assert!(error.to_string().contains("\"é世\""), "{error}");

@@ -69,9 +69,9 @@ impl CoreDevices {
     /// `display_unavailable`.
     #[napi(catch_unwind)]
     pub fn open<'env>(env: &'env Env, desktop: &Desktop) -> napi::Result<PromiseRaw<'env, CoreDevices>> {
-        let display = desktop.desktop.display_name().to_owned();
+        let session = desktop.desktop.session().clone();
         promise(env, move || {
-            input::CoreDevices::open(&display).map(|devices| CoreDevices { devices: Arc::new(devices) })
+            input::CoreDevices::open(&session).map(|devices| CoreDevices { devices: Arc::new(devices) })
         })
     }
 
@@ -233,6 +233,7 @@ fn place(at: Option<Either<Point, Null>>) -> Option<desktop::Point> {
 #[napi(catch_unwind)]
 pub fn sweep_core_devices(env: &Env, display: Option<String>) -> napi::Result<PromiseRaw<'_, u32>> {
     promise(env, move || {
-        input::sweep_core_devices(display.as_deref()).map(|swept| u32::try_from(swept).unwrap_or(u32::MAX))
+        let session = desktop::Session::of(display.as_deref())?;
+        input::sweep_core_devices(&session).map(|swept| u32::try_from(swept).unwrap_or(u32::MAX))
     })
 }

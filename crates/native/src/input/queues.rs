@@ -21,7 +21,7 @@ impl AppQueues {
     /// Of the desktop's display; nothing is connected before the first question.
     #[napi(factory, catch_unwind)]
     pub fn of(desktop: &Desktop) -> AppQueues {
-        AppQueues { queues: Arc::new(input::AppQueues::new(desktop.desktop.display_name())) }
+        AppQueues { queues: Arc::new(input::AppQueues::new(desktop.desktop.session())) }
     }
 
     /// Waits until the application that owns the window has handled every event that it was sent before; false when it had

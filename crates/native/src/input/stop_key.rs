@@ -26,10 +26,10 @@ impl StopKey {
         desktop: &Desktop,
         combination: String,
     ) -> napi::Result<PromiseRaw<'env, StopKey>> {
-        let display = desktop.desktop.display_name().to_owned();
+        let session = desktop.desktop.session().clone();
         promise(env, move || {
             let keys: Vec<&str> = combination.split('+').map(str::trim).collect();
-            input::StopKey::watch(&display, &keys).map(|watch| StopKey { watch: Arc::new(watch) })
+            input::StopKey::watch(&session, &keys).map(|watch| StopKey { watch: Arc::new(watch) })
         })
     }
 

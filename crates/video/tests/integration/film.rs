@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::ffmpeg;
+use crate::support::{ffmpeg, session};
 use capture::Footage;
 use desktop::Rect;
 use stage::{Stage, wait_for};
 use video::{Film, FilmOptions};
 
 fn started(stage: &Stage, path: &Path) -> Film {
-    Film::start(stage.display(), path, FilmOptions::default()).unwrap()
+    Film::start(&session(stage.display()), path, FilmOptions::default()).unwrap()
 }
 
 /// Luma of the last picture of a film.
@@ -48,7 +48,7 @@ fn the_last_picture_is_the_screen_with_the_pointer() {
     let film = started(&stage, &path);
     let text = "for i in 1 2 3 4 5 6 7 8 9; do seq -s ' ' $i 400; done; exec cat";
     stage.run("xterm", &["-geometry", "100x40+30+30", "-e", "sh", "-c", text]).unwrap();
-    let mut footage = Footage::open(stage.display()).unwrap();
+    let mut footage = Footage::open(&session(stage.display())).unwrap();
     footage.changes().unwrap();
     // The terminal has drawn: half a second in which nothing changed, after something did.
     let mut quiet = 0;
@@ -122,7 +122,7 @@ fn a_display_that_ends_ends_the_film_and_leaves_it_whole() {
     let state = film.stop();
     assert_eq!(state.error.map(|error| error.code()), Some("display_lost"));
     assert!(ffmpeg::decoded(&path).len() >= 35 * 1280 * 800 * 3 / 2);
-    assert!(Film::start(":9999", &path, FilmOptions::default()).is_err());
+    assert!(Film::start(&session(":9999"), &path, FilmOptions::default()).is_err());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::film::{last_picture, psnr, screen};
-use crate::support::ffmpeg;
+use crate::support::{ffmpeg, session};
 use stage::{Stage, wait_for};
 use video::{FilmOptions, Live, LivePart};
 
@@ -34,7 +34,7 @@ fn a_viewer_begins_anywhere_that_a_picture_needs_no_other() {
     let mut stage = Stage::bare().unwrap();
     let folder = stage::Folder::new().unwrap();
     let path = folder.path().join("live.mp4");
-    let live = Live::open(stage.display(), FilmOptions::default()).unwrap();
+    let live = Live::open(&session(stage.display()), FilmOptions::default()).unwrap();
     let first = live.next().unwrap().unwrap();
     assert!(first.is_sync);
     let start = first.start.clone().unwrap();
@@ -68,7 +68,7 @@ fn a_viewer_begins_anywhere_that_a_picture_needs_no_other() {
 #[test]
 fn a_screen_that_stands_still_is_not_sent_until_somebody_asks() {
     let stage = Stage::bare().unwrap();
-    let live = Arc::new(Live::open(stage.display(), FilmOptions::default()).unwrap());
+    let live = Arc::new(Live::open(&session(stage.display()), FilmOptions::default()).unwrap());
     let theirs = Arc::clone(&live);
     let (send, parts) = std::sync::mpsc::channel();
     let worker = thread::spawn(move || {
@@ -80,8 +80,12 @@ fn a_screen_that_stands_still_is_not_sent_until_somebody_asks() {
     let first: Vec<LivePart> = (0..4).map(|_| parts.recv().unwrap()).collect();
     assert!(first[0].is_sync);
     let folder = stage::Folder::new().unwrap();
-    let film =
-        video::Film::start(stage.display(), &folder.path().join("film.mp4"), FilmOptions::default()).unwrap();
+    let film = video::Film::start(
+        &session(stage.display()),
+        &folder.path().join("film.mp4"),
+        FilmOptions::default(),
+    )
+    .unwrap();
     // A second of another film passes.
     let pass = || {
         let after = film.state().pictures + 30;
@@ -119,7 +123,7 @@ fn a_screen_that_stands_still_is_not_sent_until_somebody_asks() {
 fn what_moved_fast_is_like_the_screen_once_it_rests() {
     let mut stage = Stage::bare().unwrap();
     let folder = stage::Folder::new().unwrap();
-    let live = Arc::new(Live::open(stage.display(), FilmOptions::default()).unwrap());
+    let live = Arc::new(Live::open(&session(stage.display()), FilmOptions::default()).unwrap());
     let theirs = Arc::clone(&live);
     let (send, parts) = std::sync::mpsc::channel();
     let worker = thread::spawn(move || {
@@ -134,8 +138,12 @@ fn what_moved_fast_is_like_the_screen_once_it_rests() {
     let first = parts.recv().unwrap();
     let mut pieces = vec![first.start.unwrap().header, first.fragment];
     wait_for(|| ended.exists().then_some(())).unwrap();
-    let clock =
-        video::Film::start(stage.display(), &folder.path().join("film.mp4"), FilmOptions::default()).unwrap();
+    let clock = video::Film::start(
+        &session(stage.display()),
+        &folder.path().join("film.mp4"),
+        FilmOptions::default(),
+    )
+    .unwrap();
     loop {
         let before = pieces.len();
         let after = clock.state().pictures + 60;
@@ -159,7 +167,7 @@ fn what_moved_fast_is_like_the_screen_once_it_rests() {
 #[test]
 fn a_display_that_ends_ends_the_live_film() {
     let mut stage = Stage::bare().unwrap();
-    let live = Live::open(stage.display(), FilmOptions::default()).unwrap();
+    let live = Live::open(&session(stage.display()), FilmOptions::default()).unwrap();
     live.next().unwrap().unwrap();
     stage.end_server();
     let code = loop {
@@ -171,5 +179,5 @@ fn a_display_that_ends_ends_the_live_film() {
     };
     assert_eq!(code, Some("display_lost"));
     assert_eq!(live.next(), Ok(None));
-    assert!(Live::open(":9999", FilmOptions::default()).is_err());
+    assert!(Live::open(&session(":9999"), FilmOptions::default()).is_err());
 }

@@ -5,10 +5,15 @@ pub mod ffmpeg;
 
 use std::path::{Path, PathBuf};
 
-use desktop::Rect;
+use desktop::{Rect, Session};
 use video::{Encoder, Movie, Picture, Settings, Shown, Terms, VideoError};
 
 use canvas::Canvas;
+
+/// The session of a display by its name.
+pub fn session(display: &str) -> Session {
+    Session::of(Some(display)).unwrap()
+}
 
 /// A film in the making, and what a decoder has to show of it.
 pub struct Take {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use desktop::Session;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
 
@@ -79,7 +80,8 @@ fn from_session(given: Option<&str>, limit: &Limit) -> Result<String, String> {
 
 /// The address that the accessibility bus leaves on the root window.
 fn from_x_server() -> Option<String> {
-    let (connection, screen) = x11rb::connect(None).ok()?;
+    let Session::X11(session) = Session::of(None).ok()?;
+    let (connection, screen) = session.connect().ok()?;
     let root = connection.setup().roots.get(screen)?.root;
     let atom = connection.intern_atom(true, b"AT_SPI_BUS").ok()?.reply().ok()?.atom;
     let request = connection.get_property(false, root, atom, AtomEnum::STRING, 0, 1024).ok()?;

@@ -5,10 +5,10 @@
 
 use std::error::Error;
 
-use desktop::Rect;
+use desktop::x11::XConnection;
+use desktop::{Rect, Session};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{Atom, ConnectionExt, Window};
-use x11rb::rust_connection::RustConnection;
 
 use super::objects::Objects;
 use super::walk::Walk;
@@ -92,7 +92,8 @@ fn lies_in(objects: &Objects, at: usize, root: usize) -> bool {
 
 /// The programs inside a window of the display.
 fn plugs_in(window: Window) -> Result<Vec<Plug>, Box<dyn Error>> {
-    let (connection, screen) = x11rb::connect(None)?;
+    let Session::X11(session) = Session::of(None)?;
+    let (connection, screen) = session.connect()?;
     let top = connection.setup().roots.get(screen).map_or(0, |screen| screen.root);
     let property = connection.intern_atom(true, b"_XEMBED_AT_SPI_PATH")?.reply()?.atom;
     let mut found = Vec::new();
@@ -114,7 +115,7 @@ fn plugs_in(window: Window) -> Result<Vec<Plug>, Box<dyn Error>> {
 }
 
 fn plug(
-    connection: &RustConnection,
+    connection: &XConnection,
     (window, top): (Window, Window),
     property: Atom,
 ) -> Result<Option<Plug>, Box<dyn Error>> {

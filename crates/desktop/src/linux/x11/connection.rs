@@ -96,12 +96,12 @@ const RESET_LIMIT: Duration = Duration::from_secs(2);
 /// How long after a connection that was reset the next is tried.
 const RESET_PAUSE: Duration = Duration::from_millis(5);
 
-/// Connects to a display, that of the environment where none is named; answers the number of its screen as well.
+/// Connects to a display; answers the number of its screen as well.
 ///
 /// A server that was started without `-noreset` begins anew when its last client has gone (Xserver(1)), and closes who connects at
 /// that moment: it is tried again. Fails where the server does not answer within ten seconds.
-pub fn connect(display: Option<&str>) -> std::result::Result<(XConnection, usize), ConnectError> {
-    let named = parse_display(display)?;
+pub(super) fn connect(display: &str) -> std::result::Result<(XConnection, usize), ConnectError> {
+    let named = parse_display(Some(display))?;
     let deadline = Instant::now() + RESET_LIMIT;
     loop {
         match connect_once(&named) {

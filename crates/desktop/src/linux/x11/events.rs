@@ -246,7 +246,7 @@ fn shape() -> Changed {
 }
 
 fn lost(link: &Link, reason: String) -> DesktopError {
-    DesktopError::DisplayLost { display: link.display.clone(), reason }
+    link.session.lost(reason)
 }
 
 /// True for the properties that the mirror reads; others, such as the time of the last key, change all the time.

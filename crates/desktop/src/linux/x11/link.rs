@@ -1,15 +1,16 @@
-//! The connection to the X server, its atoms, and what its failures mean.
+//! The connection to the X server, and its atoms.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use x11rb::connection::{Connection, RequestConnection};
-use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
+use x11rb::errors::{ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::res;
 use x11rb::protocol::xproto::{
     ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass,
 };
 
-use super::connection::{self, XConnection};
+use super::connection::XConnection;
+use super::session::Session;
 use crate::DesktopError;
 
 x11rb::atom_manager! {
@@ -55,7 +56,7 @@ x11rb::atom_manager! {
 /// One open connection.
 pub(crate) struct Link {
     pub(crate) conn: XConnection,
-    pub(crate) display: String,
+    pub(crate) session: Session,
     pub(crate) root: Window,
     /// An input-only window of ours that receives the barrier's messages.
     pub(crate) own: Window,
@@ -66,32 +67,13 @@ pub(crate) struct Link {
 
 impl Link {
     /// Connects and subscribes to what happens on the root window.
-    pub(crate) fn open(display: Option<&str>) -> Result<Self, DesktopError> {
-        let name = display.map_or_else(|| std::env::var("DISPLAY").unwrap_or_default(), str::to_owned);
-        let unavailable = |reason: String| DesktopError::DisplayUnavailable { display: name.clone(), reason };
-        if name.is_empty() {
-            return Err(unavailable("DISPLAY is not set".to_owned()));
-        }
-        let (conn, screen) =
-            connection::connect(Some(&name)).map_err(|error: ConnectError| unavailable(error.to_string()))?;
+    pub(crate) fn open(session: &Session) -> Result<Self, DesktopError> {
+        let (conn, screen) = session.connect()?;
         let root = conn.setup().roots[screen].root;
-        let prepared = prepare(&conn, root).map_err(|error| unavailable(error.to_string()))?;
+        let prepared = prepare(&conn, root).map_err(|error| session.unavailable(error))?;
         let (own, atoms, names_processes) = prepared;
         conn.stream().wait_for_events();
-        Ok(Self { conn, display: name, root, own, atoms, names_processes })
-    }
-
-    /// What an X failure means to the caller: a lost connection, or a request the server refused.
-    pub(crate) fn failed(&self, request: &'static str, error: ReplyError) -> DesktopError {
-        let display = self.display.clone();
-        match error {
-            ReplyError::ConnectionError(error) => {
-                DesktopError::DisplayLost { display, reason: error.to_string() }
-            }
-            ReplyError::X11Error(error) => {
-                DesktopError::DisplayRefused { display, request, reason: format!("{:?}", error.error_kind) }
-            }
-        }
+        Ok(Self { conn, session: session.clone(), root, own, atoms, names_processes })
     }
 
     /// The part of a resource id that tells which client made it.

@@ -8,9 +8,13 @@ pub mod link;
 pub mod listing;
 pub mod placing;
 pub mod properties;
+pub mod session;
 pub mod stacking;
 pub mod states;
 pub mod text;
 pub mod unfocused_launch;
 pub mod wallpaper;
 pub mod window_cache;
+
+pub use connection::XConnection;
+pub use session::{Session, failed};

@@ -7,14 +7,14 @@
 use std::path::Path;
 
 use x11rb::connection::{Connection as _, RequestConnection as _};
-use x11rb::errors::{ReplyError, ReplyOrIdError};
+use x11rb::errors::ReplyOrIdError;
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, CloseDown, ConnectionExt as _, CreateGCAux, ImageFormat, ImageOrder,
     Pixmap, PropMode, Window,
 };
-use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
+use super::connection::XConnection;
 use super::link::Link;
 use super::properties::{numbers, property_of};
 use crate::DesktopError;
@@ -49,11 +49,8 @@ impl Desktop {
         let shown = show(&self.link, &pixels, (size.width, size.height, size.depth));
         shown
             .map_err(|error| match error {
-                ReplyOrIdError::ConnectionError(error) => {
-                    self.link.failed("wallpaper", ReplyError::from(error))
-                }
-                ReplyOrIdError::X11Error(error) => self.link.failed("wallpaper", ReplyError::X11Error(error)),
                 ReplyOrIdError::IdsExhausted => refuse("the display has no number for it".to_owned()),
+                error => self.link.session.failed("wallpaper", error),
             })?
             .then_some(())
             .ok_or_else(|| refuse(format!("the screen's depth of {} bits is not served", size.depth)))
@@ -94,7 +91,7 @@ fn show(link: &Link, pixels: &[u8], (width, height, depth): (u16, u16, u8)) -> R
     }
     // What this connection makes stays when it ends: the pixmap alone.
     let lost = |_| x11rb::errors::ConnectionError::UnknownError;
-    let (conn, _) = RustConnection::connect(Some(&link.display)).map_err(lost)?;
+    let (conn, _) = link.session.connect().map_err(lost)?;
     let pixmap = conn.generate_id()?;
     conn.create_pixmap(depth, pixmap, link.root, width, height)?;
     let gc = conn.generate_id()?;
@@ -114,7 +111,7 @@ fn show(link: &Link, pixels: &[u8], (width, height, depth): (u16, u16, u8)) -> R
     put.map(|()| true)
 }
 
-fn put(conn: &RustConnection, link: &Link, pixmap: Pixmap) -> Result<(), ReplyOrIdError> {
+fn put(conn: &XConnection, link: &Link, pixmap: Pixmap) -> Result<(), ReplyOrIdError> {
     let (root, names) = (link.root, [link.atoms._XROOTPMAP_ID, link.atoms.ESETROOT_PMAP_ID]);
     let mut known: Vec<Option<Pixmap>> = Vec::new();
     for name in names {

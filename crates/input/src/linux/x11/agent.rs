@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use desktop::Point;
+use desktop::{Point, Session, x11};
 use x11rb::CURRENT_TIME;
 use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::MOTION_NOTIFY_EVENT;
@@ -67,9 +67,10 @@ impl Agent {
     /// Makes the devices on the display, after those of dead owners are swept.
     ///
     /// Fails with `display_unavailable` and `input_unavailable`.
-    pub fn open(display: &str, name: &str) -> Result<Self, InputError> {
-        let body = on_display(display, Body::open(Some(display)))?;
-        let (name, display) = (name.to_owned(), display.to_owned());
+    pub fn open(session: &Session, name: &str) -> Result<Self, InputError> {
+        let Session::X11(session) = session;
+        let (name, display) = (name.to_owned(), session.display().to_owned());
+        let body = on_display(&display, Body::open(session))?;
         Ok(Self { name, display, stops: Stops::default(), body: Arc::new(Mutex::new(Some(body))) })
     }
 
@@ -209,20 +210,19 @@ impl Drop for Agent {
     }
 }
 
-/// Removes masters whose owner is dead from a display, that of the environment when none is named, and
-/// answers with their names.
-pub fn sweep_agents(display: Option<&str>) -> Result<Vec<String>, InputError> {
-    let named = display.map(str::to_owned).or_else(|| std::env::var("DISPLAY").ok()).unwrap_or_default();
-    on_display(&named, Link::open(display).and_then(|link| sweep::sweep(&link)))
+/// Removes masters whose owner is dead from a display, and answers with their names.
+pub fn sweep_agents(session: &Session) -> Result<Vec<String>, InputError> {
+    let Session::X11(session) = session;
+    on_display(session.display(), Link::open(session).and_then(|link| sweep::sweep(&link)))
 }
 
 impl Body {
-    fn open(display: Option<&str>) -> Result<Self, InputError> {
-        let link = Link::open(display)?;
+    fn open(session: &x11::Session) -> Result<Self, InputError> {
+        let link = Link::open(session)?;
         sweep::sweep(&link)?;
         let person = master::person(&link)?;
         let own = master::create(&link)?;
-        let watcher = RefCell::new(Watcher::open(display, (own, person), link.parking)?);
+        let watcher = RefCell::new(Watcher::open(session, (own, person), link.parking)?);
         Ok(Self {
             link,
             own,

@@ -3,6 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use desktop::{Session, x11};
+
 use super::connection::link::{Link, on_display};
 use super::connection::{settle, toolkit};
 use crate::InputError;
@@ -10,15 +12,16 @@ use crate::platform::rest;
 
 /// Asks the applications of a display, several of them at a time, over connections of its own.
 pub struct AppQueues {
-    display: String,
+    session: x11::Session,
     /// Connections that nobody uses now; none when it was closed.
     idle: Mutex<Option<Vec<Link>>>,
 }
 
 impl AppQueues {
     /// Connects at the first question.
-    pub fn new(display: &str) -> Self {
-        Self { display: display.to_owned(), idle: Mutex::new(Some(Vec::new())) }
+    pub fn new(session: &Session) -> Self {
+        let Session::X11(session) = session.clone();
+        Self { session, idle: Mutex::new(Some(Vec::new())) }
     }
 
     /// Waits until the application that owns the window has handled every event that it was sent before, for at most
@@ -35,8 +38,9 @@ impl AppQueues {
     pub fn handled(&self, window: u32, patience: Duration) -> Result<Option<bool>, InputError> {
         let deadline = Instant::now() + patience;
         let kept = self.lock().as_mut().and_then(Vec::pop);
-        let link = kept.map_or_else(|| on_display(&self.display, Link::open(Some(&self.display))), Ok)?;
-        let handled = on_display(&self.display, ask(&link, window, deadline))?;
+        let display = self.session.display();
+        let link = kept.map_or_else(|| on_display(display, Link::open(&self.session)), Ok)?;
+        let handled = on_display(display, ask(&link, window, deadline))?;
         // One that failed is not used again.
         if let Some(idle) = self.lock().as_mut() {
             idle.push(link);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use desktop::DesktopError;
+use desktop::{Session, x11};
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xinput::{self, EventMask as DeviceEventMask, XIEventMask};
@@ -17,7 +17,7 @@ use crate::{InputError, Modifier, check_combination, check_key, check_modifiers}
 
 /// Watches for one combination on the person's keyboard until it is closed.
 pub struct StopKey {
-    display: String,
+    session: x11::Session,
     watch: Arc<Watch>,
 }
 
@@ -47,23 +47,22 @@ impl StopKey {
     /// can keep them to itself; the application that has the focus sees the key all the same.
     /// `keys` are names of modifiers and, last, of one key. Fails as [`check_combination`] does, with
     /// `display_unavailable` and `input_unavailable`.
-    pub fn watch(display: &str, keys: &[&str]) -> Result<Self, InputError> {
-        let watch = Arc::new(on_display(display, Watch::open(display, keys))?);
+    pub fn watch(session: &Session, keys: &[&str]) -> Result<Self, InputError> {
+        let Session::X11(session) = session;
+        let watch = Arc::new(on_display(session.display(), Watch::open(session, keys))?);
         let reader = Arc::clone(&watch);
-        std::thread::Builder::new().name("stop-key".to_owned()).spawn(move || reader.follow()).map_err(
-            |error| DesktopError::DisplayUnavailable {
-                display: display.to_owned(),
-                reason: error.to_string(),
-            },
-        )?;
-        Ok(Self { display: display.to_owned(), watch })
+        std::thread::Builder::new()
+            .name("stop-key".to_owned())
+            .spawn(move || reader.follow())
+            .map_err(|error| session.unavailable(error))?;
+        Ok(Self { session: session.clone(), watch })
     }
 
     /// Waits for a press, at most for this time; false when none came or it was closed meanwhile.
     ///
     /// Fails with `display_lost`.
     pub fn pressed(&self, timeout: Duration) -> Result<bool, InputError> {
-        on_display(&self.display, self.watch.pressed(timeout))
+        on_display(self.session.display(), self.watch.pressed(timeout))
     }
 
     /// Ends the watch and whoever waits for a press; closing twice is fine.
@@ -82,10 +81,10 @@ impl Drop for StopKey {
 }
 
 impl Watch {
-    fn open(display: &str, keys: &[&str]) -> Result<Self, InputError> {
+    fn open(session: &x11::Session, keys: &[&str]) -> Result<Self, InputError> {
         let combination = check_combination(keys)?;
         let (modifiers, keysym) = (check_modifiers(&combination.modifiers)?, check_key(&combination.key)?);
-        let link = Link::open(Some(display))?;
+        let link = Link::open(session)?;
         let keyboard = master::person(&link)?.keyboard;
         let raw = XIEventMask::RAW_KEY_PRESS | XIEventMask::RAW_KEY_RELEASE;
         let mask = DeviceEventMask { deviceid: keyboard, mask: vec![raw] };

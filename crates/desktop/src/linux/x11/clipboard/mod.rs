@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::clipboard::owner::Owner;
 use super::link::lock;
+use super::session::Session;
 use crate::{Clip, DesktopError};
 
 /// The clipboard of one display; opened by the first write.
@@ -29,16 +30,16 @@ impl Kept {
 }
 
 impl Clipboard {
-    pub(crate) fn read(&self, display: &str) -> Result<Clip, DesktopError> {
-        super::clipboard::read::read(display)
+    pub(crate) fn read(&self, session: &Session) -> Result<Clip, DesktopError> {
+        super::clipboard::read::read(session)
     }
 
-    pub(crate) fn write(&self, display: &str, clip: &Clip) -> Result<(), DesktopError> {
+    pub(crate) fn write(&self, session: &Session, clip: &Clip) -> Result<(), DesktopError> {
         let known = lock(&self.kept).living();
         let owner = match known {
             Some(owner) => owner,
             // Opened without the lock: while a server hangs, nobody else waits for it here.
-            None => self.keep(display, Owner::open(display)?)?,
+            None => self.keep(session, Owner::open(session)?)?,
         };
         owner.write(clip)
     }
@@ -58,7 +59,7 @@ impl Clipboard {
     }
 
     /// Keeps what was opened, unless another was meanwhile, which is the one to use.
-    fn keep(&self, display: &str, opened: Arc<Owner>) -> Result<Arc<Owner>, DesktopError> {
+    fn keep(&self, session: &Session, opened: Arc<Owner>) -> Result<Arc<Owner>, DesktopError> {
         let mut kept = lock(&self.kept);
         let other = kept.living();
         if other.is_none() && !kept.is_closed {
@@ -66,7 +67,6 @@ impl Clipboard {
         }
         drop(kept);
         opened.close();
-        let (display, reason) = (display.to_owned(), "it was closed".to_owned());
-        other.ok_or(DesktopError::DisplayLost { display, reason })
+        other.ok_or_else(|| session.lost("it was closed"))
     }
 }

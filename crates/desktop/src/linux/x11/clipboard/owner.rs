@@ -17,6 +17,7 @@ use x11rb::{CURRENT_TIME, NONE};
 use super::peer::{Names, PATIENCE, Peer};
 use crate::clip::{copied_files, uri_list};
 use crate::platform::x11::link::lock;
+use crate::platform::x11::session::Session;
 use crate::{Clip, DesktopError};
 
 /// Bytes that go at once; more are sent in pieces (ICCCM 2.7.2, INCR).
@@ -57,8 +58,8 @@ struct Transfer {
 type Transfers = HashMap<(Window, Atom), Transfer>;
 
 impl Owner {
-    pub(super) fn open(display: &str) -> Result<Arc<Self>, DesktopError> {
-        let peer = Peer::open(display)?;
+    pub(super) fn open(session: &Session) -> Result<Arc<Self>, DesktopError> {
+        let peer = Peer::open(session)?;
         peer.conn.stream().wait_for_events();
         let owner = Arc::new(Self { peer, notes: Mutex::default(), news: Condvar::new() });
         let server = Arc::clone(&owner);
@@ -161,7 +162,7 @@ impl Owner {
             if let Err(ReplyError::ConnectionError(error)) = served {
                 let mut notes = lock(&self.notes);
                 notes.held = None;
-                notes.ended = Some(self.peer.lost(&error));
+                notes.ended = Some(self.peer.failed(error));
                 break;
             }
             self.news.notify_all();

@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use x11rb::connection::Connection;
-use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
+use x11rb::errors::{ConnectionError, ReplyOrIdError};
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass};
 
 use crate::DesktopError;
-use crate::platform::x11::connection::{self, XConnection};
+use crate::platform::x11::connection::XConnection;
+use crate::platform::x11::session::Session;
 
 x11rb::atom_manager! {
     /// Selections, targets and types.
@@ -39,14 +40,12 @@ pub(super) struct Peer {
     pub(super) conn: XConnection,
     pub(super) own: Window,
     pub(super) names: Names,
-    display: String,
+    session: Session,
 }
 
 impl Peer {
-    pub(super) fn open(display: &str) -> Result<Self, DesktopError> {
-        let unavailable = |reason| DesktopError::DisplayUnavailable { display: display.to_owned(), reason };
-        let (conn, screen) = connection::connect(Some(display))
-            .map_err(|error: ConnectError| unavailable(error.to_string()))?;
+    pub(super) fn open(session: &Session) -> Result<Self, DesktopError> {
+        let (conn, screen) = session.connect()?;
         let root = conn.setup().roots[screen].root;
         let prepare = || -> Result<_, ReplyOrIdError> {
             let names = Names::new(&conn)?;
@@ -55,8 +54,8 @@ impl Peer {
             conn.create_window(0, own, root, 0, 0, 1, 1, 0, WindowClass::INPUT_ONLY, 0, &noted)?;
             Ok((own, names.reply()?))
         };
-        let (own, names) = prepare().map_err(|error| unavailable(error.to_string()))?;
-        Ok(Self { conn, own, names, display: display.to_owned() })
+        let (own, names) = prepare().map_err(|error| session.unavailable(error))?;
+        Ok(Self { conn, own, names, session: session.clone() })
     }
 
     /// The next event, waited for until the deadline.
@@ -76,23 +75,12 @@ impl Peer {
         }
     }
 
-    pub(super) fn failed(&self, error: ReplyError) -> DesktopError {
-        let display = self.display.clone();
-        match error {
-            ReplyError::ConnectionError(error) => self.lost(&error),
-            ReplyError::X11Error(error) => {
-                let reason = format!("{:?}", error.error_kind);
-                DesktopError::DisplayRefused { display, request: "clipboard", reason }
-            }
-        }
-    }
-
-    pub(super) fn lost(&self, error: &ConnectionError) -> DesktopError {
-        DesktopError::DisplayLost { display: self.display.clone(), reason: error.to_string() }
+    pub(super) fn failed(&self, error: impl Into<ReplyOrIdError>) -> DesktopError {
+        self.session.failed("clipboard", error)
     }
 
     pub(super) fn refused(&self, reason: &str) -> DesktopError {
-        let (display, reason) = (self.display.clone(), reason.to_owned());
+        let (display, reason) = (self.session.display().to_owned(), reason.to_owned());
         DesktopError::DisplayRefused { display, request: "clipboard", reason }
     }
 }

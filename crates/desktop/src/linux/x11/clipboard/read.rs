@@ -9,6 +9,7 @@ use x11rb::{CURRENT_TIME, NONE};
 
 use super::peer::{PATIENCE, Peer};
 use crate::clip::paths_in;
+use crate::platform::x11::session::Session;
 use crate::{Clip, DesktopError};
 
 /// Bytes of one form of the content, at most.
@@ -19,8 +20,8 @@ const WHOLE: Duration = Duration::from_secs(20);
 /// Everything of the clipboard that there is a use for; empty when nobody owns it.
 ///
 /// Fails with `clipboard_timeout` where its owner is silent and `clipboard_too_large` beyond 64 MiB.
-pub(super) fn read(display: &str) -> Result<Clip, DesktopError> {
-    let peer = Peer::open(display)?;
+pub(super) fn read(session: &Session) -> Result<Clip, DesktopError> {
+    let peer = Peer::open(session)?;
     let owner = peer.conn.get_selection_owner(peer.names.CLIPBOARD).map_err(ReplyError::from);
     let owner = owner.and_then(|cookie| cookie.reply()).map_err(|error| peer.failed(error))?.owner;
     if owner == NONE {
@@ -121,7 +122,7 @@ fn property(peer: &Peer, delete: bool, limit: usize) -> Result<(Atom, Vec<u8>, u
 fn wait<T>(peer: &Peer, end: Instant, meant: impl Fn(&Event) -> Option<T>) -> Result<T, DesktopError> {
     let deadline = end.min(Instant::now() + PATIENCE);
     loop {
-        match peer.event_before(deadline).map_err(|error| peer.lost(&error))? {
+        match peer.event_before(deadline).map_err(|error| peer.failed(error))? {
             Some(event) => {
                 if let Some(found) = meant(&event) {
                     return Ok(found);

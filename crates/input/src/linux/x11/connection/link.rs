@@ -5,14 +5,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use desktop::DesktopError;
+use desktop::x11::{self, Session, XConnection};
 use x11rb::connection::{Connection, RequestConnection};
-use x11rb::errors::{ConnectionError, ReplyError};
+use x11rb::errors::{ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
     Atom, AtomEnum, ConnectionExt as _, CreateWindowAux, EventMask, PropMode, Timestamp, Window, WindowClass,
 };
 use x11rb::protocol::{shape, xinput, xkb, xtest};
-use x11rb::rust_connection::RustConnection;
 
 use crate::InputError;
 use crate::platform::x11::person::hold::GrabState;
@@ -45,7 +45,7 @@ x11rb::atom_manager! {
 /// A connection of its own: what is set on it ends with it.
 pub struct Link {
     /// The connection.
-    pub conn: RustConnection,
+    pub conn: XConnection,
     /// The root window of the default screen.
     pub root: Window,
     /// Interned names.
@@ -64,12 +64,12 @@ pub struct Link {
 
 impl Link {
     /// Connects and checks that the server has what background input needs.
-    pub fn open(display: Option<&str>) -> Result<Self, InputError> {
-        let named = || display.unwrap_or_default().to_owned();
-        let (conn, screen) = RustConnection::connect(display).map_err(|error| {
-            DesktopError::DisplayUnavailable { display: named(), reason: error.to_string() }
-        })?;
-        let missing = |missing| InputError::InputUnavailable { display: named(), missing };
+    pub fn open(session: &Session) -> Result<Self, InputError> {
+        let (conn, screen) = session.connect()?;
+        // What an application does with a grab of its own lasts as long as it likes.
+        conn.stream().wait_for_events();
+        let missing =
+            |missing| InputError::InputUnavailable { display: session.display().to_owned(), missing };
         for (name, extension) in [
             (xinput::X11_EXTENSION_NAME, "XInputExtension"),
             (xtest::X11_EXTENSION_NAME, "XTEST"),
@@ -169,7 +169,7 @@ impl Drop for ServerGrab<'_> {
 }
 
 /// Makes the window, which is not shown yet.
-fn create_parking(conn: &RustConnection, root: Window, window: Window) -> Result<(), InputError> {
+fn create_parking(conn: &XConnection, root: Window, window: Window) -> Result<(), InputError> {
     let unmanaged = CreateWindowAux::new().override_redirect(1);
     let y = parking_row(conn.get_geometry(root)?.reply()?.height);
     let visual = x11rb::COPY_FROM_PARENT;
@@ -210,34 +210,24 @@ pub fn on_display<T>(display: &str, result: Result<T, InputError>) -> Result<T, 
 
 impl From<ConnectionError> for InputError {
     fn from(error: ConnectionError) -> Self {
-        DesktopError::DisplayLost { display: String::new(), reason: error.to_string() }.into()
+        ReplyOrIdError::from(error).into()
     }
 }
 
 impl From<ReplyError> for InputError {
     fn from(error: ReplyError) -> Self {
-        match error {
-            ReplyError::ConnectionError(error) => error.into(),
-            ReplyError::X11Error(error) => DesktopError::DisplayRefused {
-                display: String::new(),
-                request: error.request_name.unwrap_or("input"),
-                reason: format!("{:?}", error.error_kind),
-            }
-            .into(),
-        }
+        ReplyOrIdError::from(error).into()
     }
 }
 
-impl From<x11rb::errors::ReplyOrIdError> for InputError {
-    fn from(error: x11rb::errors::ReplyOrIdError) -> Self {
-        match error {
-            x11rb::errors::ReplyOrIdError::ConnectionError(error) => error.into(),
-            x11rb::errors::ReplyOrIdError::X11Error(error) => ReplyError::X11Error(error).into(),
-            x11rb::errors::ReplyOrIdError::IdsExhausted => {
-                DesktopError::DisplayLost { display: String::new(), reason: "no more X ids".to_owned() }
-                    .into()
-            }
-        }
+/// The display is not known here: see [`on_display`].
+impl From<ReplyOrIdError> for InputError {
+    fn from(error: ReplyOrIdError) -> Self {
+        let request = match &error {
+            ReplyOrIdError::X11Error(error) => error.request_name,
+            _ => None,
+        };
+        x11::failed("", request.unwrap_or("input"), error).into()
     }
 }
 
@@ -247,6 +237,8 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::mpsc::channel;
     use std::time::Duration;
+
+    use x11rb::rust_connection::RustConnection;
 
     use super::*;
 
@@ -265,7 +257,7 @@ mod tests {
     #[test]
     fn work_that_panics_leaves_the_server_to_the_others() {
         let stage = stage::Stage::bare().unwrap();
-        let link = Link::open(Some(stage.display())).unwrap();
+        let link = Link::open(&Session::of(Some(stage.display())).unwrap()).unwrap();
         let panics = || link.alone(|| -> Result<(), InputError> { panic!("in the middle") });
         assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
         assert!(answers(stage.display()));
@@ -274,7 +266,7 @@ mod tests {
     #[test]
     fn work_inside_other_work_does_not_end_the_grab_of_the_other() {
         let stage = stage::Stage::bare().unwrap();
-        let link = Link::open(Some(stage.display())).unwrap();
+        let link = Link::open(&Session::of(Some(stage.display())).unwrap()).unwrap();
         let (other, _) = RustConnection::connect(Some(stage.display())).unwrap();
         let root = link.root;
         let asked = link.alone(|| {

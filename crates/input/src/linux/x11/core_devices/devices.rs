@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use desktop::Point;
+use desktop::x11::Session;
 use x11rb::NONE;
 use x11rb::protocol::xinput::{self, XIDeviceInfo};
 use x11rb::protocol::xproto::{
@@ -37,7 +38,7 @@ pub struct Devices {
     pub person: Pair,
     /// What is held, from one call to the next.
     pub held: Held,
-    display: String,
+    session: Session,
     atoms: Atoms,
     numbers: Numbers,
     guard: Option<Guard>,
@@ -49,14 +50,14 @@ pub struct Devices {
 
 impl Devices {
     /// Connects to a display.
-    pub fn open(display: &str) -> Result<Self, InputError> {
-        let link = Arc::new(Link::open(Some(display))?);
+    pub fn open(session: &Session) -> Result<Self, InputError> {
+        let link = Arc::new(Link::open(session)?);
         let person = master::person(&link)?;
         xinput::xi_set_client_pointer(&link.conn, NONE, person.pointer)?.check()?;
         let atoms = Atoms::new(&link.conn)?.reply()?;
         let numbers = Numbers::of(&link, person.keyboard)?;
-        let (held, others, display) = (Held::default(), Vec::new(), display.to_owned());
-        let devices = Self { link, person, held, display, atoms, numbers, guard: None, others, swept: 0 };
+        let (held, others, session) = (Held::default(), Vec::new(), session.clone());
+        let devices = Self { link, person, held, session, atoms, numbers, guard: None, others, swept: 0 };
         devices.queue().enlist()?;
         Ok(devices)
     }
@@ -68,7 +69,7 @@ impl Devices {
         pauses: Pauses<'_>,
         work: impl FnOnce(&mut Self) -> Result<T, InputError>,
     ) -> Result<Option<T>, InputError> {
-        if self.queue().enter(pauses, &self.display)? {
+        if self.queue().enter(pauses, self.session.display())? {
             return Ok(None);
         }
         let done = self.sweep().and_then(|()| work(self));
@@ -107,7 +108,7 @@ impl Devices {
     /// Writes down what is held, for who finds it when this process has ended.
     pub fn note(&mut self) -> Result<(), InputError> {
         if !self.held.is_empty() && !self.guard.as_mut().is_some_and(Guard::lives) {
-            self.guard = Guard::start(&self.display, self.person)?;
+            self.guard = Guard::start(&self.session, self.person)?;
         }
         if let Some(guard) = &self.guard {
             guard.set(&self.held.undoing(&self.numbers))?;

@@ -7,13 +7,13 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
+use desktop::x11::{Session, XConnection};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::fcntl_dupfd_cloexec;
 use x11rb::NONE;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, Window, WindowClass};
 use x11rb::protocol::{xinput, xkb, xtest};
-use x11rb::rust_connection::RustConnection;
 
 use crate::InputError;
 use crate::platform::x11::devices::pair::Pair;
@@ -34,7 +34,7 @@ const SCRIPT: &str =
 pub struct Guard {
     process: Child,
     requests: File,
-    conn: RustConnection,
+    conn: XConnection,
     /// A window that is there until the process has ended.
     pub window: Window,
 }
@@ -42,8 +42,9 @@ pub struct Guard {
 impl Guard {
     /// Starts the process for a display; none where the system lacks what it needs (a shell): then what is left is for
     /// the next caller.
-    pub fn start(display: &str, person: Pair) -> Result<Option<Self>, InputError> {
-        let Ok((conn, screen)) = RustConnection::connect(Some(display)) else { return Ok(None) };
+    pub fn start(session: &Session, person: Pair) -> Result<Option<Self>, InputError> {
+        let Ok((conn, screen)) = session.connect() else { return Ok(None) };
+        conn.stream().wait_for_events();
         xinput::xi_query_version(&conn, 2, 2)?.reply()?;
         xkb::use_extension(&conn, 1, 0)?.reply()?;
         xinput::xi_set_client_pointer(&conn, NONE, person.pointer)?.check()?;
@@ -80,7 +81,7 @@ impl Drop for Guard {
     }
 }
 
-fn start(conn: &RustConnection) -> Result<(Child, File), Error> {
+fn start(conn: &XConnection) -> Result<(Child, File), Error> {
     let requests = File::from(memfd_create("backlot-held", MemfdFlags::CLOEXEC)?);
     requests.write_all_at(&padded(&[]), 0)?;
     let server = fcntl_dupfd_cloexec(conn.stream().as_fd(), 3)?;

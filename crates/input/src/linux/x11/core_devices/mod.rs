@@ -13,7 +13,7 @@ mod typing;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use desktop::Point;
+use desktop::{Point, Session};
 
 use super::connection::link::{Link, on_display};
 use super::core_devices::devices::{Devices, UNINTERRUPTED};
@@ -56,12 +56,14 @@ pub struct Asked {
 
 impl CoreDevices {
     /// Connects to a display. Fails with `display_unavailable` and `input_unavailable`.
-    pub fn open(display: &str) -> Result<Self, InputError> {
-        let devices = on_display(display, Devices::open(display))?;
+    pub fn open(session: &Session) -> Result<Self, InputError> {
+        let Session::X11(session) = session;
+        let display = session.display().to_owned();
+        let devices = on_display(&display, Devices::open(session))?;
         let (link, person) = (Arc::clone(&devices.link), devices.person);
         let body = Mutex::new(Some(Body { devices, down: Vec::new() }));
         let (stops, turns) = (Stops::default(), Arc::default());
-        Ok(Self { display: display.to_owned(), link, person, stops, turns, body })
+        Ok(Self { display, link, person, stops, turns, body })
     }
 
     /// Now: the call is done after all that were asked for before, and every later [`CoreDevices::cancel`] reaches it.
@@ -116,15 +118,14 @@ impl Drop for CoreDevices {
     }
 }
 
-/// Releases what callers whose process has ended held on a display, that of the environment when none is named; how many
-/// they were. Every call of a [`CoreDevices`] does so too.
-pub fn sweep_core_devices(display: Option<&str>) -> Result<usize, InputError> {
-    let named = display.map(str::to_owned).or_else(|| std::env::var("DISPLAY").ok()).unwrap_or_default();
-    let swept = Devices::open(&named).and_then(|mut devices| {
+/// Releases what callers whose process has ended held on a display; how many they were. Every call of a [`CoreDevices`] does so too.
+pub fn sweep_core_devices(session: &Session) -> Result<usize, InputError> {
+    let Session::X11(session) = session;
+    let swept = Devices::open(session).and_then(|mut devices| {
         devices.in_turn(UNINTERRUPTED, |_| Ok(()))?;
         Ok(devices.swept)
     });
-    on_display(&named, swept)
+    on_display(session.display(), swept)
 }
 
 impl Body {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use desktop::x11::Session;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::setpriority_process;
 use rustix::thread::gettid;
@@ -89,12 +90,8 @@ pub struct Watcher {
 
 impl Watcher {
     /// Begins with nothing to watch.
-    pub fn open(
-        display: Option<&str>,
-        (own, person): (Pair, Pair),
-        parking: Window,
-    ) -> Result<Self, InputError> {
-        let (listener, requester) = (Link::open(display)?, Link::open(display)?);
+    pub fn open(session: &Session, (own, person): (Pair, Pair), parking: Window) -> Result<Self, InputError> {
+        let (listener, requester) = (Link::open(session)?, Link::open(session)?);
         let (state, progress) = (Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { listener, requester, own, person, parking, state, progress });
         shared.listen(false)?;

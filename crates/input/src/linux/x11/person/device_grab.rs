@@ -197,6 +197,7 @@ fn grab(link: &Link, person: Pair, window: Window) -> Result<bool, InputError> {
 mod tests {
     use std::sync::mpsc::channel;
 
+    use desktop::x11::Session;
     use x11rb::protocol::Event;
     use x11rb::protocol::xproto::{
         AtomEnum, ConnectionExt as _, CreateWindowAux, EventMask, InputFocus, KEY_PRESS_EVENT,
@@ -230,7 +231,7 @@ mod tests {
     fn keys_of_the_person_arrive_while_an_application_is_waited_for() {
         let stage = stage::Stage::bare().unwrap();
         let (conn, window) = silent(stage.display());
-        let link = Link::open(Some(stage.display())).unwrap();
+        let link = Link::open(&Session::of(Some(stage.display())).unwrap()).unwrap();
         let person = master::person(&link).unwrap();
         let before = PersonState::look(&link, person).unwrap();
         let device_grab = link.alone(|| DeviceGrab::hold(&link, person, &before)).unwrap();

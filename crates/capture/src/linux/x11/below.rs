@@ -11,7 +11,7 @@ use x11rb::protocol::xproto::{
     ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, MapState, StackMode, Window as Xid, WindowClass,
 };
 
-use super::session::{Session, Trouble};
+use super::link::{Link, Trouble};
 
 /// The background of the parent, as a window's background (core protocol, CreateWindow).
 const PARENT_RELATIVE: u32 = 1;
@@ -22,7 +22,7 @@ struct Patch {
     bytes: Vec<u8>,
 }
 
-impl Session {
+impl Link {
     /// Replaces in `screen`, which has the pixels of the whole of it, what these windows show by what lies below them.
     ///
     /// `overlook` is told of each window that is made for it, before it is.

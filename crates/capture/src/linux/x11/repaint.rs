@@ -11,7 +11,7 @@ use x11rb::protocol::Event;
 use x11rb::protocol::damage::{ConnectionExt as _, ReportLevel};
 use x11rb::protocol::xproto::{ConnectionExt as _, Window as Xid};
 
-use super::session::{Session, Trouble};
+use super::link::{Link, Trouble};
 
 /// How long a program may take to draw again.
 const LIMIT: Duration = Duration::from_millis(500);
@@ -30,7 +30,7 @@ pub(crate) fn hidden_parts(window: &Window, stacking: &[Frame], screen: Rect) ->
     hidden
 }
 
-impl Session {
+impl Link {
     /// Asks the window to draw these parts (screen pixels) and waits until it has; false when it did not.
     pub(crate) fn repaint(&mut self, window: &Window, parts: &[Rect]) -> Result<bool, Trouble> {
         if !self.has_damage || parts.is_empty() {

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::slice::from_ref;
 
-use desktop::Rect;
-use desktop::x11::{self, XConnection};
+use desktop::x11::{Session, XConnection};
+use desktop::{DesktopError, Rect};
 use x11rb::connection::{Connection, RequestConnection};
-use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
+use x11rb::errors::{ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::composite::{self, ConnectionExt as _, Redirect};
 use x11rb::protocol::damage::{self, ConnectionExt as _};
 use x11rb::protocol::shm::{self, ConnectionExt as _};
@@ -15,6 +15,7 @@ use x11rb::protocol::xfixes::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, ImageFormat, ImageOrder, Window};
 
 use super::segment::{Refusal, Segment};
+use crate::CaptureError;
 use crate::picture::Pixels;
 
 /// Why pixels were not read.
@@ -26,15 +27,22 @@ pub(crate) enum Trouble {
     /// The connection or a request failed for another reason.
     #[error("{0}")]
     Refused(#[from] ReplyOrIdError),
-    /// The connection could not be made.
-    #[error("{0}")]
-    Connect(#[from] ConnectError),
     /// The pixels have a form that is not understood.
     #[error("its pixels have depth {0}; start the X server with depth 24")]
     Depth(u8),
     /// The server runs on a machine of the other byte order.
     #[error("the X server puts the bytes of a pixel in the other order; run it on this machine")]
     ByteOrder,
+}
+
+impl Trouble {
+    /// What it means to who asked for pixels of `what`.
+    pub(crate) fn failed(self, session: &Session, what: &str) -> CaptureError {
+        match self {
+            Self::Refused(ReplyOrIdError::ConnectionError(error)) => session.lost(error).into(),
+            other => CaptureError::Failed { what: what.to_owned(), reason: other.to_string() },
+        }
+    }
 }
 
 impl From<ConnectionError> for Trouble {
@@ -54,7 +62,7 @@ impl From<ReplyError> for Trouble {
 }
 
 /// One open connection and the memory it reads into.
-pub(crate) struct Session {
+pub(crate) struct Link {
     pub(crate) conn: XConnection,
     pub(crate) root: Window,
     /// True when covered windows have pixels of their own.
@@ -65,20 +73,25 @@ pub(crate) struct Session {
     copied: Vec<u8>,
 }
 
-impl Session {
+impl Link {
     /// Connects, and makes the server keep the pixels of covered windows for as long as the connection lasts; answers
     /// the children of the root whose pixels it kept before, for a compositor.
-    pub(crate) fn open(display: &str) -> Result<(Self, HashSet<Window>), Trouble> {
-        let session = Self::connect(display)?;
-        if !session.has_composite {
-            return Ok((session, HashSet::new()));
+    pub(crate) fn open(session: &Session) -> Result<(Self, HashSet<Window>), DesktopError> {
+        let link = Self::connect(session)?;
+        let complete = link.keep_covered().map_err(|error| session.unavailable(error))?;
+        Ok((link, complete))
+    }
+
+    /// See [`Link::open`].
+    fn keep_covered(&self) -> Result<HashSet<Window>, Trouble> {
+        if !self.has_composite {
+            return Ok(HashSet::new());
         }
-        session.conn.composite_query_version(0, 4)?.reply()?;
-        let is_composited = session.has_compositor()?;
-        let kept = session.redirect()?;
+        self.conn.composite_query_version(0, 4)?.reply()?;
+        let is_composited = self.has_compositor()?;
+        let kept = self.redirect()?;
         // What another driver has the server keep may lack what was covered when that began.
-        let complete = if is_composited { kept } else { HashSet::new() };
-        Ok((session, complete))
+        Ok(if is_composited { kept } else { HashSet::new() })
     }
 
     /// Answers the children of the root that had pixels of their own before.
@@ -108,8 +121,12 @@ impl Session {
     }
 
     /// Connects, and asks what the server offers.
-    pub(crate) fn connect(display: &str) -> Result<Self, Trouble> {
-        let (conn, screen) = x11::connect(Some(display))?;
+    pub(crate) fn connect(session: &Session) -> Result<Self, DesktopError> {
+        let (conn, screen) = session.connect()?;
+        Self::on(conn, screen).map_err(|error| session.unavailable(error))
+    }
+
+    fn on(conn: XConnection, screen: usize) -> Result<Self, Trouble> {
         let root = conn.setup().roots[screen].root;
         let has = |name| Ok::<_, Trouble>(conn.extension_information(name)?.is_some());
         let is_little_endian = conn.setup().image_byte_order == ImageOrder::LSB_FIRST;

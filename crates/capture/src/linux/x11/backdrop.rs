@@ -5,12 +5,12 @@ use desktop::{Point, Rect};
 use x11rb::protocol::composite::ConnectionExt as _;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Pixmap, Window as Xid};
 
-use super::session::{Session, Trouble};
+use super::link::{Link, Trouble};
 
 /// Pixels between the points that are looked at for one that no window covers.
 const STEP: u32 = 8;
 
-impl Session {
+impl Link {
     /// The pixels of a part of the background; none where it cannot be known, as every place is covered.
     ///
     /// `screen` has the pixels of the whole of it, and `covered` is where windows are.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use desktop::x11::{self, XConnection};
-use desktop::{Desktop, DesktopError, Point};
+use desktop::x11::{Session, XConnection};
+use desktop::{Desktop, Point};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ReplyError, ReplyOrIdError};
 use x11rb::protocol::composite::ConnectionExt as _;
@@ -50,12 +50,8 @@ pub(crate) struct Link {
 
 impl Link {
     /// Connects. Fails with `display_unavailable`, and with `overlay_unavailable` where an extension is missing.
-    pub(crate) fn open(desktop: Arc<Desktop>) -> Result<Self, CursorError> {
-        let display = desktop.display_name().to_owned();
-        let unavailable = |reason: String| {
-            CursorError::from(DesktopError::DisplayUnavailable { display: display.clone(), reason })
-        };
-        let (conn, screen) = x11::connect(Some(&display)).map_err(|error| unavailable(error.to_string()))?;
+    pub(crate) fn open(session: &Session, desktop: Arc<Desktop>) -> Result<Self, CursorError> {
+        let (conn, screen) = session.connect()?;
         for (name, missing) in [
             (shape::X11_EXTENSION_NAME, "SHAPE"),
             (xfixes::X11_EXTENSION_NAME, "XFIXES"),
@@ -64,12 +60,13 @@ impl Link {
             // Without it a picture of a window would show whatever lies on it.
             (x11rb::protocol::composite::X11_EXTENSION_NAME, "Composite"),
         ] {
-            let found = conn.extension_information(name).map_err(|error| unavailable(error.to_string()))?;
+            let found = conn.extension_information(name).map_err(|error| session.unavailable(error))?;
             if found.is_none() {
+                let display = session.display().to_owned();
                 return Err(CursorError::OverlayUnavailable { display, missing });
             }
         }
-        Self::prepare(conn, screen, desktop).map_err(|error| unavailable(error.to_string()))
+        Ok(Self::prepare(conn, screen, desktop).map_err(|error| session.unavailable(error))?)
     }
 
     fn prepare(conn: XConnection, number: usize, desktop: Arc<Desktop>) -> Result<Self, ReplyOrIdError> {

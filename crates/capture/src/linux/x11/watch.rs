@@ -10,7 +10,7 @@ use x11rb::protocol::damage::{ConnectionExt as _, Damage, ReportLevel};
 use x11rb::protocol::xfixes::{ConnectionExt as _, Region};
 use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window as Xid};
 
-use super::session::{Session, Trouble};
+use super::link::{Link, Trouble};
 
 /// What may have changed in a window.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,20 +49,20 @@ impl Watches {
     /// pixmap's size.
     pub(crate) fn changes(
         &mut self,
-        session: &Session,
+        link: &Link,
         window: &Window,
         layout: (Rect, (u16, u16)),
     ) -> Result<Changes, Trouble> {
-        if !session.has_damage || !session.has_composite {
+        if !link.has_damage || !link.has_composite {
             return Ok(Changes::Everything);
         }
-        self.drain(session)?;
+        self.drain(link)?;
         if self.by_window.get(&window.window_id).is_none_or(|watch| watch.frame != window.frame_id) {
-            self.forget(session, window.window_id);
-            let watch = begin(session, window.frame_id, layout)?;
+            self.forget(link, window.window_id);
+            let watch = begin(link, window.frame_id, layout)?;
             self.by_window.insert(window.window_id, watch);
         }
-        let region = self.region(session)?;
+        let region = self.region(link)?;
         let Some(watch) = self.by_window.get_mut(&window.window_id) else { return Ok(Changes::Everything) };
         let is_everything = std::mem::replace(&mut watch.is_new, false) || watch.layout != layout;
         watch.layout = layout;
@@ -73,8 +73,8 @@ impl Watches {
         if !std::mem::replace(&mut watch.is_drawn, false) {
             return Ok(if is_everything { Changes::Everything } else { Changes::Nothing });
         }
-        session.conn.damage_subtract(watch.damage, x11rb::NONE, region)?;
-        let drawn = session.conn.xfixes_fetch_region(region)?.reply()?;
+        link.conn.damage_subtract(watch.damage, x11rb::NONE, region)?;
+        let drawn = link.conn.xfixes_fetch_region(region)?.reply()?;
         if is_everything {
             return Ok(Changes::Everything);
         }
@@ -95,22 +95,22 @@ impl Watches {
     }
 
     /// Stops watching a window, which may be gone.
-    pub(crate) fn forget(&mut self, session: &Session, window_id: u32) {
+    pub(crate) fn forget(&mut self, link: &Link, window_id: u32) {
         if let Some(watch) = self.by_window.remove(&window_id) {
             // It ends with the window as well; the error that says so is passed over like other events.
-            let _ = session.conn.damage_destroy(watch.damage);
+            let _ = link.conn.damage_destroy(watch.damage);
         }
     }
 
     /// The windows whose frames were destroyed: what has one of their ids from now on is another window.
-    pub(crate) fn ended(&mut self, session: &Session) -> Result<Vec<u32>, Trouble> {
-        self.drain(session)?;
+    pub(crate) fn ended(&mut self, link: &Link) -> Result<Vec<u32>, Trouble> {
+        self.drain(link)?;
         Ok(std::mem::take(&mut self.ended))
     }
 
     /// Notes what the events say that came so far.
-    fn drain(&mut self, session: &Session) -> Result<(), Trouble> {
-        while let Some(event) = session.conn.poll_for_event()? {
+    fn drain(&mut self, link: &Link) -> Result<(), Trouble> {
+        while let Some(event) = link.conn.poll_for_event()? {
             match event {
                 Event::DamageNotify(event) => {
                     for watch in self.by_window.values_mut().filter(|watch| watch.damage == event.damage) {
@@ -134,25 +134,25 @@ impl Watches {
     }
 
     /// Watches every window anew, because somebody else took events from the connection.
-    pub(crate) fn begin_again(&mut self, session: &Session) {
+    pub(crate) fn begin_again(&mut self, link: &Link) {
         for window_id in self.by_window.keys().copied().collect::<Vec<_>>() {
-            self.forget(session, window_id);
+            self.forget(link, window_id);
         }
     }
 
-    fn region(&mut self, session: &Session) -> Result<Region, Trouble> {
+    fn region(&mut self, link: &Link) -> Result<Region, Trouble> {
         if let Some(region) = self.region {
             return Ok(region);
         }
-        let region = session.conn.generate_id()?;
-        session.conn.xfixes_create_region(region, &[])?.check()?;
+        let region = link.conn.generate_id()?;
+        link.conn.xfixes_create_region(region, &[])?.check()?;
         self.region = Some(region);
         Ok(region)
     }
 }
 
-fn begin(session: &Session, frame: Xid, layout: (Rect, (u16, u16))) -> Result<Watch, Trouble> {
-    let conn = &session.conn;
+fn begin(link: &Link, frame: Xid, layout: (Rect, (u16, u16))) -> Result<Watch, Trouble> {
+    let conn = &link.conn;
     let damage = conn.generate_id()?;
     let events = ChangeWindowAttributesAux::new()
         .event_mask(EventMask::VISIBILITY_CHANGE | EventMask::STRUCTURE_NOTIFY);

@@ -7,7 +7,7 @@ use x11rb::connection::Connection;
 use x11rb::protocol::composite::ConnectionExt as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, Pixmap};
 
-use super::session::{Session, Trouble};
+use super::link::{Link, Trouble};
 use super::watch::{Changes, Watches};
 use crate::film::{Film, Want};
 use crate::picture::{Darkroom, Pixels, fitted};
@@ -78,7 +78,7 @@ struct Shelved {
 }
 
 pub(crate) struct Studio {
-    pub(crate) session: Session,
+    pub(crate) link: Link,
     pub(crate) darkroom: Darkroom,
     kept: HashMap<u32, Kept>,
     watches: Watches,
@@ -90,9 +90,9 @@ pub(crate) struct Studio {
 }
 
 impl Studio {
-    pub(crate) fn new(session: Session, unsure: HashSet<u32>) -> Self {
+    pub(crate) fn new(link: Link, unsure: HashSet<u32>) -> Self {
         Self {
-            session,
+            link,
             darkroom: Darkroom::default(),
             kept: HashMap::new(),
             watches: Watches::default(),
@@ -104,12 +104,12 @@ impl Studio {
 
     /// Names the window's pixels now: after a resize or a mapping they are others than before.
     pub(crate) fn keep(&mut self, window: &Window) -> Result<(), Trouble> {
-        let pixmap = self.session.conn.generate_id()?;
-        let named = self.session.conn.composite_name_window_pixmap(window.frame_id, pixmap)?;
-        let size = self.session.conn.get_geometry(pixmap)?.reply();
+        let pixmap = self.link.conn.generate_id()?;
+        let named = self.link.conn.composite_name_window_pixmap(window.frame_id, pixmap)?;
+        let size = self.link.conn.get_geometry(pixmap)?.reply();
         let named = named.check();
         // Whatever was destroyed before that answer has been told before it.
-        for window_id in self.watches.ended(&self.session)? {
+        for window_id in self.watches.ended(&self.link)? {
             self.forget(window_id);
         }
         named?;
@@ -122,7 +122,7 @@ impl Studio {
         let size = match whole {
             Ok(whole) if window.bounds.intersection(&whole) == Some(window.bounds) => whole,
             _ => {
-                self.session.conn.free_pixmap(pixmap)?;
+                self.link.conn.free_pixmap(pixmap)?;
                 return Err(Trouble::Gone);
             }
         };
@@ -148,10 +148,10 @@ impl Studio {
         let window_id = window.window_id;
         let Some(kept) = self.kept.get(&window_id) else {
             self.soil(window_id, &Changes::Everything);
-            return Ok(Source { window_id, drawable: self.session.root, part: window.bounds, stale });
+            return Ok(Source { window_id, drawable: self.link.root, part: window.bounds, stale });
         };
         let source = Source { window_id, drawable: kept.pixmap, part: kept.part, stale };
-        let changes = self.watches.changes(&self.session, window, (kept.part, kept.size))?;
+        let changes = self.watches.changes(&self.link, window, (kept.part, kept.size))?;
         self.soil(window_id, &changes);
         Ok(source)
     }
@@ -181,25 +181,25 @@ impl Studio {
         hidden: &[u32],
         overlook: impl Fn(u32),
     ) -> Result<Picture, Snag> {
-        let part = self.session.screen()?;
+        let part = self.link.screen()?;
         self.soil(SCREEN, &Changes::Everything);
-        if !hidden.is_empty() && self.session.has_composite {
-            let mut bytes = self.session.read(self.session.root, part)?.bytes.to_vec();
-            self.session.uncover(&mut bytes, part, hidden, overlook)?;
+        if !hidden.is_empty() && self.link.has_composite {
+            let mut bytes = self.link.read(self.link.root, part)?.bytes.to_vec();
+            self.link.uncover(&mut bytes, part, hidden, overlook)?;
             let (width, height, scale) = fitted(part.width, part.height, max_dimension);
             let mut film = Film::new(width, height);
             let pixels = Pixels { bytes: &bytes, width: part.width, height: part.height };
             self.darkroom.expose(&mut film, pixels, Want::Picture)?;
             return Ok(Picture { png: film.png(), width, height, scale, stale: false });
         }
-        let source = Source { window_id: SCREEN, drawable: self.session.root, part, stale: false };
+        let source = Source { window_id: SCREEN, drawable: self.link.root, part, stale: false };
         self.picture(source, max_dimension)
     }
 
     /// The picture of the screen as a JPEG of that quality.
     pub(crate) fn screen_jpeg(&mut self, quality: u8) -> Result<Encoded, Snag> {
-        let part = self.session.screen()?;
-        let read = self.session.read(self.session.root, part)?;
+        let part = self.link.screen()?;
+        let read = self.link.read(self.link.root, part)?;
         let bytes = imaging::jpeg(read.bytes, (part.width, part.height), quality)
             .map_err(|error| Snag::Reason(error.to_string()))?;
         Ok(Encoded { bytes, width: part.width, height: part.height })
@@ -207,7 +207,7 @@ impl Studio {
 
     /// Somebody else took events from the connection: what is known of windows is out of date.
     pub(crate) fn look_again(&mut self) {
-        self.watches.begin_again(&self.session);
+        self.watches.begin_again(&self.link);
     }
 
     /// Lets go of the windows that are no longer there.
@@ -221,7 +221,7 @@ impl Studio {
 
     fn forget(&mut self, window_id: u32) {
         self.release(window_id);
-        self.watches.forget(&self.session, window_id);
+        self.watches.forget(&self.link, window_id);
         self.films.retain(|(id, _), _| *id != window_id);
     }
 
@@ -229,13 +229,13 @@ impl Studio {
     pub(crate) fn release(&mut self, window_id: u32) {
         if let Some(old) = self.kept.remove(&window_id) {
             // On a lost connection the pixmap is gone as well.
-            let _ = self.session.conn.free_pixmap(old.pixmap);
+            let _ = self.link.conn.free_pixmap(old.pixmap);
         }
     }
 
     /// The film of a picture, brought up to date, and the picture's scale.
     fn film(&mut self, source: Source, max_dimension: u32, want: Want) -> Result<(&Film, f64), Snag> {
-        let Self { session, darkroom, films, .. } = self;
+        let Self { link, darkroom, films, .. } = self;
         let (width, height, scale) = fitted(source.part.width, source.part.height, max_dimension);
         self.pictures += 1;
         let blank = || Shelved { film: Film::new(width, height), used: 0 };
@@ -251,9 +251,9 @@ impl Studio {
         }
         let pixels = if scale < 1.0 {
             film.soil(0..height);
-            session.read(source.drawable, source.part)?
+            link.read(source.drawable, source.part)?
         } else {
-            session.read_rows(source.drawable, source.part, &wanted)?
+            link.read_rows(source.drawable, source.part, &wanted)?
         };
         darkroom.expose(film, pixels, want)?;
         Ok((film, scale))

@@ -1,21 +1,20 @@
 //! The screen as it changes, with the person's pointer on it, as a film needs it.
 
-use desktop::{DesktopError, Rect};
+use desktop::{Rect, Session, x11};
 use x11rb::connection::Connection;
-use x11rb::errors::ReplyOrIdError;
 use x11rb::protocol::Event;
 use x11rb::protocol::damage::{ConnectionExt as _, Damage, ReportLevel};
 use x11rb::protocol::xfixes::{ConnectionExt as _, CursorNotifyMask, Region};
 use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt as _, EventMask};
 
-use super::session::{Session, Trouble};
+use super::link::{Link, Trouble};
 use crate::CaptureError;
 use crate::pointer::Pointer;
 
 /// Tells what changes on the whole screen, and reads it; all monitors, and the person's pointer, which other pictures leave out.
 pub struct Footage {
-    display: String,
-    session: Session,
+    session: x11::Session,
+    link: Link,
     screen: Rect,
     watch: Option<(Damage, Region)>,
     pointer: Pointer,
@@ -26,21 +25,20 @@ pub struct Footage {
 
 impl Footage {
     /// Opens a connection of its own to a display. Fails with `display_unavailable`.
-    pub fn open(display: &str) -> Result<Self, CaptureError> {
-        let opened = Session::connect(display).and_then(|session| {
-            let screen = session.screen()?;
-            let watch = if session.has_damage { Some(watch(&session)?) } else { None };
-            Ok((session, screen, watch))
-        });
-        let (session, screen, watch) = opened.map_err(|error| DesktopError::DisplayUnavailable {
-            display: display.to_owned(),
-            reason: error.to_string(),
-        })?;
+    pub fn open(session: &Session) -> Result<Self, CaptureError> {
+        let Session::X11(session) = session;
+        let link = Link::connect(session)?;
+        let begin = || -> Result<_, Trouble> {
+            let screen = link.screen()?;
+            let watch = if link.has_damage { Some(watch(&link)?) } else { None };
+            Ok((screen, watch))
+        };
+        let (screen, watch) = begin().map_err(|error| session.unavailable(error))?;
         // What a server does after it stood still belongs to the film too.
-        session.conn.stream().wait_for_events();
+        link.conn.stream().wait_for_events();
         Ok(Self {
-            display: display.to_owned(),
-            session,
+            session: session.clone(),
+            link,
             screen,
             watch,
             pointer: Pointer::default(),
@@ -57,7 +55,7 @@ impl Footage {
 
     /// What may have changed since the last call, in screen pixels; everything at first. Fails with `display_lost`.
     pub fn changes(&mut self) -> Result<Vec<Rect>, CaptureError> {
-        self.look().map_err(|trouble| failed(&self.display, trouble))
+        self.look().map_err(|trouble| trouble.failed(&self.session, "screen"))
     }
 
     /// The pixels of a rectangle as they are now, in rows of four bytes a pixel: blue, green, red, any.
@@ -68,7 +66,7 @@ impl Footage {
         let inside = self.screen.intersection(&area);
         if inside == Some(area) && self.pointer.area().intersection(&area).is_none() {
             // Nothing is drawn into them: they are given as the server left them.
-            return match self.session.read(self.session.root, area) {
+            return match self.link.read(self.link.root, area) {
                 Ok(read) => Ok(read.bytes),
                 Err(Trouble::Gone) => {
                     self.is_everything_new = true;
@@ -76,13 +74,13 @@ impl Footage {
                     self.pixels.resize(len, 0);
                     Ok(&self.pixels)
                 }
-                Err(trouble) => Err(failed(&self.display, trouble)),
+                Err(trouble) => Err(trouble.failed(&self.session, "screen")),
             };
         }
         self.pixels.clear();
         self.pixels.resize(len, 0);
         if let Some(inside) = inside {
-            match self.session.read(self.session.root, inside) {
+            match self.link.read(self.link.root, inside) {
                 Ok(read) => {
                     let (width, stride) = (inside.width as usize * 4, area.width as usize * 4);
                     // Inside of the area, so neither is negative.
@@ -94,7 +92,7 @@ impl Footage {
                 }
                 // The screen became smaller; the next look sees all of it.
                 Err(Trouble::Gone) => self.is_everything_new = true,
-                Err(trouble) => return Err(failed(&self.display, trouble)),
+                Err(trouble) => return Err(trouble.failed(&self.session, "screen")),
             }
         }
         self.pointer.draw(area, &mut self.pixels);
@@ -102,15 +100,15 @@ impl Footage {
     }
 
     fn look(&mut self) -> Result<Vec<Rect>, Trouble> {
-        let conn = &self.session.conn;
+        let conn = &self.link.conn;
         // Its answer also brings all events that were sent before.
-        let at = conn.query_pointer(self.session.root)?.reply()?;
+        let at = conn.query_pointer(self.link.root)?.reply()?;
         let mut is_damaged = self.watch.is_none();
         while let Some(event) = conn.poll_for_event()? {
             match event {
                 Event::DamageNotify(_) => is_damaged = true,
                 Event::XfixesCursorNotify(_) => self.is_pointer_new = true,
-                Event::ConfigureNotify(event) if event.window == self.session.root => {
+                Event::ConfigureNotify(event) if event.window == self.link.root => {
                     self.is_everything_new = true;
                 }
                 _ => {}
@@ -138,7 +136,7 @@ impl Footage {
             changes.extend([before, self.pointer.area()]);
         }
         if std::mem::replace(&mut self.is_everything_new, false) || self.watch.is_none() {
-            self.screen = self.session.screen()?;
+            self.screen = self.link.screen()?;
             // What is outside of a smaller screen turned black.
             let all = Rect { x: 0, y: 0, width: u16::MAX.into(), height: u16::MAX.into() };
             changes = vec![all];
@@ -147,23 +145,14 @@ impl Footage {
     }
 }
 
-fn failed(display: &str, trouble: Trouble) -> CaptureError {
-    match trouble {
-        Trouble::Refused(ReplyOrIdError::ConnectionError(error)) => {
-            DesktopError::DisplayLost { display: display.to_owned(), reason: error.to_string() }.into()
-        }
-        other => CaptureError::Failed { what: "screen".to_owned(), reason: other.to_string() },
-    }
-}
-
 /// Has the server note what is drawn anywhere, what the pointer looks like, and the screen's size.
-fn watch(session: &Session) -> Result<(Damage, Region), Trouble> {
-    let conn = &session.conn;
+fn watch(link: &Link) -> Result<(Damage, Region), Trouble> {
+    let conn = &link.conn;
     let (damage, region) = (conn.generate_id()?, conn.generate_id()?);
     conn.xfixes_create_region(region, &[])?.check()?;
-    conn.damage_create(damage, session.root, ReportLevel::NON_EMPTY)?.check()?;
-    conn.xfixes_select_cursor_input(session.root, CursorNotifyMask::DISPLAY_CURSOR)?.check()?;
+    conn.damage_create(damage, link.root, ReportLevel::NON_EMPTY)?.check()?;
+    conn.xfixes_select_cursor_input(link.root, CursorNotifyMask::DISPLAY_CURSOR)?.check()?;
     let events = ChangeWindowAttributesAux::new().event_mask(EventMask::STRUCTURE_NOTIFY);
-    conn.change_window_attributes(session.root, &events)?.check()?;
+    conn.change_window_attributes(link.root, &events)?.check()?;
     Ok((damage, region))
 }
