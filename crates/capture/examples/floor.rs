@@ -17,15 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let window: u32 = std::env::args().nth(1).ok_or("usage: floor WINDOW")?.parse()?;
     let (x, screen) = x11rb::connect(None)?;
     let root = x.setup().roots.get(screen).ok_or("the display has no screen")?.root;
-    let size = x.get_geometry(window)?.reply()?;
-    let mut frame = window;
-    loop {
-        let tree = x.query_tree(frame)?.reply()?;
-        if tree.parent == root {
-            break;
-        }
-        frame = tree.parent;
-    }
+    let (size, frame) = (x.get_geometry(window)?.reply()?, frame_of(&x, root, window)?);
     let place = x.translate_coordinates(window, frame, 0, 0)?.reply()?;
     let pixmap = x.generate_id()?;
     x.composite_query_version(0, 4)?.reply()?;
@@ -64,13 +56,24 @@ fn main() -> Result<(), Box<dyn Error>> {
             to.copy_from_slice(&[from[2], from[1], from[0]]);
         }
         png.clear();
-        let mut encoder = png::Encoder::new(&mut png, width, height);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_compression(png::Compression::Fast);
-        encoder.write_header()?.write_image_data(&rgb)?;
+        encode(&mut png, (width, height), &rgb)?;
         let png_time = start.elapsed();
         println!("{} {}", frame_time.as_secs_f64() * 1e3, png_time.as_secs_f64() * 1e3);
         std::io::stdout().flush()?;
     }
     Ok(())
+}
+
+/// Compresses a picture as quickly as the library can.
+fn encode(png: &mut Vec<u8>, (width, height): (u32, u32), rgb: &[u8]) -> Result<(), Box<dyn Error>> {
+    let mut encoder = png::Encoder::new(png, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_compression(png::Compression::Fast);
+    Ok(encoder.write_header()?.write_image_data(rgb)?)
+}
+
+/// The root's child around a window.
+fn frame_of(x: &impl Connection, root: u32, window: u32) -> Result<u32, Box<dyn Error>> {
+    let tree = x.query_tree(window)?.reply()?;
+    if tree.parent == root { Ok(window) } else { frame_of(x, root, tree.parent) }
 }

@@ -40,8 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     x.map_window(window)?;
     x.flush()?;
     x.wait_for_event()?;
-    println!("{window}");
-    std::io::stdout().flush()?;
+    say(&window)?;
 
     let bytes = usize::from(width) * usize::from(height) * 4;
     let (from, mut to, mut other) = (vec![1u8; bytes], vec![2u8; bytes], vec![3u8; CACHES]);
@@ -64,8 +63,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         to.copy_from_slice(&from);
         let time = start.elapsed();
         black_box((&to, &other));
-        println!("{}", time.as_secs_f64() * 1e3);
-        std::io::stdout().flush()?;
+        say(&(time.as_secs_f64() * 1e3))?;
     }
     Ok(())
+}
+
+/// Writes a line that is read at once.
+fn say(what: &dyn std::fmt::Display) -> std::io::Result<()> {
+    println!("{what}");
+    std::io::stdout().flush()
 }

@@ -160,22 +160,10 @@ impl Header {
             encryption_header: None,
         };
         header.check()?;
-        let (name_at, name_bytes) = (u64_at(bytes, 8), u32_at(bytes, 16) as usize);
-        if name_at != 0 && name_bytes != 0 {
-            let start = usize::try_from(name_at).unwrap_or(usize::MAX);
-            if start < header_bytes {
-                // A change of its size would change the name.
-                return Err("the name of its backing disk lies within its header's own fields".to_owned());
-            }
-            let name = bytes.get(start..start.saturating_add(name_bytes));
-            let Some(name) = name.filter(|name| name.len() <= MOST_NAME_BYTES) else {
-                return Err("the name of its backing disk lies outside of its first cluster".to_owned());
-            };
-            let name = std::str::from_utf8(name).map_err(|_| "the name of its backing disk is no text")?;
-            header.backing = Some(name.to_owned());
-        }
+        header.backing = backing_name(bytes, header_bytes)?;
         // The extensions end at the latest where the name begins.
-        let end = if header.backing.is_some() { (name_at as usize).max(header_bytes) } else { bytes.len() };
+        let name_at = u64_at(bytes, 8) as usize;
+        let end = if header.backing.is_some() { name_at.max(header_bytes) } else { bytes.len() };
         header.read_extensions(&bytes[..end], header_bytes)?;
         Ok(header)
     }
@@ -281,4 +269,23 @@ pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
     let mut eight = [0; 8];
     eight.copy_from_slice(&bytes[at..at + 8]);
     u64::from_be_bytes(eight)
+}
+
+/// The name of the backing disk in the first cluster of a file, if it has one.
+fn backing_name(bytes: &[u8], header_bytes: usize) -> Result<Option<String>, String> {
+    let (name_at, name_bytes) = (u64_at(bytes, 8), u32_at(bytes, 16) as usize);
+    if name_at == 0 || name_bytes == 0 {
+        return Ok(None);
+    }
+    let start = usize::try_from(name_at).unwrap_or(usize::MAX);
+    if start < header_bytes {
+        // A change of its size would change the name.
+        return Err("the name of its backing disk lies within its header's own fields".to_owned());
+    }
+    let name = bytes.get(start..start.saturating_add(name_bytes));
+    let Some(name) = name.filter(|name| name.len() <= MOST_NAME_BYTES) else {
+        return Err("the name of its backing disk lies outside of its first cluster".to_owned());
+    };
+    let name = std::str::from_utf8(name).map_err(|_| "the name of its backing disk is no text")?;
+    Ok(Some(name.to_owned()))
 }

@@ -263,23 +263,25 @@ impl Codes {
                     }
                     rest.iter().map(|pixel| told(*pixel)).for_each(|(code, bits)| out.put(code, bits));
                 }
-                Step::Copy { len, distance } => {
-                    let back = self.distance(distance);
-                    let (whole, others) = parts(len);
-                    if whole > 0 {
-                        let (code, bits) = self.copy(LONGEST, back);
-                        for _ in 0..whole {
-                            out.put(code, bits);
-                        }
-                    }
-                    for len in others.into_iter().filter(|len| *len > 0) {
-                        let (code, bits) = self.copy(len, back);
-                        out.put(code, bits);
-                    }
-                }
+                Step::Copy { len, distance } => self.send_copy(len, distance, out),
             }
         }
         out.put(self.literals[END].into(), self.literal_lengths[END].into());
+    }
+
+    fn send_copy(&self, len: u32, distance: u32, out: &mut Bits) {
+        let back = self.distance(distance);
+        let (whole, others) = parts(len);
+        if whole > 0 {
+            let (code, bits) = self.copy(LONGEST, back);
+            for _ in 0..whole {
+                out.put(code, bits);
+            }
+        }
+        for len in others.into_iter().filter(|len| *len > 0) {
+            let (code, bits) = self.copy(len, back);
+            out.put(code, bits);
+        }
     }
 
     /// Bits of a distance, extra ones included, and how many.

@@ -111,19 +111,8 @@ impl Finder {
         let mut column = 0;
         while at < pixels.len() {
             if column == 0 {
-                let run = same(&pixels[at + 1..at + width], pixels[at]);
-                let above =
-                    if at > 0 && reaches_up && run < LONG_RUN { shared(pixels, at, at - width) } else { 0 };
-                if above > run.max(1) {
-                    // The filter byte is that of the row above too.
-                    self.push_copy(1 + 3 * above + (above - 1) / width, stride);
-                    (at, column) = (at + above, above % width);
-                    continue;
-                }
-                self.push_filter();
-                self.note(pixels, at, width);
-                self.tokens.push(Token(pixels[at]));
-                (at, column) = (at + 1, 1 % width);
+                let count = self.begin_row(pixels, at, width, reaches_up);
+                (at, column) = (at + count, count % width);
                 continue;
             }
             let left_in_row = width - column;
@@ -153,6 +142,21 @@ impl Finder {
             }
         }
         &self.tokens
+    }
+
+    /// The tokens of the first pixels of a row, and of how many.
+    fn begin_row(&mut self, pixels: &[u32], at: usize, width: usize, reaches_up: bool) -> usize {
+        let run = same(&pixels[at + 1..at + width], pixels[at]);
+        let above = if at > 0 && reaches_up && run < LONG_RUN { shared(pixels, at, at - width) } else { 0 };
+        if above > run.max(1) {
+            // The filter byte is that of the row above too.
+            self.push_copy(1 + 3 * above + (above - 1) / width, 3 * width + 1);
+            return above;
+        }
+        self.push_filter();
+        self.note(pixels, at, width);
+        self.tokens.push(Token(pixels[at]));
+        1
     }
 
     /// So many bytes, three at least, from so many bytes back.

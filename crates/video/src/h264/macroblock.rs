@@ -282,16 +282,7 @@ impl<'a> Desk<'a> {
         let around = self.cells.around(index);
         let edges =
             [0, 1].map(|plane| Edges::<8>::of(&self.shown.chroma[plane], column * 8, row * 8, around));
-        let (mut least, mut chroma_mode, mut chroma) = (u32::MAX, 0, [[[0; 8]; 8]; 2]);
-        for mode in 0..3 {
-            let [Some(blue), Some(red)] = [&edges[0], &edges[1]].map(|edges| edges.chroma(mode)) else {
-                continue;
-            };
-            let difference = differ(&source.chroma[0], &blue) + differ(&source.chroma[1], &red);
-            if difference < least {
-                (least, chroma_mode, chroma) = (difference, mode, [blue, red]);
-            }
-        }
+        let (chroma_mode, mut chroma) = predict_chroma(source, &edges);
         let levels = Chroma::of(source, &mut chroma, &self.quality().chroma);
         self.shown.put(index, &Samples { luma: choice.shown, chroma });
 
@@ -422,4 +413,19 @@ impl Near {
     fn square(&self) -> [[u8; 16]; 16] {
         std::array::from_fn(|line| std::array::from_fn(|column| self.samples[line + 1][column + 4]))
     }
+}
+
+/// The mode whose prediction of both chroma planes is nearest, and the prediction.
+fn predict_chroma(source: &Samples, edges: &[Edges<8>; 2]) -> (u8, [[[u8; 8]; 8]; 2]) {
+    let (mut least, mut nearest) = (u32::MAX, (0, [[[0; 8]; 8]; 2]));
+    for mode in 0..3 {
+        let [Some(blue), Some(red)] = [&edges[0], &edges[1]].map(|edges| edges.chroma(mode)) else {
+            continue;
+        };
+        let difference = differ(&source.chroma[0], &blue) + differ(&source.chroma[1], &red);
+        if difference < least {
+            (least, nearest) = (difference, (mode, [blue, red]));
+        }
+    }
+    nearest
 }

@@ -73,15 +73,15 @@ impl<'a> Work<'a> {
     ) -> u32 {
         desk.cells.begin();
         desk.cells.begin_slice(0);
-        let finest = desk.qp;
-        let are_few = self.new_ones() <= copies::MOST;
-        let (columns, rows) = (desk.source.columns, desk.source.rows);
+        let (source, finest, are_few) = (desk.source, desk.qp, self.new_ones() <= copies::MOST);
+        let (columns, rows) = (source.columns, source.rows);
         let mut tried: Vec<Vector> = Vec::with_capacity(8);
         let mut tasks = self.tasks.iter_mut().peekable();
         for row in 0..rows {
             let end = (row + 1) * columns;
-            let is_still = desk.cells.is_still_from(row.saturating_sub(1));
-            if is_still && tasks.peek().is_none_or(|next| next.index >= end) {
+            if desk.cells.is_still_from(row.saturating_sub(1))
+                && tasks.peek().is_none_or(|next| next.index >= end)
+            {
                 desk.run = desk.run.map(|run| run + columns as u32);
                 continue;
             }
@@ -90,29 +90,19 @@ impl<'a> Work<'a> {
                     desk.still(index);
                     continue;
                 };
-                let start = desk.bits.len();
-                let is_new = task.what == What::New;
+                let (start, is_new) = (desk.bits.len(), task.what == What::New);
                 desk.qp = if is_new { thrift.qp() } else { finest };
                 task.qp = desk.qp;
-                tried.clear();
                 if task.what == What::Rested {
                     desk.changed(index, &[(0, 0)]);
                     continue;
                 }
-                let source = desk.source;
-                let near = desk.cells.near_vectors(index).into_iter().flatten();
-                for vector in near.chain(self.found.iter().copied()) {
-                    if vector != (0, 0) && !tried.contains(&vector) && source.holds(index, vector) {
-                        tried.push(vector);
-                    }
-                }
+                try_vectors(&mut tried, &desk, self.found, index);
                 let moved = tried.iter().copied().find(|vector| source.same_luma(index, former, *vector));
                 let moved = moved.or_else(|| are_few.then(|| copies::copy(source, former, index)).flatten());
                 if let Some(vector) = moved {
-                    let is_even = vector.0 % 2 == 0 && vector.1 % 2 == 0;
-                    let is_exact = is_even && source.same_chroma(index, former, vector);
                     task.qp = drafts.under(index, vector).map_or(desk.qp, |qp| qp.max(desk.qp));
-                    desk.moved(index, vector, is_exact);
+                    desk.moved(index, vector, is_even(vector) && source.same_chroma(index, former, vector));
                 } else {
                     tried.push((0, 0));
                     desk.changed(index, &tried);
@@ -123,5 +113,21 @@ impl<'a> Work<'a> {
             }
         }
         desk.run.unwrap_or_default()
+    }
+}
+
+/// True when both chroma planes move by whole samples too.
+fn is_even((right, down): Vector) -> bool {
+    right % 2 == 0 && down % 2 == 0
+}
+
+/// The vectors that a macroblock may have moved by: those of its neighbours, then those found in the picture.
+fn try_vectors(tried: &mut Vec<Vector>, desk: &Desk<'_>, found: &[Vector], index: usize) {
+    tried.clear();
+    let near = desk.cells.near_vectors(index).into_iter().flatten();
+    for vector in near.chain(found.iter().copied()) {
+        if vector != (0, 0) && !tried.contains(&vector) && desk.source.holds(index, vector) {
+            tried.push(vector);
+        }
     }
 }

@@ -283,6 +283,11 @@ impl Setting<'_> {
             let clear = Ask::plain(&option.parent, ask::SELECTION, "ClearSelection");
             let _ = self.app.ask(clear, self.deadline);
         }
+        self.choose_option(option, &offer)
+    }
+
+    /// Chooses an option by the first of its ways that is seen to work.
+    fn choose_option(&self, option: &Choosable, offer: &Offer) -> Result<Written, AxError> {
         let mut tried = false;
         for route in self.routes(option) {
             let (name, ask) = match route {
@@ -300,14 +305,14 @@ impl Setting<'_> {
                 Err(error) => return Err(self.failure(error)),
             }
             tried = true;
-            let read = || Ok(self.is_chosen(option, &offer).then(|| option.name.clone()));
+            let read = || Ok(self.is_chosen(option, offer).then(|| option.name.clone()));
             let written = self.read_back(name, read, |_| true)?;
             if written.confirmed {
                 return Ok(written);
             }
         }
         if tried {
-            let value = self.shown(&offer);
+            let value = self.shown(offer);
             return Ok(Written { route: "action".to_owned(), confirmed: false, value });
         }
         Err(self.no_value("chosen from by keys or clicks alone"))

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::platform::bus::ask::{self, Ask, Reply};
+use crate::platform::bus::ask::{self, Ask, ObjectRef, Reply};
 use crate::platform::bus::toolkit::Toolkit;
 use crate::platform::snapshot::Snapshot;
 use crate::platform::tree::detail::MAX_TEXT;
@@ -50,17 +50,7 @@ impl Snapshot {
         let deadline = Instant::now() + timeout;
         let before = self.before(index, deadline, timeout)?;
         let object = &self.objects[position].object;
-        let edit = |member| (ask::EDITABLE_TEXT, member);
-        let caret = before.from.saturating_add(self.units(text));
-        let mut asks = Vec::new();
-        if before.to > before.from {
-            asks.push(Ask::integers(object, edit("DeleteText"), "ii", &[before.from, before.to]));
-        }
-        asks.push(Ask::with(object, edit("InsertText"), "isi", |writer| {
-            writer.i32(before.from).string(text).i32(self.insert_length(text));
-        }));
-        // GTK leaves the caret before what was inserted: the next text would land in front of it.
-        asks.push(Ask::integers(object, (ask::TEXT, "SetCaretOffset"), "i", &[caret]));
+        let mut asks = self.edits(object, &before, text);
         let edits = asks.len() - 1;
         asks.extend(self.look(position, &before, text));
         let replies = self.app.ask_all(&asks, deadline);
@@ -84,6 +74,22 @@ impl Snapshot {
         }
         let value = seen.text.filter(|_| !node.role.is_secret());
         Ok(Inserted { route: "editable_text".to_owned(), confirmed: seen.is_expected, value })
+    }
+
+    /// What replaces the selection by a text; the last one of these puts the caret behind it.
+    fn edits(&self, object: &ObjectRef, before: &Before, text: &str) -> Vec<Ask> {
+        let edit = |member| (ask::EDITABLE_TEXT, member);
+        let caret = before.from.saturating_add(self.units(text));
+        let mut asks = Vec::new();
+        if before.to > before.from {
+            asks.push(Ask::integers(object, edit("DeleteText"), "ii", &[before.from, before.to]));
+        }
+        asks.push(Ask::with(object, edit("InsertText"), "isi", |writer| {
+            writer.i32(before.from).string(text).i32(self.insert_length(text));
+        }));
+        // GTK leaves the caret before what was inserted: the next text would land in front of it.
+        asks.push(Ask::integers(object, (ask::TEXT, "SetCaretOffset"), "i", &[caret]));
+        asks
     }
 
     /// Length, text, caret and selection now.

@@ -1,5 +1,6 @@
 //! Reads the trees of windows, as a whole or in part, and keeps what was read.
 
+pub mod cells;
 pub mod coordinates;
 pub mod detail;
 pub mod drawn;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::detail;
-use super::objects::{self, Objects};
+use super::objects::{self, Objects, Raw};
 use super::reading::{self, Reading};
 use super::view::View;
 use super::walk::Walk;
@@ -17,7 +17,7 @@ use crate::tree::Abilities;
 
 /// With more changed objects than this, bulk reading is cheaper.
 const MANY: usize = 200;
-/// What is asked of an object that has changed.
+/// How many things are asked of an object that has changed.
 const ASKS: usize = 3;
 
 /// The window after these changes; none when it must be read as a whole: the layout has moved, so that other nodes may
@@ -38,13 +38,7 @@ pub fn read_again(
     nodes.dedup();
     let before = known.clone();
     let view = View::of(walk.app, &objects, found?.root);
-    let mut asks: Vec<Ask> = Vec::new();
-    for at in &nodes {
-        let object = &objects.all[*at].object;
-        asks.push(Ask::plain(object, ask::ACCESSIBLE, "GetState"));
-        asks.push(Ask::property(object, ask::ACCESSIBLE, "Name"));
-        asks.push(Ask::property(object, ask::ACCESSIBLE, "Description"));
-    }
+    let mut asks: Vec<Ask> = nodes.iter().flat_map(|at| facts_of(&objects.all[*at].object)).collect();
     asks.extend(
         parents.iter().map(|at| Ask::plain(&objects.all[*at].object, ask::ACCESSIBLE, "GetChildren")),
     );
@@ -52,14 +46,7 @@ pub fn read_again(
     let (of_nodes, of_parents) = replies.split_at(nodes.len() * ASKS);
     for (at, replies) in nodes.iter().zip(of_nodes.chunks(ASKS)) {
         let raw = &mut objects.all[*at];
-        let states = States(ask::states(&replies[0])?);
-        // What comes into view brings with it what was not read, and what leaves takes with it what announces nothing.
-        if view.tells_apart(raw.states, states) || states.has(State::Defunct) {
-            return None;
-        }
-        raw.states = states;
-        raw.name = ask::text_property(&replies[1])?;
-        raw.description = ask::text_property(&replies[2]).unwrap_or_default();
+        update(raw, replies, view)?;
         known.remove(&raw.object);
     }
     for (at, reply) in parents.iter().zip(of_parents) {
@@ -80,6 +67,28 @@ pub fn read_again(
         frame(&reading.known).is_some_and(|now| frame(&before) != Some(now))
     });
     (reading.in_time && !moved).then_some((snapshot, reading))
+}
+
+/// What is asked of an object that has changed.
+fn facts_of(object: &ObjectRef) -> [Ask; ASKS] {
+    [
+        Ask::plain(object, ask::ACCESSIBLE, "GetState"),
+        Ask::property(object, ask::ACCESSIBLE, "Name"),
+        Ask::property(object, ask::ACCESSIBLE, "Description"),
+    ]
+}
+
+/// Takes over what an object says of itself now; none when it has come into view or left it.
+fn update(raw: &mut Raw, replies: &[Reply], view: View) -> Option<()> {
+    let states = States(ask::states(&replies[0])?);
+    // What comes into view brings with it what was not read, and what leaves takes with it what announces nothing.
+    if view.tells_apart(raw.states, states) || states.has(State::Defunct) {
+        return None;
+    }
+    raw.states = states;
+    raw.name = ask::text_property(&replies[1])?;
+    raw.description = ask::text_property(&replies[2]).unwrap_or_default();
+    Some(())
 }
 
 /// Positions of the objects whose own facts, and of those whose children, are read again.

@@ -70,20 +70,9 @@ pub fn assemble(
     let mut said = Known::new();
     match found {
         Some(Found { root, origin }) => {
-            let view = View::of(app, &objects, root);
-            let sights = sights::sights(&mut walk, &objects, root, view);
-            let more = sights::count(&objects, root, &sights);
+            let more = build_in_sight(&mut walk, &objects, root, request, (&mut tree, &mut places));
             beyond.add(more.above, more.below);
             beyond.texts += more.texts;
-            let below = Below { objects: &objects, root, max_depth: request.max_depth };
-            if build(
-                app,
-                &below,
-                &kept(&objects, root, &sights.all, request.offscreen),
-                (&mut tree, &mut places),
-            ) {
-                walk.left_out.push(format!("max_depth {} was reached", request.max_depth));
-            }
             if let Some(window) = tree.nodes.first_mut().filter(|window| window.label.is_empty()) {
                 window.label.clone_from(&request.title);
             }
@@ -99,24 +88,12 @@ pub fn assemble(
             tree.name_by_content();
             tree.fold();
         }
-        None if !walk.timed_out => walk.left_out.push(format!(
-            "the application has no accessible window \"{}\" of {}x{}",
-            request.title, request.bounds.width, request.bounds.height
-        )),
-        None => {}
+        None => say_absent(&mut walk, request),
     }
     if !complete {
         walk.left_out.push(format!("max_elements {} was reached", request.max_elements));
     }
-    if walk.timed_out {
-        walk.left_out.push(format!(
-            "the application did not answer within {} ms; {} of {} nodes were read",
-            request.timeout.as_millis(),
-            tree.nodes.len(),
-            objects.all.len().max(tree.nodes.len())
-        ));
-    }
-    let partial = (!walk.left_out.is_empty()).then(|| walk.left_out.join("; "));
+    let partial = left_out(&mut walk, (tree.nodes.len(), objects.all.len()), request);
     let window =
         found.filter(|found| found.origin.is_some()).map(|found| objects.all[found.root].object.clone());
     let in_time = !walk.timed_out && walk.silent.is_empty();
@@ -125,6 +102,50 @@ pub fn assemble(
     app.events.embeds(app.pid, &walk.embedded);
     let app = Arc::clone(app);
     (Snapshot { app, tree: Arc::new(tree), objects: Arc::new(places), window, partial, beyond }, reading)
+}
+
+/// Builds the tree of what is to be seen below `root`; answers what lies beyond the view.
+fn build_in_sight(
+    walk: &mut Walk<'_>,
+    objects: &Objects,
+    root: usize,
+    request: &SnapshotRequest,
+    made: (&mut Tree, &mut Vec<Source>),
+) -> Beyond {
+    let view = View::of(walk.app, objects, root);
+    let sights = sights::sights(walk, objects, root, view);
+    let more = sights::count(objects, root, &sights);
+    let below = Below { objects, root, max_depth: request.max_depth };
+    if build(walk.app, &below, &kept(objects, root, &sights.all, request.offscreen), made) {
+        walk.left_out.push(format!("max_depth {} was reached", request.max_depth));
+    }
+    more
+}
+
+/// Says that the window is not there, unless there was no time to see it.
+fn say_absent(walk: &mut Walk<'_>, request: &SnapshotRequest) {
+    if !walk.timed_out {
+        walk.left_out.push(format!(
+            "the application has no accessible window \"{}\" of {}x{}",
+            request.title, request.bounds.width, request.bounds.height
+        ));
+    }
+}
+
+/// What the tree lacks, and why; none when it is whole. `nodes` of so many objects were read.
+fn left_out(
+    walk: &mut Walk<'_>,
+    (nodes, objects): (usize, usize),
+    request: &SnapshotRequest,
+) -> Option<String> {
+    if walk.timed_out {
+        walk.left_out.push(format!(
+            "the application did not answer within {} ms; {nodes} of {} nodes were read",
+            request.timeout.as_millis(),
+            objects.max(nodes)
+        ));
+    }
+    (!walk.left_out.is_empty()).then(|| walk.left_out.join("; "))
 }
 
 /// Reads in bulk what the application offers, and its top-level objects.
@@ -203,18 +224,7 @@ fn build(
         }
         let raw = &objects.all[at];
         let position = tree.nodes.len();
-        let mut node = Node {
-            parent,
-            role: raw.role,
-            states: raw.states,
-            abilities: raw.abilities,
-            identity: token::identity(app.pid, &raw.object.bus, &raw.object.path),
-            offscreen,
-            ..Node::default()
-        };
-        node.value = node.toggle_value();
-        detail::give_name(app, &mut node, &raw.name, &raw.description);
-        tree.nodes.push(node);
+        tree.nodes.push(Node { parent, offscreen, ..node(app, raw) });
         if drawn::is_cell(tree, position) {
             // It is another object each time it is asked for.
             let parent = raw.parent.as_ref().map_or("", |parent| &*parent.path);
@@ -239,6 +249,20 @@ fn build(
         stack.extend(shown.map(|child| (*child, Some(position), depth + 1)));
     }
     cut
+}
+
+/// The node of an object, of which its place in the tree is not known.
+fn node(app: &App, raw: &Raw) -> Node {
+    let mut node = Node {
+        role: raw.role,
+        states: raw.states,
+        abilities: raw.abilities,
+        identity: token::identity(app.pid, &raw.object.bus, &raw.object.path),
+        ..Node::default()
+    };
+    node.value = node.toggle_value();
+    detail::give_name(app, &mut node, &raw.name, &raw.description);
+    node
 }
 
 fn is_list(raw: &Raw) -> bool {

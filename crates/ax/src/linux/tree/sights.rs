@@ -81,15 +81,7 @@ fn hide_unmapped(
     let mut parents: Vec<usize> = edges.iter().map(|(_, above)| *above).collect();
     parents.sort_unstable();
     parents.dedup();
-    let scroller = |at: usize| {
-        let mut around = Some(at);
-        // The viewport inside is at a loss about itself where it is scrolled.
-        while let Some(inner) = around.filter(|at| objects.all[*at].role.name() != "scroll pane") {
-            around = objects.above(inner).filter(|next| *next != inner);
-        }
-        around
-    };
-    let scrollers: Vec<usize> = parents.iter().map(|at| scroller(*at).unwrap_or(*at)).collect();
+    let scrollers: Vec<usize> = parents.iter().map(|at| scroller(objects, *at).unwrap_or(*at)).collect();
     let ends: Vec<usize> = parents
         .iter()
         .flat_map(|at| {
@@ -123,6 +115,15 @@ fn hide_unmapped(
     }
     let upwards = |ends: &[Option<Rect>]| matches!(ends, [Some(first), Some(last)] if first.y > last.y);
     parents.iter().zip(ends.chunks(2)).filter(|(_, ends)| upwards(ends)).map(|(at, _)| *at).collect()
+}
+
+/// The scroll pane around an object: the viewport inside is at a loss about itself where it is scrolled.
+fn scroller(objects: &Objects, at: usize) -> Option<usize> {
+    let mut around = Some(at);
+    while let Some(inner) = around.filter(|at| objects.all[*at].role.name() != "scroll pane") {
+        around = objects.above(inner).filter(|next| *next != inner);
+    }
+    around
 }
 
 /// Where these objects are on the screen; none for what has no place.

@@ -6,8 +6,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use desktop::Rect;
-
 use super::objects::{self, Objects, Raw};
 use super::view::{self, View};
 use crate::platform::bus::application::App;
@@ -23,17 +21,11 @@ use crate::{Beyond, SnapshotRequest};
 /// Containers with more children are read in part.
 const MANY_CHILDREN: i32 = 20_000;
 /// Most children of a table that are read one by one.
-const SOME_CHILDREN: i32 = 500;
+pub(super) const SOME_CHILDREN: i32 = 500;
 /// Most children that are read of a container which makes them on demand.
 const MANY_ON_DEMAND: i32 = 5_000;
-/// A table with no more columns is read in its whole width.
-const FEW_COLUMNS: i32 = 16;
-/// Most cells in view that are read of a table.
-const MANY_CELLS: usize = 2_000;
 /// Most objects out of view that are read to be counted alone.
 const MANY_UNSEEN: usize = 4_000;
-/// A table with more cells is not read beyond the view.
-const WHOLE_TABLE: i32 = 20_000;
 
 /// The walk of one application.
 pub struct Walk<'a> {
@@ -190,41 +182,12 @@ impl Walk<'_> {
             .filter(|position| self.is_open(&objects.all[**position], is_shown))
             .filter_map(|position| way(&objects.all[*position], self.app.toolkit).map(|way| (*position, way)))
             .collect();
-        let mut asks = Vec::new();
-        let mut spans = Vec::with_capacity(open.len());
-        for (position, way) in &open {
-            let raw = &objects.all[*position];
-            let from = asks.len();
-            match way {
-                Way::All => asks.push(Ask::plain(&raw.object, ask::ACCESSIBLE, "GetChildren")),
-                Way::Cells => asks.extend(self.cells(&raw.object)),
-                Way::First(count) => asks.extend((0..*count).map(|index| {
-                    Ask::integers(&raw.object, (ask::ACCESSIBLE, "GetChildAtIndex"), "i", &[index])
-                })),
-            }
-            if let Way::First(count) = way
-                && *count < raw.child_count
-            {
-                let (role, all) = (raw.role.name(), raw.child_count);
-                self.left_out.push(format!("{count} of the {all} children of a {role} were read"));
-            }
-            spans.push(from..asks.len());
-        }
+        let (asks, spans) = self.listing(objects, &open);
         let replies = self.ask_all(&asks);
         let found: Vec<Vec<ObjectRef>> = spans
             .into_iter()
             .zip(&open)
-            .map(|(span, (position, _))| {
-                let parent = &objects.all[*position].object;
-                let references = replies[span].iter().flatten();
-                references
-                    .flat_map(|reply| match objects::single(reply) {
-                        Some(one) => vec![one],
-                        None => objects::references(reply),
-                    })
-                    .map(|(bus, path)| parent.named(&bus, &path))
-                    .collect()
-            })
+            .map(|(span, (position, _))| named_in(&objects.all[*position].object, &replies[span]))
             .collect();
         let (mut unknown, mut scrolled) = (Vec::new(), Vec::new());
         for ((position, _), children) in open.iter().zip(&found) {
@@ -243,21 +206,33 @@ impl Walk<'_> {
             }
         }
         for ((position, _), children) in open.iter().zip(found) {
-            let parent = objects.all[*position].object.clone();
-            let mut positions: Vec<usize> = Vec::with_capacity(children.len());
-            for child in children {
-                if let Some(at) = objects.position(&child)
-                    && !visited.contains(&at)
-                    && !positions.contains(&at)
-                {
-                    objects.all[at].parent = Some(parent.clone());
-                    positions.push(at);
-                }
-            }
-            if !positions.is_empty() {
-                objects.all[*position].children = positions;
-            }
+            link(objects, *position, children, visited);
         }
+    }
+
+    /// The calls that list the children of these objects, and which of the calls belong to each.
+    fn listing(&mut self, objects: &Objects, open: &[(usize, Way)]) -> (Vec<Ask>, Vec<Range<usize>>) {
+        let mut asks = Vec::new();
+        let mut spans = Vec::with_capacity(open.len());
+        for (position, way) in open {
+            let raw = &objects.all[*position];
+            let from = asks.len();
+            match way {
+                Way::All => asks.push(Ask::plain(&raw.object, ask::ACCESSIBLE, "GetChildren")),
+                Way::Cells => asks.extend(self.cells(&raw.object)),
+                Way::First(count) => asks.extend((0..*count).map(|index| {
+                    Ask::integers(&raw.object, (ask::ACCESSIBLE, "GetChildAtIndex"), "i", &[index])
+                })),
+            }
+            if let Way::First(count) = way
+                && *count < raw.child_count
+            {
+                let (role, all) = (raw.role.name(), raw.child_count);
+                self.left_out.push(format!("{count} of the {all} children of a {role} were read"));
+            }
+            spans.push(from..asks.len());
+        }
+        (asks, spans)
     }
 
     /// Counts the children of a list that were not kept since they are out of view.
@@ -347,98 +322,6 @@ impl Walk<'_> {
             && !states.has(State::Visible)
             && (is_foreign || states == States::default())
     }
-
-    /// The calls that fetch the cells of a table: those in view, or all where the rest is wanted and not endless.
-    fn cells(&mut self, table: &ObjectRef) -> Vec<Ask> {
-        let size = self.ask_all(&[
-            Ask::extents(table, self.app.coordinates()),
-            Ask::property(table, ask::TABLE, "NRows"),
-            Ask::property(table, ask::TABLE, "NColumns"),
-        ]);
-        let (Some(all_rows), Some(all_columns)) =
-            (ask::integer_property(&size[1]), ask::integer_property(&size[2]))
-        else {
-            return Vec::new();
-        };
-        let (all_rows, all_columns) = (all_rows.max(0), all_columns.max(0));
-        let endless = all_rows.saturating_mul(all_columns) > WHOLE_TABLE;
-        let (rows, columns) = if self.offscreen && !endless {
-            (0..all_rows, 0..all_columns)
-        } else {
-            let seen = ask::rect(&size[0]).map(|frame| self.visible_cells(table, frame)).unwrap_or_default();
-            visible_range(&seen, all_rows, all_columns)
-        };
-        let most = if self.offscreen && !endless { usize::MAX } else { MANY_CELLS };
-        let cells = rows.clone().flat_map(|row| columns.clone().map(move |column| [row, column])).take(most);
-        let header = |column| Ask::integers(table, (ask::TABLE, "GetColumnHeader"), "i", &[column]);
-        let mut asks: Vec<Ask> = columns.clone().map(header).collect();
-        let headers = asks.len();
-        asks.extend(cells.map(|cell| Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &cell)));
-        let read = asks.len() - headers;
-        if endless {
-            self.beyond.at_least = true;
-            self.left_out.push(format!(
-                "only the {read} cells in view of a table of {all_rows} rows and {all_columns} columns were read: \
-                 scroll to the others"
-            ));
-        } else {
-            let count = |cells: i32| u32::try_from(cells).unwrap_or(0);
-            let all = count(all_rows * all_columns);
-            let above = count(rows.start * all_columns);
-            let unread = all.saturating_sub(u32::try_from(read).unwrap_or(u32::MAX));
-            self.beyond.add(above.min(unread), unread.saturating_sub(above));
-        }
-        asks
-    }
-
-    /// Rows and columns of the cells that are hit by points spread over the table; headers and empty parts hit none.
-    fn visible_cells(&mut self, table: &ObjectRef, frame: Rect) -> Vec<(i32, i32)> {
-        let size = |pixels: u32| i32::try_from(pixels).unwrap_or(i32::MAX);
-        let (width, height) = (size(frame.width), size(frame.height));
-        // Headers lie along the edges, so the first and last cells are looked for a little inside as well.
-        let spread = |length: i32| [8, 48, 96, length / 2, length - 48, length - 8];
-        let points = spread(height).into_iter().flat_map(|y| spread(width).map(|x| (x, y)));
-        let asks: Vec<Ask> = points
-            .map(|(x, y)| {
-                Ask::with(table, (ask::COMPONENT, "GetAccessibleAtPoint"), "iiu", |writer| {
-                    writer.i32(frame.x + x).i32(frame.y + y).u32(self.app.coordinates());
-                })
-            })
-            .collect();
-        let mut hit: Vec<(String, String)> =
-            self.ask_all(&asks).iter().flatten().filter_map(objects::single).collect();
-        hit.sort();
-        hit.dedup();
-        let asks: Vec<Ask> = hit
-            .iter()
-            .map(|(bus, path)| Ask::plain(&table.named(bus, path), ask::ACCESSIBLE, "GetIndexInParent"))
-            .collect();
-        let asks: Vec<Ask> = self
-            .ask_all(&asks)
-            .iter()
-            .filter_map(ask::integer)
-            .flat_map(|index| ["GetRowAtIndex", "GetColumnAtIndex"].map(|member| (member, index)))
-            .map(|(member, index)| Ask::integers(table, (ask::TABLE, member), "i", &[index]))
-            .collect();
-        let places = self.ask_all(&asks);
-        let place = |pair: &[Reply]| Some((ask::integer(&pair[0])?, ask::integer(&pair[1])?));
-        places.chunks(2).filter_map(place).filter(|(row, column)| *row >= 0 && *column >= 0).collect()
-    }
-}
-
-/// Rows and columns between the cells that were seen; the first rows when none was.
-fn visible_range(seen: &[(i32, i32)], rows: i32, columns: i32) -> (Range<i32>, Range<i32>) {
-    let range = |places: &[i32], all: i32| {
-        let (first, last) = (places.iter().min()?, places.iter().max()?);
-        // What was hit is not quite the edge: one more costs nothing.
-        Some(first.saturating_sub(1).max(0)..last.saturating_add(2).min(all))
-    };
-    let (seen_rows, seen_columns): (Vec<i32>, Vec<i32>) = seen.iter().copied().unzip();
-    let every_column = columns <= FEW_COLUMNS;
-    let columns = columns.min(SOME_CHILDREN);
-    let columns = if every_column { 0..columns } else { range(&seen_columns, columns).unwrap_or(0..columns) };
-    let fallback = 0..rows.min(SOME_CHILDREN / (columns.end - columns.start).max(1));
-    (range(&seen_rows, rows).unwrap_or(fallback), columns)
 }
 
 /// True for a list or table that is open: a closed combo box has its options in one.
@@ -447,6 +330,33 @@ fn is_open_list(objects: &Objects, position: usize) -> bool {
     let above = objects.above(position);
     view::scrolls(&objects.all[position])
         && !above.is_some_and(|above| chooses(above) || objects.above(above).is_some_and(chooses))
+}
+
+/// The children that an object named in its answers.
+fn named_in(parent: &ObjectRef, replies: &[Reply]) -> Vec<ObjectRef> {
+    let named = replies.iter().flatten().flat_map(|reply| match objects::single(reply) {
+        Some(one) => vec![one],
+        None => objects::references(reply),
+    });
+    named.map(|(bus, path)| parent.named(&bus, &path)).collect()
+}
+
+/// Makes the objects that were read the children of the one at this position, but for those that were visited.
+fn link(objects: &mut Objects, position: usize, children: Vec<ObjectRef>, visited: &HashSet<usize>) {
+    let parent = objects.all[position].object.clone();
+    let mut positions: Vec<usize> = Vec::with_capacity(children.len());
+    for child in children {
+        if let Some(at) = objects.position(&child)
+            && !visited.contains(&at)
+            && !positions.contains(&at)
+        {
+            objects.all[at].parent = Some(parent.clone());
+            positions.push(at);
+        }
+    }
+    if !positions.is_empty() {
+        objects.all[position].children = positions;
+    }
 }
 
 fn has_timed_out(replies: &[Reply]) -> bool {

@@ -141,18 +141,8 @@ impl Preview {
         let scale = (f64::from(self.size.0) / width).min(f64::from(self.size.1) / height);
         let (columns, rows) =
             ((width * scale).round().max(1.0) as u16, (height * scale).round().max(1.0) as u16);
-        // From the preview's pixels to the window's, in 16.16 fixed point.
-        let fixed = |value: f64| (value * 65536.0).round() as i32;
-        let (left, top) = (f64::from(place.dst_x), f64::from(place.dst_y));
-        let matrix = Transform {
-            matrix11: fixed(width / f64::from(columns)),
-            matrix13: fixed(left),
-            matrix22: fixed(height / f64::from(rows)),
-            matrix23: fixed(top),
-            matrix33: fixed(1.0),
-            ..Transform::default()
-        };
-        conn.render_set_picture_transform(source, matrix)?;
+        let scales = (width / f64::from(columns), height / f64::from(rows));
+        conn.render_set_picture_transform(source, onto_window(scales, (place.dst_x, place.dst_y)))?;
         conn.render_set_picture_filter(source, b"good", &[])?;
         let dark = render::Color { red: 0x2000, green: 0x2000, blue: 0x2000, alpha: 0xffff };
         let whole = Rectangle { x: 0, y: 0, width: self.size.0, height: self.size.1 };
@@ -204,5 +194,18 @@ fn frame_of(link: &Link, client: Window) -> Result<Option<Window>, ReplyError> {
             return Ok(None);
         }
         window = tree.parent;
+    }
+}
+
+/// From the preview's pixels to the window's, in 16.16 fixed point.
+fn onto_window((across, down): (f64, f64), (left, top): (i16, i16)) -> Transform {
+    let fixed = |value: f64| (value * 65536.0).round() as i32;
+    Transform {
+        matrix11: fixed(across),
+        matrix13: fixed(left.into()),
+        matrix22: fixed(down),
+        matrix23: fixed(top.into()),
+        matrix33: fixed(1.0),
+        ..Transform::default()
     }
 }

@@ -158,25 +158,17 @@ impl Stage {
 
     fn follow_cue(&mut self, cue: Cue) -> Result<(), ReplyOrIdError> {
         let now = Instant::now();
-        let (link, surface) = (&self.link, surface_of(self.is_composited));
+        let link = &self.link;
         // A cursor that is not there has nothing to do, and nobody to wait for: a dropped sender answers.
         match cue {
             Cue::Dress { id, wardrobe, done } => {
-                match self.actors.get_mut(&id) {
-                    Some(actor) => actor.dress(link, *wardrobe, surface)?,
-                    None => {
-                        let actor = Actor::enter(link, "Backlot agent cursor", *wardrobe, surface, now)?;
-                        self.actors.insert(id, actor);
-                    }
-                }
-                finish(link, &done)
+                self.dress(id, *wardrobe, now)?;
+                finish(&self.link, &done)
             }
-            Cue::Pace { id, pace, done } => {
-                if let Some(actor) = self.actors.get_mut(&id) {
-                    actor.pace = pace;
-                }
-                finish(link, &done)
-            }
+            Cue::Pace { id, pace, done } => self.direct(&id, &done, |actor, _| {
+                actor.pace = pace;
+                Ok(())
+            }),
             Cue::Glide { id, to, arrival } => match self.actors.get_mut(&id) {
                 Some(actor) => actor.glide(link, to, now, arrival),
                 None => {
@@ -185,28 +177,12 @@ impl Stage {
                 }
             },
             Cue::Travel { id, to, duration, done } => {
-                if let Some(actor) = self.actors.get_mut(&id) {
-                    actor.travel(link, to, duration, now)?;
-                }
-                finish(link, &done)
+                self.direct(&id, &done, |actor, link| actor.travel(link, to, duration, now))
             }
-            Cue::Place { id, at, done } => {
-                if let Some(actor) = self.actors.get_mut(&id) {
-                    actor.place(link, at, now)?;
-                }
-                finish(link, &done)
-            }
-            Cue::Pulse { id, done } => {
-                if let Some(actor) = self.actors.get_mut(&id) {
-                    actor.pulse(link, now)?;
-                }
-                finish(link, &done)
-            }
+            Cue::Place { id, at, done } => self.direct(&id, &done, |actor, link| actor.place(link, at, now)),
+            Cue::Pulse { id, done } => self.direct(&id, &done, |actor, link| actor.pulse(link, now)),
             Cue::Enable { id, is_enabled, done } => {
-                if let Some(actor) = self.actors.get_mut(&id) {
-                    actor.enable(link, is_enabled, now)?;
-                }
-                finish(link, &done)
+                self.direct(&id, &done, |actor, link| actor.enable(link, is_enabled, now))
             }
             Cue::Remove { id, done } => {
                 if let Some(actor) = self.actors.remove(&id) {
@@ -220,23 +196,59 @@ impl Stage {
                 Ok(())
             }
             Cue::Windows { answer } => {
-                let mapped = self.actors.values().filter(|actor| actor.is_mapped);
-                let preview = self.preview.iter().filter(|preview| preview.is_mapped);
-                let windows = mapped.map(|actor| actor.window).chain(preview.map(|preview| preview.window));
-                let _ = answer.try_send(windows.collect());
+                let _ = answer.try_send(self.mapped());
                 Ok(())
             }
             Cue::Preview { window, place, done } => {
-                if self.preview.is_none() {
-                    self.preview = Some(Preview::open(link, &place)?);
-                }
-                if let Some(preview) = &mut self.preview {
-                    preview.show(link, window)?;
-                }
-                finish(link, &done)
+                self.show_preview(window, &place)?;
+                finish(&self.link, &done)
             }
             Cue::End => Ok(()),
         }
+    }
+
+    /// Gives a cursor its looks; one that is not there enters.
+    fn dress(&mut self, id: String, wardrobe: Wardrobe, now: Instant) -> Result<(), ReplyOrIdError> {
+        let surface = surface_of(self.is_composited);
+        match self.actors.get_mut(&id) {
+            Some(actor) => actor.dress(&self.link, wardrobe, surface),
+            None => {
+                let actor = Actor::enter(&self.link, "Backlot agent cursor", wardrobe, surface, now)?;
+                self.actors.insert(id, actor);
+                Ok(())
+            }
+        }
+    }
+
+    /// Shows the live picture of a window, opened at a place if there is none.
+    fn show_preview(&mut self, window: u32, place: &PreviewPlace) -> Result<(), ReplyOrIdError> {
+        if self.preview.is_none() {
+            self.preview = Some(Preview::open(&self.link, place)?);
+        }
+        match &mut self.preview {
+            Some(preview) => preview.show(&self.link, window),
+            None => Ok(()),
+        }
+    }
+
+    /// Has a cursor do something, if it is there.
+    fn direct(
+        &mut self,
+        id: &str,
+        done: &SyncSender<()>,
+        act: impl FnOnce(&mut Actor, &Link) -> Result<(), ReplyOrIdError>,
+    ) -> Result<(), ReplyOrIdError> {
+        if let Some(actor) = self.actors.get_mut(id) {
+            act(actor, &self.link)?;
+        }
+        finish(&self.link, done)
+    }
+
+    /// The windows that are seen now.
+    fn mapped(&self) -> Vec<u32> {
+        let actors = self.actors.values().filter(|actor| actor.is_mapped);
+        let preview = self.preview.iter().filter(|preview| preview.is_mapped);
+        actors.map(|actor| actor.window).chain(preview.map(|preview| preview.window)).collect()
     }
 
     /// Does what the events ask for that came so far; false when there were none.

@@ -125,18 +125,7 @@ impl WindowCache {
         let children: HashSet<Window> = self.stacking.iter().copied().collect();
         let mut sent = Vec::with_capacity(stale.len());
         for &window in stale {
-            let is_client = clients.contains(&window);
-            // The root's own subscription tells of the shape of its children, and asking for it twice would
-            // send every event twice.
-            let mask = if children.contains(&window) && !is_client {
-                EventMask::PROPERTY_CHANGE
-            } else {
-                EventMask::PROPERTY_CHANGE | EventMask::STRUCTURE_NOTIFY
-            };
-            if self.listened.insert(window, mask) != Some(mask) {
-                let attributes = ChangeWindowAttributesAux::new().event_mask(mask);
-                link.conn.change_window_attributes(window, &attributes)?;
-            }
+            self.listen(link, window, children.contains(&window) && !clients.contains(&window))?;
             sent.push((
                 window,
                 link.conn.get_window_attributes(window)?,
@@ -162,13 +151,9 @@ impl WindowCache {
                 self.listened.remove(&window);
                 continue;
             };
+            let (width, height) = (geometry.width.into(), geometry.height.into());
             let node = Node {
-                rect: Rect {
-                    x: place.dst_x.into(),
-                    y: place.dst_y.into(),
-                    width: geometry.width.into(),
-                    height: geometry.height.into(),
-                },
+                rect: Rect { x: place.dst_x.into(), y: place.dst_y.into(), width, height },
                 border: geometry.border_width.into(),
                 is_viewable: attributes.map_state == MapState::VIEWABLE,
                 is_override: attributes.override_redirect,
@@ -182,6 +167,23 @@ impl WindowCache {
             }
         }
         self.climb(link, climbing)
+    }
+
+    /// Subscribes to what happens to a window, if that was not done.
+    ///
+    /// The root's own subscription tells of the shape of its children, and asking for it twice would send every event
+    /// twice.
+    fn listen(&mut self, link: &Link, window: Window, is_told_by_root: bool) -> Result<(), ReplyError> {
+        let mask = if is_told_by_root {
+            EventMask::PROPERTY_CHANGE
+        } else {
+            EventMask::PROPERTY_CHANGE | EventMask::STRUCTURE_NOTIFY
+        };
+        if self.listened.insert(window, mask) != Some(mask) {
+            let attributes = ChangeWindowAttributesAux::new().event_mask(mask);
+            link.conn.change_window_attributes(window, &attributes)?;
+        }
+        Ok(())
     }
 
     /// Finds the root's child above each window, all windows one level at a time.

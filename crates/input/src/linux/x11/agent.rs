@@ -1,66 +1,27 @@
-//! The agent's own pointer and keyboard.
+//! The agent's own pointer and keyboard, as callers see them.
 
-use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use desktop::{Point, Session, x11};
-use x11rb::CURRENT_TIME;
-use x11rb::protocol::xinput;
+use desktop::Session;
 use x11rb::protocol::xproto::MOTION_NOTIFY_EVENT;
 
+use super::agent_devices::AgentDevices;
 use super::connection::link::{Link, on_display};
-use super::connection::toolkit;
-use super::connection::window_tree::{self, same_client};
-use super::devices::keyboard::{self, Loan, Plan};
-use super::devices::pair::Pair;
-use super::devices::parking::park;
 use super::devices::pointer::{self, fake};
-use super::devices::{key_positions, master, sweep};
-use super::gestures::holes::Holes;
-use super::gestures::steps::{Done, Pauses, StepRunner};
-use super::gestures::target::Target;
-use super::gestures::typing::KeyTyping;
-use super::gestures::{key_messages, locale};
-use super::new_windows::watcher::Watcher;
-use super::person::device_grab::{self, DeviceGrab};
-use super::person::restore;
-use super::person::state::PersonState;
-use crate::plan::{self, Step, Stroke};
+use super::devices::{master, sweep};
 use crate::platform::stops::Stops;
-use crate::{
-    Click, Delivery, Drag, Gesture, Hover, InputError, KeyPress, Modifier, Moment, Text, Wheel, keys, path,
-};
+use crate::{Click, Delivery, Gesture, InputError, KeyPress, Moment, Text};
 
-/// The focus of a keyboard whose keys go to the window that the pointer is in, X Input protocol.
-const POINTER_ROOT: u32 = 1;
 /// How long a pointer that hovers keeps what covers the window open.
 const HOVER: Duration = Duration::from_secs(10);
-
-/// How long the person's devices are held for a context menu that has not come.
-const MENU: Duration = Duration::from_millis(250);
-const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// A second master pointer and keyboard on a display: what one agent acts with, for as long as it lives.
 pub struct Agent {
     name: String,
     display: String,
     stops: Stops,
-    body: Arc<Mutex<Option<Body>>>,
-}
-
-struct Body {
-    link: Link,
-    own: Pair,
-    person: Pair,
-    watcher: RefCell<Watcher>,
-    /// What is open for a pointer that stayed where it was moved to.
-    holes: RefCell<Holes>,
-    /// When that is closed, and somebody waits for it.
-    leaves: Cell<Option<Instant>>,
-    /// The windows that were told that they have the focus, and not otherwise yet. Between gestures the
-    /// watcher has them.
-    pretended: RefCell<Vec<u32>>,
+    devices: Arc<Mutex<Option<AgentDevices>>>,
 }
 
 impl Agent {
@@ -70,8 +31,8 @@ impl Agent {
     pub fn open(session: &Session, name: &str) -> Result<Self, InputError> {
         let Session::X11(session) = session;
         let (name, display) = (name.to_owned(), session.display().to_owned());
-        let body = on_display(&display, Body::open(session))?;
-        Ok(Self { name, display, stops: Stops::default(), body: Arc::new(Mutex::new(Some(body))) })
+        let devices = on_display(&display, AgentDevices::open(session))?;
+        Ok(Self { name, display, stops: Stops::default(), devices: Arc::new(Mutex::new(Some(devices))) })
     }
 
     /// Does what a caller asked for at that moment: cancelled too by what came in between.
@@ -80,22 +41,23 @@ impl Agent {
     /// keys and texts with `text_not_typable` naming the characters, before anything is sent; with `cancelled`
     /// between two steps, when everything is released.
     pub fn perform(&self, gesture: &Gesture, asked: Moment) -> Result<Delivery, InputError> {
-        self.with(|body| {
+        self.with(|devices| {
             let pauses = |pause| self.stops.wait(asked, pause);
-            body.attend(gesture.window_id())?;
+            devices.attend(gesture.window_id())?;
             let performed = match gesture {
-                Gesture::Click(click) => body.click(click, &pauses),
-                Gesture::Drag(drag) => body.drag(drag, &pauses),
-                Gesture::Wheel(wheel) => body.wheel(wheel, &pauses),
-                Gesture::Hover(hover) => body.hover(hover, &pauses),
-                Gesture::Key(press) => body.press_key(press, &pauses),
-                Gesture::Text(text) => body.type_text(text, &pauses),
+                Gesture::Click(click) => devices.click(click, &pauses),
+                Gesture::Drag(drag) => devices.drag(drag, &pauses),
+                Gesture::Wheel(wheel) => devices.wheel(wheel, &pauses),
+                Gesture::Hover(hover) => devices.hover(hover, &pauses),
+                Gesture::Key(press) => devices.press_key(press, &pauses),
+                Gesture::Text(text) => devices.type_text(text, &pauses),
             };
-            body.watcher.borrow().take_over(body.pretended.take())?;
-            if !body.holes.borrow().is_empty() && body.leaves.replace(Some(Instant::now() + HOVER)).is_none()
+            devices.watcher.borrow().take_over(devices.pretended.take())?;
+            if !devices.holes.borrow().is_empty()
+                && devices.leaves.replace(Some(Instant::now() + HOVER)).is_none()
             {
-                let body = Arc::downgrade(&self.body);
-                std::thread::spawn(move || leave_in_time(&body));
+                let devices = Arc::downgrade(&self.devices);
+                std::thread::spawn(move || leave_in_time(&devices));
             }
             performed
         })
@@ -120,8 +82,8 @@ impl Agent {
     /// holds the person's devices until [`Agent::end_action`]. To be called before an element of the window is made to
     /// act in another way than by a gesture.
     pub fn begin_action(&self, window_id: u32) -> Result<(), InputError> {
-        self.with(|body| {
-            let watcher = body.watcher.borrow();
+        self.with(|devices| {
+            let watcher = devices.watcher.borrow();
             watcher.watch(window_id)?;
             watcher.begin_act(window_id)
         })
@@ -130,7 +92,7 @@ impl Agent {
     /// The application has answered: the person's devices are held until it has opened a window or had the time for it,
     /// for which this does not wait.
     pub fn end_action(&self) -> Result<(), InputError> {
-        self.with(|body| body.watcher.borrow().end_act())
+        self.with(|devices| devices.watcher.borrow().end_act())
     }
 
     /// This moment: every later [`Agent::cancel`] reaches a call that was made at it.
@@ -146,10 +108,10 @@ impl Agent {
 
     /// One motion event to where the pointer is, waited for: the floor under every gesture.
     pub fn ping(&self) -> Result<(), InputError> {
-        self.with(|body| {
-            let at = pointer::position(&body.link, body.own.pointer)?;
-            fake(&body.link, MOTION_NOTIFY_EVENT, 0, at)?;
-            body.link.sync()
+        self.with(|devices| {
+            let at = pointer::position(&devices.link, devices.own.pointer)?;
+            fake(&devices.link, MOTION_NOTIFY_EVENT, 0, at)?;
+            devices.link.sync()
         })
     }
 
@@ -158,46 +120,46 @@ impl Agent {
     pub fn close(&self) -> Result<(), InputError> {
         self.cancel();
         match self.lock().take() {
-            Some(body) => {
-                body.watcher.borrow_mut().close();
-                body.pretended.borrow_mut().extend(body.watcher.borrow().give_over());
-                let left = body.end_pretence(|_| true).and_then(|_| body.leave());
-                let removed = left.and_then(|()| master::remove(&body.link, body.own.pointer));
+            Some(devices) => {
+                devices.watcher.borrow_mut().close();
+                devices.pretended.borrow_mut().extend(devices.watcher.borrow().give_over());
+                let left = devices.end_pretence(|_| true).and_then(|_| devices.leave());
+                let removed = left.and_then(|()| master::remove(&devices.link, devices.own.pointer));
                 on_display(&self.display, removed.map(drop))
             }
             None => Ok(()),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Body>> {
-        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Option<AgentDevices>> {
+        self.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with<T>(&self, work: impl FnOnce(&Body) -> Result<T, InputError>) -> Result<T, InputError> {
-        let body = self.lock();
-        let body = body.as_ref().ok_or_else(|| InputError::AgentClosed { name: self.name.clone() })?;
-        on_display(&self.display, work(body))
+    fn with<T>(&self, work: impl FnOnce(&AgentDevices) -> Result<T, InputError>) -> Result<T, InputError> {
+        let devices = self.lock();
+        let devices = devices.as_ref().ok_or_else(|| InputError::AgentClosed { name: self.name.clone() })?;
+        on_display(&self.display, work(devices))
     }
 }
 
 /// Takes a pointer off that has hovered long enough.
-fn leave_in_time(body: &Weak<Mutex<Option<Body>>>) {
+fn leave_in_time(devices: &Weak<Mutex<Option<AgentDevices>>>) {
     let mut pause = HOVER;
     loop {
         std::thread::sleep(pause);
-        let Some(body) = body.upgrade() else { return };
-        let body = body.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(body) = body.as_ref() else { return };
-        let is_open = !body.holes.borrow().is_empty();
-        let Some(leaves) = body.leaves.get().filter(|_| is_open) else {
-            body.leaves.set(None);
+        let Some(devices) = devices.upgrade() else { return };
+        let devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(devices) = devices.as_ref() else { return };
+        let is_open = !devices.holes.borrow().is_empty();
+        let Some(leaves) = devices.leaves.get().filter(|_| is_open) else {
+            devices.leaves.set(None);
             return;
         };
         pause = leaves.saturating_duration_since(Instant::now());
         if pause.is_zero() {
-            body.leaves.set(None);
+            devices.leaves.set(None);
             // Where the display is lost nothing is open.
-            let _ = body.leave();
+            let _ = devices.leave();
             return;
         }
     }
@@ -214,289 +176,4 @@ impl Drop for Agent {
 pub fn sweep_agents(session: &Session) -> Result<Vec<String>, InputError> {
     let Session::X11(session) = session;
     on_display(session.display(), Link::open(session).and_then(|link| sweep::sweep(&link)))
-}
-
-impl Body {
-    fn open(session: &x11::Session) -> Result<Self, InputError> {
-        let link = Link::open(session)?;
-        sweep::sweep(&link)?;
-        let person = master::person(&link)?;
-        let own = master::create(&link)?;
-        let watcher = RefCell::new(Watcher::open(session, (own, person), link.parking)?);
-        Ok(Self {
-            link,
-            own,
-            person,
-            watcher,
-            holes: RefCell::default(),
-            leaves: Cell::default(),
-            pretended: RefCell::default(),
-        })
-    }
-
-    fn attend(&self, window: u32) -> Result<(), InputError> {
-        let watcher = self.watcher.borrow();
-        watcher.forget_act();
-        // From here on it is told when this gesture is over.
-        self.pretended.borrow_mut().extend(watcher.give_over());
-        watcher.watch(window)?;
-        watcher.catch_up(|| Ok(()))
-    }
-
-    fn click(&self, click: &Click, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
-        let target = Target::read(&self.link, click.window_id)?;
-        let at = target.point(click.at)?;
-        let held = self.held(&click.modifiers, click.window_id)?;
-        let steps = plan::click(at, click.button, click.count, &held);
-        self.gesture(&target, &steps, keys::are_commanding(&click.modifiers), ("click", pauses))
-    }
-
-    fn drag(&self, drag: &Drag, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
-        let target = Target::read(&self.link, drag.window_id)?;
-        let from = target.point(drag.from)?;
-        let to = target.place(drag.to);
-        let held = self.held(&drag.modifiers, drag.window_id)?;
-        let steps = path::drag(from, to, drag.button, drag.duration, drag.steps, &held);
-        self.gesture(&target, &steps, keys::are_commanding(&drag.modifiers), ("drag", pauses))
-    }
-
-    fn wheel(&self, wheel: &Wheel, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
-        let target = Target::read(&self.link, wheel.window_id)?;
-        let at = target.point(wheel.at)?;
-        let held = self.held(&wheel.modifiers, wheel.window_id)?;
-        let steps = path::wheel(at, wheel.direction, wheel.amount, &held);
-        self.gesture(&target, &steps, keys::are_commanding(&wheel.modifiers), ("wheel", pauses))
-    }
-
-    fn hover(&self, hover: &Hover, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
-        let target = Target::read(&self.link, hover.window_id)?;
-        let at = target.point(hover.at)?;
-        if pauses(Duration::ZERO) {
-            return Err(InputError::Halted { window_id: target.window, gesture: "pointer" });
-        }
-        let before = PersonState::look(&self.link, self.person)?;
-        let mut runner = self.runner(&target, &before, false)?;
-        runner.run(&[Step::Move(at)], pauses)?;
-        let done = runner.stay()?;
-        self.measure(&before, &target, done)
-    }
-
-    fn press_key(&self, press: &KeyPress, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
-        if toolkit::reads_messages(&self.link, press.window_id)? {
-            let held = self.held(&press.modifiers, press.window_id)?;
-            return self.key_typing().press(press, &held, pauses);
-        }
-        let target = Target::read(&self.link, press.window_id)?;
-        let at = self.rest(&target, press.at)?;
-        if let Some(keycode) = self.shortcut_by_place(press)? {
-            let held = self.held(&press.modifiers, press.window_id)?;
-            let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
-            let mut steps = vec![Step::Move(at)];
-            steps.extend(plan::presses(&Stroke { keycode, held: vec![] }, &held, press.count));
-            return self.gesture(&target, &steps, hides_keys, ("key", pauses));
-        }
-        let typed = crate::keysyms::character_of(press.keysym).map(String::from).unwrap_or_default();
-        locale::check(&self.link, target.window, &typed)?;
-        let held = self.held(&press.modifiers, press.window_id)?;
-        let refuse = || InputError::untypable(press.window_id, press.keysym);
-        let plan = Plan::make(&self.link, self.person.keyboard, &[press.keysym])?.ok_or_else(refuse)?;
-        let batch = plan.batches.first().ok_or_else(refuse)?;
-        let stroke = batch.strokes.first().ok_or_else(refuse)?;
-        let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
-        loan.wait_until_known(target.window)?;
-        let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
-        let mut steps = vec![Step::Move(at)];
-        steps.extend(plan::presses(stroke, &held, press.count));
-        let delivery = self.gesture(&target, &steps, hides_keys, ("key", pauses))?;
-        loan.give_back_when_read(target.window)?;
-        Ok(delivery)
-    }
-
-    /// The key of a shortcut whose letter the person's layout lacks, for an application that goes by its place.
-    fn shortcut_by_place(&self, press: &KeyPress) -> Result<Option<u8>, InputError> {
-        let (link, keyboard) = (&self.link, self.person.keyboard);
-        if !keys::is_shortcut(press.keysym, &press.modifiers)
-            || keyboard::layout(link, keyboard)?.strokes.contains_key(&press.keysym)
-            || !toolkit::is_chromium(link, press.window_id)?
-        {
-            return Ok(None);
-        }
-        key_positions::key_of(link, keyboard, press.keysym)
-    }
-
-    /// Types until `pauses` says, of the time after each character, that it is stopped.
-    fn type_text(&self, text: &Text, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
-        if toolkit::reads_messages(&self.link, text.window_id)? {
-            return self.key_typing().text(text, pauses);
-        }
-        let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
-        let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
-        let target = Target::read(&self.link, text.window_id)?;
-        let at = self.rest(&target, text.at)?;
-        locale::check(&self.link, target.window, &text.text)?;
-        let plan = Plan::make(&self.link, self.person.keyboard, &keysyms)?
-            .ok_or_else(|| refuse(text.text.clone()))?;
-        let before = PersonState::look(&self.link, self.person)?;
-        let (mut events, mut typed) = (0, 0);
-        let mut is_stopped = pauses(Duration::ZERO);
-        for batch in &plan.batches {
-            if is_stopped {
-                break;
-            }
-            let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
-            loan.wait_until_known(target.window)?;
-            let mut runner = self.runner(&target, &before, false)?;
-            runner.run(&[Step::Move(at)], pauses)?;
-            for stroke in &batch.strokes {
-                if is_stopped {
-                    break;
-                }
-                runner.run(&plan::press(stroke, &[]), pauses)?;
-                typed += 1;
-                is_stopped = runner.wait(text.delay, pauses)?;
-            }
-            let done = runner.finish()?;
-            events += done.events;
-            // An application that hangs is waited for; the person is not to wait with it.
-            drop(done.device_grab);
-            loan.give_back_when_read(target.window)?;
-        }
-        if typed < keysyms.len() {
-            return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
-        }
-        self.measure(&before, &target, Done { events, ..Done::default() })
-    }
-
-    fn key_typing(&self) -> KeyTyping<'_> {
-        KeyTyping { link: &self.link, own: self.own, person: self.person, watcher: &self.watcher }
-    }
-
-    fn gesture(
-        &self,
-        target: &Target,
-        steps: &[Step],
-        hides_keys: bool,
-        (name, pauses): (&'static str, Pauses<'_>),
-    ) -> Result<Delivery, InputError> {
-        let halted = || InputError::Halted { window_id: target.window, gesture: name };
-        if pauses(Duration::ZERO) {
-            return Err(halted());
-        }
-        let before = PersonState::look(&self.link, self.person)?;
-        let activates = steps.iter().any(|step| matches!(step, Step::Button(1..=3, _)));
-        let device_grab = if activates && toolkit::reads_messages(&self.link, target.window)? {
-            Some(self.link.alone(|| DeviceGrab::hold(&self.link, self.person, &before))?)
-        } else {
-            None
-        };
-        let focus_feigned = activates && key_messages::send_focus_in(&self.link, self.person, target.window)?;
-        if focus_feigned && !self.pretended.borrow().contains(&target.window) {
-            self.pretended.borrow_mut().push(target.window);
-        }
-        let mut runner = self.runner(target, &before, hides_keys)?;
-        runner.device_grab = device_grab;
-        let ended = runner.run_out(steps, pauses)?;
-        let done = runner.finish()?;
-        if !ended {
-            return Err(halted());
-        }
-        let delivery = self.measure(&before, target, done)?;
-        Ok(Delivery { focus_feigned, ..delivery })
-    }
-
-    fn runner<'a>(
-        &'a self,
-        target: &'a Target,
-        before: &'a PersonState,
-        hides_keys: bool,
-    ) -> Result<StepRunner<'a>, InputError> {
-        // What the application took with the agent's devices would keep keys from where the pointer is.
-        let (conn, keyboard) = (&self.link.conn, self.own.keyboard);
-        if xinput::xi_get_focus(conn, keyboard)?.reply()?.focus != POINTER_ROOT {
-            xinput::xi_set_focus(conn, POINTER_ROOT, CURRENT_TIME, keyboard)?.ignore_error();
-        }
-        let holes = self.holes.take();
-        StepRunner::on(&self.link, (self.own, self.person), (target, before), hides_keys, holes)
-    }
-
-    fn measure(&self, before: &PersonState, target: &Target, done: Done<'_>) -> Result<Delivery, InputError> {
-        self.holes.replace(done.holes);
-        // The person's devices are held until nothing is left to be given back.
-        let device_grab = done.device_grab;
-        let mut is_settled = restore::settle(&self.link, target.window)?;
-        if device_grab.as_ref().is_some_and(|device_grab| device_grab.is_held()) && done.asks_for_menu {
-            self.wait_for_menu(target.window)?;
-        }
-        // One that has not answered may be about to open a list, which would close.
-        if is_settled && self.end_pretence(|window| same_client(&self.link, window, target.window))? {
-            // Told that it has not the focus, Qt asks for it again where it has opened a modal window.
-            is_settled = restore::settle(&self.link, target.window)?;
-        }
-        self.watcher.borrow().catch_up(|| device_grab::let_through(&self.link))?;
-        let delivery =
-            restore::release(&self.link, self.person, before, target.window, done.events, device_grab)?;
-        if !is_settled {
-            self.watcher.borrow().linger(target.window)?;
-        }
-        Ok(delivery)
-    }
-
-    /// Waits for the context menu that was asked for: browsers make it some time after they have read the
-    /// press, and grab every pointer that is free then.
-    fn wait_for_menu(&self, window: u32) -> Result<(), InputError> {
-        let deadline = Instant::now() + MENU;
-        while window_tree::menus(&self.link, window)?.is_empty() {
-            if Instant::now() > deadline {
-                return Ok(());
-            }
-            std::thread::sleep(POLL_INTERVAL);
-            device_grab::let_through(&self.link)?;
-        }
-        restore::settle(&self.link, window)?;
-        Ok(())
-    }
-
-    fn rest(&self, target: &Target, at: Option<Point>) -> Result<Point, InputError> {
-        match at {
-            Some(local) => target.point(local),
-            None => {
-                let place = |pointer| pointer::position(&self.link, pointer);
-                target.any_point(&self.link, place(self.own.pointer)?, place(self.person.pointer)?)
-            }
-        }
-    }
-
-    fn held(&self, modifiers: &[Modifier], window_id: u32) -> Result<Vec<u8>, InputError> {
-        if modifiers.is_empty() {
-            return Ok(Vec::new());
-        }
-        let layout = keyboard::layout(&self.link, self.person.keyboard)?;
-        let keycode = |held: &Modifier| layout.strokes.get(&held.keysym()).map(|stroke| stroke.keycode);
-        modifiers
-            .iter()
-            .map(|held| keycode(held).ok_or_else(|| InputError::untypable(window_id, held.keysym())))
-            .collect()
-    }
-
-    /// Ends the belief of some windows that they have the focus, as far as no menu of theirs is open; true when one was
-    /// told.
-    fn end_pretence(&self, is_meant: impl Fn(u32) -> bool) -> Result<bool, InputError> {
-        let pretended = self.pretended.take();
-        let count = pretended.len();
-        for window in pretended {
-            if !is_meant(window) || !key_messages::send_focus_out(&self.link, self.person, window)? {
-                self.pretended.borrow_mut().push(window);
-            }
-        }
-        Ok(self.pretended.borrow().len() < count)
-    }
-
-    /// Takes the pointer off where it stayed.
-    fn leave(&self) -> Result<(), InputError> {
-        let mut holes = self.holes.take();
-        self.link.alone(|| {
-            park(&self.link)?;
-            holes.close(&self.link, self.own)
-        })
-    }
 }

@@ -50,19 +50,7 @@ pub(crate) fn residual(bits: &mut Bits, levels: &[i16], context: Context) -> u8 
     for level in &found[..ones] {
         bits.flag(*level < 0);
     }
-    let mut suffix = u32::from(number > 10 && ones < 3);
-    for (index, &level) in found.iter().enumerate().skip(ones) {
-        let mut code = 2 * level.unsigned_abs() - if level > 0 { 2 } else { 1 };
-        // The first one after fewer than three ones is not a one itself.
-        if index == ones && ones < 3 {
-            code -= 2;
-        }
-        put_level(bits, code, suffix);
-        suffix = suffix.max(1);
-        if level.unsigned_abs() > 3 << (suffix - 1) && suffix < 6 {
-            suffix += 1;
-        }
-    }
+    put_levels(bits, found, ones);
     if number < levels.len() {
         let row = number - 1;
         word(bits, if levels.len() == 4 { ZEROS_CHROMA[row][zeros] } else { ZEROS[row][zeros] });
@@ -75,6 +63,23 @@ pub(crate) fn residual(bits: &mut Bits, levels: &[i16], context: Context) -> u8 
         zeros -= usize::from(run);
     }
     number as u8
+}
+
+/// The levels after the first `ones`, which are written by their signs.
+fn put_levels(bits: &mut Bits, found: &[i32], ones: usize) {
+    let mut suffix = u32::from(found.len() > 10 && ones < 3);
+    for (index, &level) in found.iter().enumerate().skip(ones) {
+        let mut code = 2 * level.unsigned_abs() - if level > 0 { 2 } else { 1 };
+        // The first one after fewer than three ones is not a one itself.
+        if index == ones && ones < 3 {
+            code -= 2;
+        }
+        put_level(bits, code, suffix);
+        suffix = suffix.max(1);
+        if level.unsigned_abs() > 3 << (suffix - 1) && suffix < 6 {
+            suffix += 1;
+        }
+    }
 }
 
 fn word(bits: &mut Bits, Word { bits: value, len }: Word) {

@@ -182,10 +182,7 @@ fn act_with(
             devices.run(&steps, pauses)
         }
         CoreAct::Drag { path, button, duration, modifiers } => {
-            devices.check(path)?;
-            let here = devices.place()?;
-            let path = if path.len() == 1 { [&[here], path.as_slice()].concat() } else { path.clone() };
-            let steps = glide::drag(&path, *button, *duration, &held(devices, modifiers)?);
+            let steps = drag(devices, path, *button, *duration, modifiers)?;
             devices.run(&steps, pauses)
         }
         CoreAct::Wheel { right, down, at, modifiers } => {
@@ -193,28 +190,8 @@ fn act_with(
             let steps = glide::turns(*right, *down, &held(devices, modifiers)?);
             devices.run(&steps, pauses)
         }
-        CoreAct::KeyDown { keysym } => {
-            if down.iter().any(|key| key.keysym == *keysym) {
-                return Ok(true);
-            }
-            let key = super::core_devices::keys::down(devices, *keysym, pauses)?;
-            let is_down = key.is_some();
-            down.extend(key);
-            Ok(is_down)
-        }
-        CoreAct::KeyUp { keysym } => {
-            match down.iter().position(|key| key.keysym == *keysym) {
-                Some(at) => {
-                    let key = down.remove(at);
-                    super::core_devices::keys::up(devices, &key, down, pauses)?;
-                }
-                None => {
-                    let keycodes = super::core_devices::keys::keycodes(devices, *keysym)?;
-                    devices.release(&keycodes, &[])?;
-                }
-            }
-            Ok(true)
-        }
+        CoreAct::KeyDown { keysym } => key_down(devices, down, *keysym, pauses),
+        CoreAct::KeyUp { keysym } => key_up(devices, down, *keysym, pauses).map(|()| true),
         CoreAct::Keys { keysyms } => super::core_devices::keys::chord(devices, keysyms, pauses),
         CoreAct::Text { text, delay } => {
             super::core_devices::typing::text(devices, text, *delay, pauses).map(|()| true)
@@ -224,6 +201,56 @@ fn act_with(
             devices.release_all().map(|()| true)
         }
     }
+}
+
+/// The steps of a drag, which begins where the pointer is when the path has but its end.
+fn drag(
+    devices: &Devices,
+    path: &[Point],
+    button: Button,
+    duration: Duration,
+    modifiers: &[Modifier],
+) -> Result<Vec<Step>, InputError> {
+    devices.check(path)?;
+    let here = devices.place()?;
+    let path = if path.len() == 1 { [&[here], path].concat() } else { path.to_vec() };
+    Ok(glide::drag(&path, button, duration, &held(devices, modifiers)?))
+}
+
+/// Presses a key, unless it is held already; false when it was halted.
+fn key_down(
+    devices: &mut Devices,
+    down: &mut Vec<Down>,
+    keysym: u32,
+    pauses: Pauses<'_>,
+) -> Result<bool, InputError> {
+    if down.iter().any(|key| key.keysym == keysym) {
+        return Ok(true);
+    }
+    let key = super::core_devices::keys::down(devices, keysym, pauses)?;
+    let is_down = key.is_some();
+    down.extend(key);
+    Ok(is_down)
+}
+
+/// Releases a key, whoever holds it.
+fn key_up(
+    devices: &mut Devices,
+    down: &mut Vec<Down>,
+    keysym: u32,
+    pauses: Pauses<'_>,
+) -> Result<(), InputError> {
+    match down.iter().position(|key| key.keysym == keysym) {
+        Some(at) => {
+            let key = down.remove(at);
+            super::core_devices::keys::up(devices, &key, down, pauses)?;
+        }
+        None => {
+            let keycodes = super::core_devices::keys::keycodes(devices, keysym)?;
+            devices.release(&keycodes, &[])?;
+        }
+    }
+    Ok(())
 }
 
 /// Goes to a point with one motion.

@@ -49,13 +49,7 @@ impl KeyTyping<'_> {
         let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
         loan.wait_until_known(press.window_id)?;
         let active = keys::is_shortcut(press.keysym, &press.modifiers);
-        // A dialog that a shortcut opens asks for the focus when it is shown, and again when the window is told that
-        // it has not the focus.
-        let mut device_grab = if active {
-            Some(self.link.alone(|| DeviceGrab::hold(self.link, self.person, &before))?)
-        } else {
-            None
-        };
+        let mut device_grab = if active { Some(self.grab_devices(&before)?) } else { None };
         let mut messages = self.messages(press.window_id, &plan.layout, active)?;
         let mut is_halted = false;
         for _ in 0..press.count {
@@ -84,6 +78,12 @@ impl KeyTyping<'_> {
             self.watcher.borrow().linger(press.window_id)?;
         }
         Ok(Delivery { focus_feigned, ..delivery })
+    }
+
+    /// A dialog that a shortcut opens asks for the focus when it is shown, and again when the window is told that it has
+    /// not the focus: the person's devices are held meanwhile.
+    fn grab_devices(&self, before: &PersonState) -> Result<DeviceGrab<'_>, InputError> {
+        self.link.alone(|| DeviceGrab::hold(self.link, self.person, before))
     }
 
     /// Types until `pauses` says, of the time after each character, that it is stopped.

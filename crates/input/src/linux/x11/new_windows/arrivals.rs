@@ -149,16 +149,7 @@ impl<'a> NewWindows<'a> {
                 return self.check(watched);
             }
             Event::PropertyNotify(changed) if changed.atom == link.atoms._NET_WM_USER_TIME => {
-                let coming = self.new.get_mut(&changed.window).filter(|new_window| !new_window.is_shown);
-                if let Some(new_window) = coming
-                    && link.number(changed.window, changed.atom)? != Some(0)
-                {
-                    // It is written just before a window is shown, however long it took to make it.
-                    new_window.since = Instant::now();
-                    // The window manager is about to read it.
-                    self.quieten(changed.window)?;
-                    self.hold()?;
-                }
+                self.user_time_changed(changed.window)?;
             }
             Event::XinputRawButtonPress(_) | Event::XinputRawButtonRelease(_) => {
                 self.last_input = Some(LastInput { at: Instant::now(), is_key: false });
@@ -171,6 +162,21 @@ impl<'a> NewWindows<'a> {
             _ => {}
         }
         Ok(None)
+    }
+
+    /// `_NET_WM_USER_TIME` was written for a window that is not shown yet, which asks for the focus with it.
+    fn user_time_changed(&mut self, window: Window) -> Result<(), InputError> {
+        let coming = self.new.get_mut(&window).filter(|new_window| !new_window.is_shown);
+        if let Some(new_window) = coming
+            && self.link.number(window, self.link.atoms._NET_WM_USER_TIME)? != Some(0)
+        {
+            // It is written just before a window is shown, however long it took to make it.
+            new_window.since = Instant::now();
+            // The window manager is about to read it.
+            self.quieten(window)?;
+            self.hold()?;
+        }
+        Ok(())
     }
 
     /// Lets the person go on where nothing is to come any more, and forgets the windows that are settled. Answers with how

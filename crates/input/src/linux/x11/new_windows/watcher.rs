@@ -315,16 +315,7 @@ impl Shared {
 
     /// Waits until there is something to watch, and watches until nothing is left.
     fn attend(&self) -> Result<(), InputError> {
-        while self.is_idle() {
-            let mut is_news = false;
-            while let Some(event) = self.listener.conn.poll_for_event()? {
-                self.keep_parked(&event)?;
-                is_news = true;
-            }
-            if !is_news {
-                self.doze(None)?;
-            }
-        }
+        self.wait_for_watch()?;
         let mut new_windows = NewWindows::new(&self.requester, self.person)?;
         loop {
             let (is_closed, watches) = {
@@ -356,13 +347,7 @@ impl Shared {
             let act = self.lock().act;
             let nap = new_windows.rest(&self.listener, act, &watches)?;
             self.answer(heard, new_windows.patience().is_some());
-            let (now, pretended) = (Instant::now(), self.lock().pretended.clone());
-            self.end(|watch| {
-                let is_pretended = pretended
-                    .iter()
-                    .any(|pretended| same_client(&self.requester, pretended.window, watch.window));
-                watch.until <= now && !is_pretended && !self.shows_menu(watch.window).unwrap_or(false)
-            })?;
+            self.end_due()?;
             let mut state = self.lock();
             if state.watches.is_empty() {
                 state.act = None;
@@ -372,6 +357,33 @@ impl Shared {
             drop(state);
             self.doze(Some(nap))?;
         }
+    }
+
+    /// Waits until there is something to watch; meanwhile the agent's pointer stays parked.
+    fn wait_for_watch(&self) -> Result<(), InputError> {
+        while self.is_idle() {
+            let mut is_news = false;
+            while let Some(event) = self.listener.conn.poll_for_event()? {
+                self.keep_parked(&event)?;
+                is_news = true;
+            }
+            if !is_news {
+                self.doze(None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the watches whose time is over, but for applications that show a menu or have a window that was told that
+    /// it has the focus.
+    fn end_due(&self) -> Result<(), InputError> {
+        let (now, pretended) = (Instant::now(), self.lock().pretended.clone());
+        self.end(|watch| {
+            let is_pretended = pretended
+                .iter()
+                .any(|pretended| same_client(&self.requester, pretended.window, watch.window));
+            watch.until <= now && !is_pretended && !self.shows_menu(watch.window).unwrap_or(false)
+        })
     }
 
     fn is_idle(&self) -> bool {

@@ -1,0 +1,110 @@
+//! The cells of a table that makes them on demand: those in view, found by points spread over it.
+
+use std::ops::Range;
+
+use desktop::Rect;
+
+use super::objects;
+use super::walk::{SOME_CHILDREN, Walk};
+use crate::platform::bus::ask::{self, Ask, ObjectRef, Reply};
+
+/// A table with no more columns is read in its whole width.
+const FEW_COLUMNS: i32 = 16;
+/// Most cells in view that are read of a table.
+const MANY_CELLS: usize = 2_000;
+/// A table with more cells is not read beyond the view.
+const WHOLE_TABLE: i32 = 20_000;
+
+impl Walk<'_> {
+    /// The calls that fetch the cells of a table: those in view, or all where the rest is wanted and not endless.
+    pub(super) fn cells(&mut self, table: &ObjectRef) -> Vec<Ask> {
+        let size = self.ask_all(&[
+            Ask::extents(table, self.app.coordinates()),
+            Ask::property(table, ask::TABLE, "NRows"),
+            Ask::property(table, ask::TABLE, "NColumns"),
+        ]);
+        let (Some(all_rows), Some(all_columns)) =
+            (ask::integer_property(&size[1]), ask::integer_property(&size[2]))
+        else {
+            return Vec::new();
+        };
+        let (all_rows, all_columns) = (all_rows.max(0), all_columns.max(0));
+        let endless = all_rows.saturating_mul(all_columns) > WHOLE_TABLE;
+        let (rows, columns) = if self.offscreen && !endless {
+            (0..all_rows, 0..all_columns)
+        } else {
+            let seen = ask::rect(&size[0]).map(|frame| self.visible_cells(table, frame)).unwrap_or_default();
+            visible_range(&seen, all_rows, all_columns)
+        };
+        let most = if self.offscreen && !endless { usize::MAX } else { MANY_CELLS };
+        let cells = rows.clone().flat_map(|row| columns.clone().map(move |column| [row, column])).take(most);
+        let header = |column| Ask::integers(table, (ask::TABLE, "GetColumnHeader"), "i", &[column]);
+        let mut asks: Vec<Ask> = columns.clone().map(header).collect();
+        let headers = asks.len();
+        asks.extend(cells.map(|cell| Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &cell)));
+        let read = asks.len() - headers;
+        if endless {
+            self.beyond.at_least = true;
+            self.left_out.push(format!(
+                "only the {read} cells in view of a table of {all_rows} rows and {all_columns} columns were read: \
+                 scroll to the others"
+            ));
+        } else {
+            let count = |cells: i32| u32::try_from(cells).unwrap_or(0);
+            let all = count(all_rows * all_columns);
+            let above = count(rows.start * all_columns);
+            let unread = all.saturating_sub(u32::try_from(read).unwrap_or(u32::MAX));
+            self.beyond.add(above.min(unread), unread.saturating_sub(above));
+        }
+        asks
+    }
+
+    /// Rows and columns of the cells that are hit by points spread over the table; headers and empty parts hit none.
+    fn visible_cells(&mut self, table: &ObjectRef, frame: Rect) -> Vec<(i32, i32)> {
+        let size = |pixels: u32| i32::try_from(pixels).unwrap_or(i32::MAX);
+        let (width, height) = (size(frame.width), size(frame.height));
+        // Headers lie along the edges, so the first and last cells are looked for a little inside as well.
+        let spread = |length: i32| [8, 48, 96, length / 2, length - 48, length - 8];
+        let points = spread(height).into_iter().flat_map(|y| spread(width).map(|x| (x, y)));
+        let asks: Vec<Ask> = points
+            .map(|(x, y)| {
+                Ask::with(table, (ask::COMPONENT, "GetAccessibleAtPoint"), "iiu", |writer| {
+                    writer.i32(frame.x + x).i32(frame.y + y).u32(self.app.coordinates());
+                })
+            })
+            .collect();
+        let mut hit: Vec<(String, String)> =
+            self.ask_all(&asks).iter().flatten().filter_map(objects::single).collect();
+        hit.sort();
+        hit.dedup();
+        let asks: Vec<Ask> = hit
+            .iter()
+            .map(|(bus, path)| Ask::plain(&table.named(bus, path), ask::ACCESSIBLE, "GetIndexInParent"))
+            .collect();
+        let asks: Vec<Ask> = self
+            .ask_all(&asks)
+            .iter()
+            .filter_map(ask::integer)
+            .flat_map(|index| ["GetRowAtIndex", "GetColumnAtIndex"].map(|member| (member, index)))
+            .map(|(member, index)| Ask::integers(table, (ask::TABLE, member), "i", &[index]))
+            .collect();
+        let places = self.ask_all(&asks);
+        let place = |pair: &[Reply]| Some((ask::integer(&pair[0])?, ask::integer(&pair[1])?));
+        places.chunks(2).filter_map(place).filter(|(row, column)| *row >= 0 && *column >= 0).collect()
+    }
+}
+
+/// Rows and columns between the cells that were seen; the first rows when none was.
+fn visible_range(seen: &[(i32, i32)], rows: i32, columns: i32) -> (Range<i32>, Range<i32>) {
+    let range = |places: &[i32], all: i32| {
+        let (first, last) = (places.iter().min()?, places.iter().max()?);
+        // What was hit is not quite the edge: one more costs nothing.
+        Some(first.saturating_sub(1).max(0)..last.saturating_add(2).min(all))
+    };
+    let (seen_rows, seen_columns): (Vec<i32>, Vec<i32>) = seen.iter().copied().unzip();
+    let every_column = columns <= FEW_COLUMNS;
+    let columns = columns.min(SOME_CHILDREN);
+    let columns = if every_column { 0..columns } else { range(&seen_columns, columns).unwrap_or(0..columns) };
+    let fallback = 0..rows.min(SOME_CHILDREN / (columns.end - columns.start).max(1));
+    (range(&seen_rows, rows).unwrap_or(fallback), columns)
+}
