@@ -1,8 +1,9 @@
 //! Whether an application's processes have anything left to do: what has been sent to a thread wakes it.
 
 use std::collections::HashMap;
-use std::fs;
 use std::time::{Duration, Instant};
+
+use desktop::stat::{counted, processes, threads};
 
 use super::process::{SLEEPING, parent, thread_state};
 
@@ -60,10 +61,8 @@ pub fn wait<E>(
 
 /// The process and all that descend from it.
 fn family(pid: u32) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for child in pids {
+    for child in processes() {
         if let Some(parent) = parent(child) {
             children.entry(parent).or_default().push(child);
         }
@@ -76,18 +75,6 @@ fn family(pid: u32) -> Vec<u32> {
         next += 1;
     }
     all
-}
-
-fn threads(pid: u32) -> Option<Vec<u32>> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
-    Some(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
-}
-
-/// Time on the processor, time of waiting for one, and how often it got one; none where the kernel does not count.
-fn counted(pid: u32, thread: u32) -> Option<String> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).ok()?;
-    let counts = text.split_ascii_whitespace().nth(2).is_some_and(|times| times != "0");
-    counts.then_some(text)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use desktop::x11::frame_of;
 use x11rb::connection::Connection;
-use x11rb::errors::{ReplyError, ReplyOrIdError};
+use x11rb::errors::ReplyOrIdError;
 use x11rb::protocol::composite::{ConnectionExt as _, Redirect};
 use x11rb::protocol::damage::{ConnectionExt as _, Damage, ReportLevel};
 use x11rb::protocol::render::{self, ConnectionExt as _, PictOp, Picture, Transform};
@@ -68,7 +69,7 @@ impl Preview {
             return Ok(());
         }
         self.forget(link)?;
-        let Some(frame) = frame_of(link, client)? else { return Ok(()) };
+        let Some(frame) = frame_of(&link.conn, link.root, client)? else { return Ok(()) };
         let damage = link.conn.generate_id()?;
         if link.conn.damage_create(damage, frame, ReportLevel::NON_EMPTY)?.check().is_err() {
             return Ok(());
@@ -179,21 +180,6 @@ impl Preview {
             link.conn.damage_destroy(scene.damage)?;
         }
         Ok(())
-    }
-}
-
-/// The child of the root that a window is in; none when it is gone.
-fn frame_of(link: &Link, client: Window) -> Result<Option<Window>, ReplyError> {
-    let mut window = client;
-    loop {
-        let Ok(tree) = link.conn.query_tree(window)?.reply() else { return Ok(None) };
-        if tree.parent == link.root {
-            return Ok(Some(window));
-        }
-        if tree.parent == x11rb::NONE {
-            return Ok(None);
-        }
-        window = tree.parent;
     }
 }
 

@@ -72,12 +72,6 @@ pub(crate) fn variable(pid: u32, name: &str) -> Option<String> {
     strings(&proc(pid, "environ")).iter().find_map(|pair| pair.strip_prefix(&prefix).map(str::to_owned))
 }
 
-/// All processes.
-pub(crate) fn all() -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
 fn is_here(machine: &str) -> bool {
     let uname = rustix::system::uname();
     let here = uname.nodename().to_string_lossy().into_owned();

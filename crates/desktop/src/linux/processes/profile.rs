@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::process;
+use super::stat;
 
 /// Before the owner's pid and start time in a folder's name.
 const PREFIX: &str = "backlot-profile-";
@@ -54,7 +55,7 @@ pub(crate) fn remove(profile: &Path) {
 
 /// The command lines of all processes.
 fn command_lines() -> Vec<String> {
-    process::all().into_iter().map(|pid| process::arguments(pid).join(" ")).collect()
+    stat::processes().into_iter().map(|pid| process::arguments(pid).join(" ")).collect()
 }
 
 /// Whether a program uses the folder, or one of its helpers does: their command lines name it.

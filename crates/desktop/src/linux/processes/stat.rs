@@ -1,4 +1,4 @@
-//! The `stat` file of a process or a thread (proc(5)).
+//! Processes and threads, the `stat` file of each, and what is counted of them (proc(5)).
 
 use std::fs;
 use std::path::Path;
@@ -59,9 +59,44 @@ impl Stat {
     }
 }
 
+/// All processes.
+pub fn processes() -> Vec<u32> {
+    numbers("/proc").unwrap_or_default()
+}
+
+/// The threads of a process; none when it is gone.
+pub fn threads(pid: u32) -> Option<Vec<u32>> {
+    numbers(&format!("/proc/{pid}/task"))
+}
+
+/// Time of a thread on the processor, time of waiting for one, and how often it got one; none where the kernel does not
+/// count.
+pub fn counted(pid: u32, thread: u32) -> Option<String> {
+    let counted = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).ok()?;
+    counts(&counted).then_some(counted)
+}
+
+/// False for what a kernel says that does not count: a thread that was never on a processor does not exist.
+fn counts(schedstat: &str) -> bool {
+    schedstat.split_ascii_whitespace().nth(2).is_some_and(|times| times != "0")
+}
+
+/// The entries of a folder that are numbers.
+fn numbers(folder: &str) -> Option<Vec<u32>> {
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    Some(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_that_does_not_count_is_not_believed() {
+        assert!(counts("171953 20000 3\n"));
+        assert!(!counts("0 0 0\n"));
+        assert!(!counts(""));
+    }
 
     #[test]
     fn fields_are_counted_from_behind_the_name() {

@@ -18,3 +18,4 @@ pub mod window_cache;
 
 pub use connection::XConnection;
 pub use session::{Session, failed};
+pub use stacking::frame_of;

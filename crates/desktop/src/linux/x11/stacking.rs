@@ -1,8 +1,9 @@
 //! The root's children as the pointer meets them, and the one that holds the focus.
 
+use x11rb::connection::Connection;
 use x11rb::errors::ReplyError;
 use x11rb::protocol::shape::{ConnectionExt as _, SK};
-use x11rb::protocol::xproto::{ConnectionExt as _, Rectangle};
+use x11rb::protocol::xproto::{ConnectionExt as _, Rectangle, Window};
 
 use super::link::{Link, optional};
 use super::window_cache::WindowCache;
@@ -53,14 +54,20 @@ pub(crate) fn with_shapes(link: &Link, frames: Vec<Frame>) -> Result<Vec<Frame>,
 
 /// The root's child that holds the input focus.
 pub(crate) fn focused_top_level(link: &Link) -> Result<Option<u32>, ReplyError> {
-    let mut window = link.conn.get_input_focus()?.reply()?.focus;
+    let focus = link.conn.get_input_focus()?.reply()?.focus;
+    frame_of(&link.conn, link.root, focus)
+}
+
+/// The child of the root that a window is or lies in; none when it is gone, or is no window below the root.
+pub fn frame_of(conn: &impl Connection, root: Window, window: Window) -> Result<Option<Window>, ReplyError> {
+    let mut at = window;
     // 0 is no focus and 1 is the pointer's window (core protocol, SetInputFocus).
-    while window > 1 && window != link.root {
-        let Some(tree) = optional(link.conn.query_tree(window)?.reply())? else { return Ok(None) };
-        if tree.parent == link.root {
-            return Ok(Some(window));
+    while at > 1 && at != root {
+        let Some(tree) = optional(conn.query_tree(at)?.reply())? else { return Ok(None) };
+        if tree.parent == root {
+            return Ok(Some(at));
         }
-        window = tree.parent;
+        at = tree.parent;
     }
     Ok(None)
 }

@@ -183,28 +183,20 @@ pub fn parking_row(height: u16) -> i16 {
 }
 
 /// Puts the display's name into failures that arose where it was not known.
-pub fn on_display<T>(display: &str, result: Result<T, InputError>) -> Result<T, InputError> {
-    result.map_err(|error| match error {
-        InputError::Desktop(DesktopError::DisplayLost { display: unknown, reason }) if unknown.is_empty() => {
-            DesktopError::DisplayLost { display: display.to_owned(), reason }.into()
-        }
-        InputError::Desktop(DesktopError::DisplayRefused { display: unknown, request, reason })
-            if unknown.is_empty() =>
+pub fn on_display<T>(name: &str, result: Result<T, InputError>) -> Result<T, InputError> {
+    result.map_err(|mut error| {
+        if let InputError::Desktop(
+            DesktopError::DisplayLost { display, .. }
+            | DesktopError::DisplayRefused { display, .. }
+            | DesktopError::DisplayUnavailable { display, .. },
+        )
+        | InputError::InputUnavailable { display, .. }
+        | InputError::TooManyAgents { display, .. } = &mut error
+            && display.is_empty()
         {
-            DesktopError::DisplayRefused { display: display.to_owned(), request, reason }.into()
+            name.clone_into(display);
         }
-        InputError::Desktop(DesktopError::DisplayUnavailable { display: unknown, reason })
-            if unknown.is_empty() =>
-        {
-            DesktopError::DisplayUnavailable { display: display.to_owned(), reason }.into()
-        }
-        InputError::InputUnavailable { display: unknown, missing } if unknown.is_empty() => {
-            InputError::InputUnavailable { display: display.to_owned(), missing }
-        }
-        InputError::TooManyAgents { display: unknown, agents } if unknown.is_empty() => {
-            InputError::TooManyAgents { display: display.to_owned(), agents }
-        }
-        other => other,
+        error
     })
 }
 

@@ -25,18 +25,6 @@ pub fn is_inside(link: &Link, inner: Window, outer: Window) -> Result<bool, Inpu
     Ok(false)
 }
 
-/// The child of the root window that holds a window.
-pub fn frame_of(link: &Link, window: Window) -> Result<Window, InputError> {
-    let mut at = window;
-    loop {
-        let parent = link.conn.query_tree(at)?.reply()?.parent;
-        if parent == link.root || parent == x11rb::NONE {
-            return Ok(at);
-        }
-        at = parent;
-    }
-}
-
 /// The menus and lists that the application of a window shows: what no window manager manages.
 pub fn menus(link: &Link, window: Window) -> Result<Vec<Window>, InputError> {
     let mut asked = Vec::new();

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+use desktop::x11::frame_of;
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xinput;
@@ -13,7 +14,7 @@ use x11rb::wrapper::ConnectionExt as _;
 
 use crate::InputError;
 use crate::platform::x11::connection::link::Link;
-use crate::platform::x11::connection::window_tree::{frame_of, is_inside, same_client};
+use crate::platform::x11::connection::window_tree::{is_inside, same_client};
 use crate::platform::x11::connection::{settle, toolkit};
 use crate::platform::x11::devices::pair::Pair;
 use crate::platform::x11::devices::pointer;
@@ -445,7 +446,10 @@ impl<'a> NewWindows<'a> {
         }
         // A press in the window that she works in activates no other.
         let under = xinput::xi_query_pointer(&link.conn, link.root, self.person.pointer)?.reply()?.child;
-        Ok(self.before.active.is_none_or(|mine| frame_of(link, mine).ok() != Some(under)))
+        Ok(self
+            .before
+            .active
+            .is_none_or(|mine| frame_of(&link.conn, link.root, mine).ok().flatten() != Some(under)))
     }
 
     /// Gives the person back what an application took; true when one had.
