@@ -19,6 +19,15 @@ test('a crate chooses its platform in one place', () => {
   expect(places.length).toBe(new Set(places).size)
 })
 
+test('only the crate of the display connects to it', () => {
+  // Tests look at a display as a client of their own.
+  const connects = /\bx11rb::connect\(|\bRustConnection::connect|\bconnect_to_stream/
+  const wrong = rust
+    .filter((file) => !file.startsWith('crates/desktop/src/linux/x11/'))
+    .filter((file) => connects.test(read(file).split('#[cfg(test)]')[0] ?? ''))
+  expect(wrong).toEqual([])
+})
+
 test('every synchronous export of the native core catches panics', () => {
   // Attributes of an export, then its signature; an `async fn` becomes a promise, whose panic is a rejection.
   const exported = /((?:^[ \t]*#\[[^\n]*\]\n|^[ \t]*\/\/\/[^\n]*\n)+)[ \t]*pub (async )?fn (\w+)/gm
