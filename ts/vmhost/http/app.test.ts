@@ -90,6 +90,7 @@ describe('routes', () => {
       '/svc/vms/{name}/snapshots/{snapshot}/restore post',
       '/svc/vms/{name}/snapshots/{snapshot} delete',
       '/svc/vms/{name}/fork post',
+      '/svc/vms/{name}/pool post',
       '/svc/templates get',
       '/svc/templates/{id} delete',
       '/svc/config get,post',
