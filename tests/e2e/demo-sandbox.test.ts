@@ -129,6 +129,8 @@ test(
       process.kill(-child.pid, 'SIGINT')
       await reading
       expect([await child.exited, await child.stderr.text()]).toEqual([1, expect.stringContaining('interrupted')])
+      // The kernel ends what dies with its parent (prctl(2), PR_SET_PDEATHSIG) only after that has gone.
+      await until('its programs to end', () => left().length === 0, 10_000).catch(() => undefined)
       expect(left()).toEqual([])
     }
   },
