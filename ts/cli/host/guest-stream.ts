@@ -35,8 +35,9 @@ const ask = async ({ reach }: Service, path: string, init: RequestInit): Promise
     })
   }
   if (response.ok) return response
-  const answer = (await response.json().catch(() => ({}))) as { code?: unknown; message?: unknown }
-  throw failed(answer.code, answer.message ?? `The VM host answered with status ${response.status}.`)
+  const answer = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>
+  const { code, message = `The VM host answered with status ${response.status}.`, ...data } = answer
+  throw failed(code, message, data)
 }
 
 const failed = (code: unknown, message: unknown, data: Readonly<Record<string, unknown>> = {}): Failure =>
@@ -50,7 +51,7 @@ const pathOf = (path: string, name: string): string => path.replace('{name}', en
 
 /**
  * Runs a command in a guest with our output streams, as it writes; ends it when we are interrupted. Gives its exit status. What
- * it throws once the command has begun has `hasBegun` in its data.
+ * it throws once the command has begun, or may have, has `hasBegun` in its data.
  */
 export const runStreamed = async (service: Service, { name, ...rest }: GuestCommand): Promise<number> => {
   const interrupted = new AbortController()

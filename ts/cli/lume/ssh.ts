@@ -29,8 +29,8 @@ export const runInGuest = async (
       return await withOwnKey(service, vm, login.user, (key) => sshTo(service, vm, { ...login, ...key }))
     } catch (error) {
       const { code, data } = Failure.from(error)
-      // What has begun is not run a second time.
-      if (code !== 'agent_unavailable' || data.hasBegun === true) throw error
+      // What has begun, or may have, is not run a second time; for a shell the agent has only been asked to take a key.
+      if (code !== 'agent_unavailable' || (command !== '' && data.hasBegun === true)) throw error
     }
   }
   return sshTo(service, vm, login)

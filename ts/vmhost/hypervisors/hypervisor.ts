@@ -3,9 +3,9 @@ import type { Ending, Forward, SharedDirectory } from '@backlot/contract/vmhost/
 import type { SavedState } from '../snapshots/saved-state.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 import type { Accelerator } from './qemu/arguments.ts'
-import type { GuestCommand, GuestResult } from './qemu/guest/guest-exec.ts'
+import type { GuestCommand, GuestResult, Limits } from './qemu/guest/guest-exec.ts'
 import type { FileOptions } from './qemu/guest/guest-files.ts'
-import type { GuestOutput, Limits } from './qemu/guest/guest-stream.ts'
+import type { GuestOutput } from './qemu/guest/guest-stream.ts'
 
 /** How somebody wants a VM to be run. */
 export interface RunOptions {
@@ -64,7 +64,10 @@ export interface Hypervisor {
   lives(vm: VmPlace): boolean
 }
 
-/** What is done inside a guest, through its agent, for which one that was just started is waited; all of it throws `agent_unavailable`. */
+/**
+ * What is done inside a guest, through its agent, for which one that was just started is waited; all of it throws
+ * `agent_unavailable`, with `hasBegun` in its data where the agent was asked and may have done it.
+ */
 export interface Guest {
   /** Runs a command with the guest's shell; throws `guest_timeout`. */
   execute(command: GuestCommand, timeoutMs: number): Promise<GuestResult>

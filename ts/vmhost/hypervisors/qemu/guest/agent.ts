@@ -47,7 +47,7 @@ export interface AgentCommand {
 /** What it answered to one of several: what that returned, or its words where it refused. */
 export type AgentAnswer = { readonly returned: unknown } | { readonly refused: string }
 
-/** Has the agent do a command, and gives what it returns. Throws `agent_unavailable`. */
+/** Has the agent do a command, and gives what it returns. Throws what `askAgentAll` throws. */
 export const askAgent = async (
   path: string,
   command: string,
@@ -59,7 +59,10 @@ export const askAgent = async (
   throw unavailable(`The guest agent refused: ${answer?.refused}.`, command)
 }
 
-/** Has the agent do commands one after the other, and gives an answer to each. Throws `agent_unavailable`. */
+/**
+ * Has the agent do commands one after the other, and gives an answer to each. Throws `agent_unavailable`, with `hasBegun` in
+ * its data where it was sent them and did not answer: it may have done them, or do them later.
+ */
 export const askAgentAll = async (
   path: string,
   commands: readonly AgentCommand[],
@@ -77,7 +80,7 @@ export const askAgentAll = async (
     const lines = read(socket, answersWithinMs, (bytes) => firstLines(bytes, commands.length))
     socket.write(commands.map((each) => request(each.execute, each.arguments)).join(''))
     const texts = await lines
-    if (texts === undefined) throw unavailable('The guest agent gave no answer.', first.execute)
+    if (texts === undefined) throw unavailable('The guest agent gave no answer.', first.execute, { hasBegun: true })
     return texts.map(answerIn)
   } finally {
     socket.end()
@@ -89,11 +92,11 @@ const answerIn = (text: string): AgentAnswer => {
   return error === undefined ? { returned } : { refused: error.desc ?? 'it does not say why' }
 }
 
-const unavailable = (why: string, command: string): Failure =>
+const unavailable = (why: string, command: string, more: { readonly hasBegun?: true } = {}): Failure =>
   new Failure(
     'agent_unavailable',
     `${why} Wait until the guest is up; if it has none, install qemu-guest-agent in it, or use ssh.`,
-    { command },
+    { command, ...more },
   )
 
 const request = (command: string, parameters: object): string =>

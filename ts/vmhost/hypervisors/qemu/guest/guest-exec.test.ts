@@ -3,11 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Failure } from '@backlot/contract/failure'
+import { until } from '../../../../../tests/support/until.ts'
 import { QemuGuest } from './guest.ts'
-import { execInGuest } from './guest-exec.ts'
 
-/** An agent whose command has ended with this status: a real one takes minutes to give so much, without KVM. */
-const fakeAgent = async (path: string, status: object) => {
+/**
+ * An agent whose commands have ended with this status, or do not end: a real one takes minutes to give so much, without KVM.
+ * `loses`: it hangs up where it is asked that. What it was to run is in `ran`.
+ */
+const fakeAgent = async (path: string, status: object, loses?: string) => {
+  const ran: string[] = []
   const answers: Readonly<Record<string, (given: { id: number }) => unknown>> = {
     'guest-sync-delimited': ({ id }) => id,
     'guest-exec': () => ({ pid: 7 }),
@@ -20,6 +25,8 @@ const fakeAgent = async (path: string, status: object) => {
       text = lines.pop() ?? ''
       for (const line of lines) {
         const { execute, arguments: given } = JSON.parse(line.replace(/^.*\xff/, ''))
+        if (execute === 'guest-exec') ran.push(given.arg.at(-1))
+        if (execute === loses) return void socket.destroy()
         const start = execute === 'guest-sync-delimited' ? '\xff' : ''
         const answer = answers[execute]?.(given)
         const said = answer === undefined ? { error: { desc: 'not known' } } : { return: answer }
@@ -28,7 +35,17 @@ const fakeAgent = async (path: string, status: object) => {
     })
   })
   await new Promise<void>((settle) => server.listen(path, settle))
-  return { [Symbol.dispose]: () => void server.close() }
+  return { ran, [Symbol.dispose]: () => void server.close() }
+}
+
+/** A guest of that system behind the port of an agent. */
+const guestAt = (socket: string, guestOs: string): QemuGuest => {
+  const startedAt = new Date().toISOString()
+  return new QemuGuest(socket, {
+    place: { settings: { guestOs } },
+    startedAt,
+    ended: new Promise(() => undefined),
+  } as never)
 }
 
 test('an output of which the agent dropped the rest is told from a whole one', async () => {
@@ -41,9 +58,8 @@ test('an output of which the agent dropped the rest is told from a whole one', a
     ] as const) {
       const path = join(folder, stream)
       using _agent = await fakeAgent(path, data)
-      const patience = { until: Date.now() + 20_000, isGone: () => false }
       const whole = { stdout: '', stderr: '', stdoutTruncated: false, stderrTruncated: false, exitCode: 0 }
-      expect(await execInGuest(path, 'linux', { command: 'true' }, 20_000, patience)).toEqual({ ...whole, ...told })
+      expect(await guestAt(path, 'linux').execute({ command: 'true' }, 20_000)).toEqual({ ...whole, ...told })
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -57,15 +73,50 @@ test('a streamed output of which the agent dropped the rest says so at its end',
     for (const guestOs of ['linux', 'windows']) {
       const socket = join(folder, guestOs)
       using _agent = await fakeAgent(socket, { 'out-data': 'eHg=', 'out-truncated': true })
-      const place = { settings: { guestOs } }
-      const startedAt = new Date().toISOString()
-      const machine = { place, startedAt, ended: new Promise(() => undefined) } as never
       const limits = { timeoutMs: 20_000, signal: new AbortController().signal }
       const said = { stdout: '', stderr: '' }
-      for await (const { stream, bytes } of await new QemuGuest(socket, machine).stream({ command: 'true' }, limits))
+      for await (const { stream, bytes } of await guestAt(socket, guestOs).stream({ command: 'true' }, limits))
         said[stream] += Buffer.from(bytes).toString()
       expect([guestOs, said]).toEqual([guestOs, { stdout: 'xx', stderr: expect.stringContaining('dropped the rest') }])
     }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('a command of a guest without Linux is ended when its caller goes away', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'backlot-exec-'))
+  try {
+    const socket = join(folder, 'windows')
+    using agent = await fakeAgent(socket, { exited: false })
+    const caller = new AbortController()
+    const limits = { timeoutMs: 3_600_000, signal: caller.signal }
+    const output = await guestAt(socket, 'windows').stream({ command: 'pause' }, limits)
+    const first = output.next()
+    caller.abort(new Error('gone'))
+    // Whether that was carried out is looked at for seconds, in which this agent says that nothing has ended.
+    void first.catch(() => undefined)
+    await until('the command to be ended', () => agent.ran.length > 1)
+    expect(agent.ran).toEqual(['pause', 'taskkill /F /T /PID 7'])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('a command that the agent took and did not answer may have begun, and one that nobody took has not', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'backlot-exec-'))
+  try {
+    for (const guestOs of ['linux', 'windows'])
+      for (const [loses, hasBegun] of [
+        ['guest-exec', true],
+        ['guest-sync-delimited', undefined],
+      ] as const) {
+        const socket = join(folder, `${guestOs}-${loses}`)
+        using _agent = await fakeAgent(socket, {}, loses)
+        const asked = guestAt(socket, guestOs).stream({ command: 'true' }, { timeoutMs: 0 })
+        const { code, data } = Failure.from(await asked.catch((error) => error))
+        expect([guestOs, loses, code, data.hasBegun]).toEqual([guestOs, loses, 'agent_unavailable', hasBegun])
+      }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

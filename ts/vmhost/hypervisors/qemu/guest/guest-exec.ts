@@ -18,6 +18,12 @@ export interface GuestCommand {
   readonly input?: string | undefined
 }
 
+/** What ends a command that has not ended by itself. */
+export interface Limits {
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
 /** The shell of each guest system: its path, and what stands before a command. */
 const shells: Readonly<Record<string, readonly [string, string]>> = {
   windows: ['cmd.exe', '/C'],
@@ -27,7 +33,7 @@ const shells: Readonly<Record<string, readonly [string, string]>> = {
 const shellOf = (guestOs: string): readonly [string, string] => shells[guestOs] ?? ['/bin/sh', '-c']
 
 /** What a command reads, as the agent is given it. */
-export const inputOf = (input: string | undefined): object =>
+const inputOf = (input: string | undefined): object =>
   input === undefined ? {} : { 'input-data': Buffer.from(input).toString('base64') }
 
 /** Milliseconds between two looks whether the command has ended: few at first, for most are short. */
@@ -51,38 +57,59 @@ export interface Status {
 }
 
 /**
- * Runs a command with the guest's shell, once its agent listens. Throws `agent_unavailable`, and `guest_timeout` after
- * ending what took too long.
+ * Begins a command with the guest's shell, once its agent listens, and gives its process. Throws `agent_unavailable`, with
+ * `hasBegun` in its data where the command may run all the same.
  */
-export const execInGuest = async (
+export const beginInGuest = async (
   socket: string,
   guestOs: string,
   { command, input }: GuestCommand,
-  timeoutMs: number,
   patience: Patience,
-): Promise<GuestResult> => {
+): Promise<number> => {
   const [path, option] = shellOf(guestOs)
   const parameters = { path, arg: [option, command], 'capture-output': true, ...inputOf(input) }
   const { pid } = (await askAgent(socket, 'guest-exec', parameters, patience)) as { pid: number }
-  const status = await endOf(socket, pid, timeoutMs, patience.isGone)
+  return pid
+}
+
+/** A command that has begun. */
+export interface Begun {
+  readonly pid: number
+  readonly command: string
+}
+
+/**
+ * What a command gave once it has ended. Throws `agent_unavailable`, and, after ending the command, `guest_timeout` and what
+ * the signal is aborted with.
+ */
+export const resultInGuest = async (
+  socket: string,
+  guestOs: string,
+  { pid, command }: Begun,
+  { timeoutMs, signal }: Limits,
+  isGone: Patience['isGone'],
+): Promise<GuestResult> => {
+  const status = await endOf(socket, pid, timeoutMs, isGone, signal)
   if (status !== undefined) return resultOf(status)
-  await endInGuest(socket, guestOs, pid, patience.isGone)
+  await endInGuest(socket, guestOs, pid, isGone)
+  signal?.throwIfAborted()
   throw tookTooLong(command, timeoutMs)
 }
 
-/** How a command ended, if it did within that time. Throws `agent_unavailable`. */
+/** How a command ended, if it did within that time and before the signal was aborted. Throws `agent_unavailable`. */
 const endOf = async (
   socket: string,
   pid: number,
   withinMs: number,
   isGone: Patience['isGone'],
+  signal?: AbortSignal,
 ): Promise<Status | undefined> => {
   const deadline = performance.now() + withinMs
   for (let pause: number = looks.firstMs; ; pause = Math.min(looks.longestMs, pause * looks.factor)) {
     const heard = { until: Date.now() + silentMs, isGone }
     const status = (await askAgent(socket, 'guest-exec-status', { pid }, heard)) as Status
     if (status.exited) return status
-    if (performance.now() > deadline) return undefined
+    if (performance.now() > deadline || signal?.aborted === true) return undefined
     await Bun.sleep(pause)
   }
 }

@@ -4,12 +4,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import { Failure } from '@backlot/contract/failure'
-import { type AgentAnswer, type AgentCommand, askAgent, askAgentAll, type Patience } from './agent.ts'
+import { type AgentAnswer, type AgentCommand, askAgentAll, type Patience } from './agent.ts'
 import {
+  beginInGuest,
   endInGuest,
   exitCodeOf,
   type GuestCommand,
-  inputOf,
+  type Limits,
   looks,
   type Status,
   silentMs,
@@ -20,12 +21,6 @@ import {
 export interface GuestOutput {
   readonly stream: 'stdout' | 'stderr'
   readonly bytes: Uint8Array
-}
-
-/** What ends a command that has not ended by itself. */
-export interface Limits {
-  readonly timeoutMs: number
-  readonly signal: AbortSignal
 }
 
 /** Bytes that are read at a time. */
@@ -47,8 +42,7 @@ export const streamInGuest = async (
 ): Promise<AsyncGenerator<GuestOutput, number>> => {
   const folder = `/tmp/.backlot-${randomBytes(16).toString('hex')}`
   const line = `${redirected(folder)}\n${command}`
-  const parameters = { path: '/bin/sh', arg: ['-c', line], 'capture-output': true, ...inputOf(input) }
-  const { pid } = (await askAgent(socket, 'guest-exec', parameters, patience)) as { pid: number }
+  const pid = await beginInGuest(socket, 'linux', { command: line, input }, patience)
   return new Following(socket, pid, folder, patience).follow(command, limits)
 }
 
@@ -80,7 +74,7 @@ class Following {
         const hadOpened = this.#handles.length > 0
         const parts = hadOpened ? await this.#read() : await this.#open()
         yield* parts
-        signal.throwIfAborted()
+        signal?.throwIfAborted()
         if (parts.length > 0) pause = looks.firstMs
         if (this.#ended !== undefined) {
           const isWhole = hadOpened ? parts.length === 0 : this.#handles.length === 0

@@ -2,9 +2,9 @@
 import { Failure } from '@backlot/contract/failure'
 import type { Guest, Machine } from '../../hypervisor.ts'
 import type { Patience } from './agent.ts'
-import { execInGuest, type GuestCommand, type GuestResult } from './guest-exec.ts'
+import { beginInGuest, type GuestCommand, type GuestResult, type Limits, resultInGuest } from './guest-exec.ts'
 import { type FileOptions, readGuestFile, writeGuestFile } from './guest-files.ts'
-import { type GuestOutput, keptOutput, type Limits, streamInGuest } from './guest-stream.ts'
+import { type GuestOutput, keptOutput, streamInGuest } from './guest-stream.ts'
 
 /** Milliseconds that the commands around a file may take, and that an agent of a guest which was just started may. */
 const filesWithinMs = 60_000
@@ -24,14 +24,21 @@ export class QemuGuest implements Guest {
     })
   }
 
-  execute(command: GuestCommand, timeoutMs: number): Promise<GuestResult> {
-    return execInGuest(this.socket, this.machine.place.settings.guestOs, command, timeoutMs, this.#patience(timeoutMs))
+  async execute(command: GuestCommand, timeoutMs: number): Promise<GuestResult> {
+    return await (await this.#begin(command, { timeoutMs }))()
   }
 
-  stream(command: GuestCommand, limits: Limits): Promise<AsyncGenerator<GuestOutput, number>> {
-    if (this.machine.place.settings.guestOs !== 'linux')
-      return Promise.resolve(atItsEnd(this.execute(command, limits.timeoutMs)))
+  async stream(command: GuestCommand, limits: Limits): Promise<AsyncGenerator<GuestOutput, number>> {
+    if (this.machine.place.settings.guestOs !== 'linux') return atItsEnd(await this.#begin(command, limits))
     return streamInGuest(this.socket, command, limits, this.#patience(limits.timeoutMs))
+  }
+
+  /** Begins a command, and gives what waits for its result. */
+  async #begin({ command, input }: GuestCommand, limits: Limits): Promise<() => Promise<GuestResult>> {
+    const { guestOs } = this.machine.place.settings
+    const patience = this.#patience(limits.timeoutMs)
+    const pid = await beginInGuest(this.socket, guestOs, { command, input }, patience)
+    return () => resultInGuest(this.socket, guestOs, { pid, command }, limits, patience.isGone)
   }
 
   readFile(path: string): Promise<AsyncGenerator<Uint8Array>> {
@@ -62,8 +69,8 @@ export class QemuGuest implements Guest {
   }
 }
 
-const atItsEnd = async function* (result: Promise<GuestResult>): AsyncGenerator<GuestOutput, number> {
-  const given = await result
+const atItsEnd = async function* (result: () => Promise<GuestResult>): AsyncGenerator<GuestOutput, number> {
+  const given = await result()
   yield* keptOutput('stdout', Buffer.from(given.stdout), given.stdoutTruncated)
   yield* keptOutput('stderr', Buffer.from(given.stderr), given.stderrTruncated)
   return given.exitCode
