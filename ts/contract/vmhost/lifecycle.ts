@@ -112,7 +112,8 @@ export const lifecycleOperations = {
           default: false,
           description:
             'Make it as a fork of a VM like it whose first boot was saved: it is `suspended` then, and `run` lets it go on. ' +
-            'The first of its kind boots once for that. Kinds differ in image, sizes, network, user data and executable.',
+            'The first of its kind boots once for that. Kinds differ in image, sizes, network, user data and executable. ' +
+            'It is never one that a pool has ready: `vm fork` of the suspended VM takes those.',
         }),
       ),
       network: Type.Optional(

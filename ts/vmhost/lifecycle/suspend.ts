@@ -4,6 +4,7 @@ import { settleIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
 import { dropSaved, isSaved, readSaved } from '../snapshots/saved-state.ts'
+import { writeVmSettings } from '../vms/vm-settings.ts'
 import type { StoredVm } from '../vms/vm-store.ts'
 import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
 
@@ -79,6 +80,7 @@ export const optionsFor = async (
   if (!isSaved(vm.path)) return options
   if (discardMemory) {
     await dropSaved(vm.path)
+    await bootsAsItself(vm)
     host.log.write('info', 'memory_discarded', { vm: vm.name })
     return options
   }
@@ -91,6 +93,16 @@ export const optionsFor = async (
     )
   }
   return { hasDisplay: options.hasDisplay, sharedDirectories: saved?.sharedDirectories ?? [], saved }
+}
+
+/**
+ * A fork that never went on boots with a MAC address of its own, and the disk and the seed that a clone would have: nothing of it
+ * is left to be settled when it is resumed once.
+ */
+const bootsAsItself = async ({ path, settings }: StoredVm): Promise<void> => {
+  if (settings.guestMacAddress === undefined) return
+  const { guestMacAddress: _, identity: __, ...own } = settings
+  await writeVmSettings(path, own)
 }
 
 const isSame = (one: RunOptions['sharedDirectories'], other: RunOptions['sharedDirectories']): boolean =>
