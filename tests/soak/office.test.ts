@@ -79,6 +79,41 @@ test('cells are where their pixels are, behind the window of a person', async ()
   process.kill(person.window.pid)
 })
 
+test('a cell beyond the view is found by its name, and is not written while another one would be', async () => {
+  type Cell = {
+    readonly element_index: number
+    readonly label: string
+    readonly value?: string
+    readonly offscreen?: true
+  }
+  type State = {
+    readonly partial: string
+    readonly offscreen: { readonly at_least: boolean }
+    readonly elements: Cell[]
+  }
+  const look = (query?: string) => client.ask<State>('get_window_state', { ...target, capture_mode: 'ax', query })
+  const cellOf = async (name: string) => (await look(name)).elements.find(({ label }) => label === name)
+  const shown = await look()
+  expect(shown.partial).toContain('of a table of 1048576 rows and 16384 columns')
+  expect(shown.partial).toContain('query the name of one, such as "B500", to get it')
+  expect(shown.offscreen.at_least).toBe(true)
+  const mark = app.journal.mark()
+  const cell = await cellOf('B500')
+  expect(cell).toMatchObject({ offscreen: true })
+  const there = { ...target, element_index: cell?.element_index }
+  for (const [tool, args] of [
+    ['click', there],
+    ['type_text', { ...there, text: 'lost' }],
+  ] as const) {
+    expect((await client.call(tool, args)).structured.code).toBe('window_not_visible')
+  }
+  const waited = await client.ask('wait_for', { ...target, condition: 'element', label: 'AZ1200' })
+  expect(waited).toMatchObject({ met: true })
+  expect(await cellOf('AZ1200')).toMatchObject({ offscreen: true })
+  expect(await cellOf('ZZZ9')).toBeUndefined()
+  expect(app.journal.entries(mark).filter(({ type }) => type === 'changed')).toEqual([])
+})
+
 test('a menu item is invoked by its path, and the dialog that it opens is operated', async () => {
   for (let round = 0; round < times; round += 1) {
     await client.ask('invoke_menu', { ...target, path: ['Sheet', 'Insert Sheet...'] })

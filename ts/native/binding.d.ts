@@ -686,6 +686,8 @@ export interface AxRequest {
   max_depth: number
   /** Whether what lies beyond the view is read too; false when absent. */
   offscreen?: boolean
+  /** The name of a cell, such as `B500`, that is read too where the window shows a sheet; other words name none. */
+  cell?: string
   /** Whether the places of what nobody operates are read too, such as headings and texts; false when absent. */
   all_places?: boolean
   /** Milliseconds that the application may take altogether. */

@@ -20,6 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [width, height, x, y] = numbers.try_into().map_err(|_| "the place is WxH+X+Y")?;
     let request = SnapshotRequest {
         offscreen: false,
+        cell: None,
         pid: pid.parse()?,
         window_id: 0,
         title,

@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 mod action;
 mod beyond;
+mod cell;
 mod changes;
 mod elements;
 mod error;
@@ -21,6 +22,7 @@ mod platform;
 
 pub use action::Action;
 pub use beyond::Beyond;
+pub use cell::Cell;
 pub use elements::Element;
 pub use error::AxError;
 pub use platform::{Accessibility, Snapshot, round_trips};

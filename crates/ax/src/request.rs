@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use desktop::Rect;
 
+use crate::Cell;
+
 /// Which window's tree is read, and how much of it.
 #[derive(Clone, Debug)]
 pub struct SnapshotRequest {
@@ -23,6 +25,8 @@ pub struct SnapshotRequest {
     pub max_depth: u32,
     /// Whether what lies beyond the view is read too.
     pub offscreen: bool,
+    /// A cell of a sheet that is read too, wherever it is: of a sheet no other cell beyond the view is.
+    pub cell: Option<Cell>,
     /// Whether the places of what nobody operates are read too, such as headings and texts.
     pub all_places: bool,
     /// How long the application may take altogether; what is not read by then is missing from the tree.

@@ -92,6 +92,7 @@ impl Accessibility {
             max_elements: request.max_elements,
             max_depth: request.max_depth,
             offscreen: request.offscreen.unwrap_or(false),
+            cell: request.cell.as_deref().and_then(ax::Cell::named),
             all_places: request.all_places.unwrap_or(false),
             timeout: Duration::from_millis(u64::from(request.timeout_ms)),
             cancel: cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default(),

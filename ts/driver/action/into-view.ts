@@ -36,6 +36,7 @@ export const intoView = async (call: Call, found: Found): Promise<Found> => {
   const { window, target } = found
   if (!window.is_on_screen || window.is_minimized) return found
   const before = await unlessGone(window, target.index, target.snapshot.place(target.index))
+  if (isPlaceless(before) && target.element.role === 'table cell') throw outOfSheet(found)
   if (!isHidden(before, window)) return found
   const by = (await scrollByToolkit(call, found, before)) ?? (await scrollByWheel(call, found, before))
   if (by === undefined) {
@@ -82,11 +83,21 @@ const common = (a: AxFrame, b: AxFrame): AxFrame => {
 /** True when the middle of the element lies where its window shows something else, or nothing. */
 const isHidden = ({ frame, area, estimated }: AxPlace, window: Window): boolean => {
   // What has no place at all cannot be looked for.
-  if (frame.w === 0 && frame.h === 0) return false
+  if (isPlaceless({ frame })) return false
   if (estimated) return true
   const point = middleOf(frame)
   return !contains(window, point) || (area.w > 0 && area.h > 0 && !holds(area, point))
 }
+
+const isPlaceless = ({ frame }: Pick<AxPlace, 'frame'>): boolean => frame.w === 0 && frame.h === 0
+
+/** Why a cell beyond the view of its sheet is not clicked: another one would be hit. */
+const outOfSheet = ({ window, target }: Found): Failure =>
+  new Failure(
+    'window_not_visible',
+    `${nameOf(target)} is out of view, and its application does not tell where it is. Scroll to it, then call get_window_state.`,
+    { window_id: window.window_id, element_index: target.index },
+  )
 
 const holds = (area: AxFrame, { x, y }: Point): boolean =>
   x >= area.x && y >= area.y && x < area.x + area.w && y < area.y + area.h

@@ -115,7 +115,7 @@ const isGone = async (call: Call, window_id: number, patienceMs: number): Promis
 }
 
 /** The tree of a window, read again whenever its application has announced something and gone quiet. */
-const treeOf = async (call: Call, { pid, window_id }: Wanted) => {
+const treeOf = async (call: Call, { pid, window_id, label }: Wanted) => {
   if (pid === undefined) throw needs('pid', 'integer')
   const first = await windowOrFrontmost(call, pid, window_id)
   const accessibility = await call.driver.accessibility()
@@ -125,7 +125,7 @@ const treeOf = async (call: Call, { pid, window_id }: Wanted) => {
     async read(): Promise<{ readonly window: Window; readonly tree: AxSnapshot }> {
       generation = accessibility.generation(pid)
       const window = await windowOf(call, pid, first.window_id)
-      return { window, tree: await refreshedMap(call, window, true) }
+      return { window, tree: await refreshedMap(call, window, true, label) }
     },
     async next(timeoutMs: number): Promise<void> {
       const now = await accessibility.waitForEvent(pid, generation, Math.ceil(timeoutMs))

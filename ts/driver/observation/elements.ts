@@ -9,6 +9,8 @@ export interface TreeLimits {
   readonly timeout_ms: number
   /** Whether what lies beyond the view is read too. */
   readonly offscreen: boolean
+  /** The name of a cell that is read too, where the window shows a sheet; another word names none. */
+  readonly cell?: string
 }
 
 /** A snapshot that the caller has been told, under its id. */

@@ -32,15 +32,21 @@ export const readTree = async (
 
 /**
  * The tree of a window as it is now, with the indices that its callers know, which stay valid; `offscreen` with all that
- * lies beyond the view, as it is read too where the callers know such elements.
+ * lies beyond the view, as it is read too where the callers know such elements, and the `cell` of a sheet of that name.
  */
-export const refreshedMap = async (call: Call, window: Window, offscreen = false): Promise<AxSnapshot> => {
+export const refreshedMap = async (
+  call: Call,
+  window: Window,
+  offscreen = false,
+  cell?: string,
+): Promise<AxSnapshot> => {
   const { seen } = call.driver
   const { pid, window_id } = window
   const known = seen.snapshot(pid, window_id)
   const limits = seen.limits(pid, window_id) ?? defaultLimits
   const isWhole = offscreen || limits.offscreen || known?.beyond.listed === true
-  const fresh = await readTree(call, window, { ...limits, offscreen: isWhole })
+  const named = cell === undefined ? {} : { cell }
+  const fresh = await readTree(call, window, { ...limits, offscreen: isWhole, ...named })
   const map = known === undefined ? fresh : fresh.keepingIndices(known)
   seen.refreshMap(pid, window_id, map)
   return map

@@ -88,6 +88,7 @@ export const getWindowState = tool({
       timeout_ms: args.timeout_ms ?? defaultLimits.timeout_ms,
       // What changed is told of as much as was told before.
       offscreen: args.include_offscreen ?? (args.query !== undefined || isWhole(call, window, args.since)),
+      ...(args.query !== undefined && { cell: args.query }),
     }
     const [tree, picture] = await Promise.all([
       part(wants.tree, () => readTree(call, window, limits)),

@@ -157,6 +157,7 @@ pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
 pub fn request(pid: u32, title: &str) -> SnapshotRequest {
     SnapshotRequest {
         offscreen: false,
+        cell: None,
         pid,
         window_id: 0,
         title: title.to_owned(),

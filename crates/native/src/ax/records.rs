@@ -35,6 +35,8 @@ pub struct AxRequest {
     pub max_depth: u32,
     /// Whether what lies beyond the view is read too; false when absent.
     pub offscreen: Option<bool>,
+    /// The name of a cell, such as `B500`, that is read too where the window shows a sheet; other words name none.
+    pub cell: Option<String>,
     /// Whether the places of what nobody operates are read too, such as headings and texts; false when absent.
     #[napi(js_name = "all_places")]
     pub all_places: Option<bool>,

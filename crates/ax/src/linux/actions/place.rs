@@ -59,8 +59,9 @@ impl Snapshot {
         if let Some(frame) = own.filter(has_place) {
             return Ok(Place { frame, area, estimated: false });
         }
-        let estimate =
-            if self.app.toolkit == Toolkit::Gtk3 { self.estimate(&mut walk, position, (x, y)) } else { None };
+        // The snapshot has few of a sheet's cells: their number says nothing of how far they are.
+        let is_reckoned = self.app.toolkit == Toolkit::Gtk3 && !drawn::is_cell(&self.tree, position);
+        let estimate = if is_reckoned { self.estimate(&mut walk, position, (x, y)) } else { None };
         Ok(Place { frame: estimate.unwrap_or_default(), area, estimated: estimate.is_some() })
     }
 

@@ -1,12 +1,15 @@
-//! The cells of a table that makes them on demand: those in view, found by points spread over it.
+//! Reads the cells of tables that make them on demand.
 
 use std::ops::Range;
 
 use desktop::Rect;
 
-use super::objects;
+use super::drawn;
+use super::objects::{self, Objects};
 use super::walk::{SOME_CHILDREN, Walk};
+use crate::Cell;
 use crate::platform::bus::ask::{self, Ask, ObjectRef, Reply};
+use crate::platform::bus::toolkit::Toolkit;
 
 /// A table with no more columns is read in its whole width.
 const FEW_COLUMNS: i32 = 16;
@@ -14,10 +17,14 @@ const FEW_COLUMNS: i32 = 16;
 const MANY_CELLS: usize = 2_000;
 /// A table with more cells is not read beyond the view.
 const WHOLE_TABLE: i32 = 20_000;
+/// No sheet lies deeper in its window.
+const MANY_AROUND: usize = 100;
 
 impl Walk<'_> {
-    /// The calls that fetch the cells of a table: those in view, or all where the rest is wanted and not endless.
-    pub(super) fn cells(&mut self, table: &ObjectRef) -> Vec<Ask> {
+    /// The calls that fetch the cells of a table: those in view, or all where the rest is wanted and not endless. Of a
+    /// sheet also the one that is asked for by its name.
+    pub(super) fn cells(&mut self, objects: &Objects, position: usize) -> Vec<Ask> {
+        let table = &objects.all[position].object;
         let size = self.ask_all(&[
             Ask::extents(table, self.app.coordinates()),
             Ask::property(table, ask::TABLE, "NRows"),
@@ -44,11 +51,27 @@ impl Walk<'_> {
         asks.extend(cells.map(|cell| Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &cell)));
         let read = asks.len() - headers;
         if endless {
+            let is_sheet = self.is_sheet(objects, position);
+            let others = if is_sheet {
+                "what the others hold is not searched; query the name of one, such as \"B500\", to get it"
+            } else {
+                "scroll to the others"
+            };
             self.beyond.at_least = true;
             self.left_out.push(format!(
                 "only the {read} cells in view of a table of {all_rows} rows and {all_columns} columns were read: \
-                 scroll to the others"
+                 {others}"
             ));
+            let is_unread = |cell: &Cell| {
+                let is_there = cell.row < all_rows && cell.column < all_columns;
+                is_there && !(rows.contains(&cell.row) && columns.contains(&cell.column))
+            };
+            if let Some(cell) = self.cell.filter(|cell| is_sheet && is_unread(cell)) {
+                let place = [cell.row, cell.column];
+                let ask = Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &place);
+                // What stands before the cells in view is above them.
+                asks.insert(if cell.row < rows.start { headers } else { asks.len() }, ask);
+            }
         } else {
             let count = |cells: i32| u32::try_from(cells).unwrap_or(0);
             let all = count(all_rows * all_columns);
@@ -91,6 +114,15 @@ impl Walk<'_> {
         let places = self.ask_all(&asks);
         let place = |pair: &[Reply]| Some((ask::integer(&pair[0])?, ask::integer(&pair[1])?));
         places.chunks(2).filter_map(place).filter(|(row, column)| *row >= 0 && *column >= 0).collect()
+    }
+
+    /// True for a sheet of LibreOffice, whose cells have the names of their places.
+    fn is_sheet(&self, objects: &Objects, position: usize) -> bool {
+        let above = |at: &usize| objects.above(*at).filter(|above| above != at);
+        self.app.toolkit == Toolkit::Gtk3
+            && std::iter::successors(Some(position), above)
+                .take(MANY_AROUND)
+                .any(|at| drawn::is_drawn(objects.all[at].role.name()))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::platform::dbus::CallError;
 use crate::role::Role;
 use crate::state::{State, States};
 use crate::tree::Abilities;
-use crate::{Beyond, SnapshotRequest};
+use crate::{Beyond, Cell, SnapshotRequest};
 
 /// Containers with more children are read in part.
 const MANY_CHILDREN: i32 = 20_000;
@@ -37,6 +37,8 @@ pub struct Walk<'a> {
     pub max_depth: u32,
     /// True when what lies beyond the view is read too.
     pub offscreen: bool,
+    /// The cell of a sheet that is read too, wherever it is.
+    pub cell: Option<Cell>,
     /// How the window's objects say that they are shown, once that is known.
     pub view: Option<View>,
     /// Objects out of view that have been read.
@@ -67,6 +69,7 @@ impl<'a> Walk<'a> {
         Self {
             max_depth: request.max_depth,
             offscreen: request.offscreen,
+            cell: request.cell,
             limit,
             ..Self::until(app, deadline)
         }
@@ -79,6 +82,7 @@ impl<'a> Walk<'a> {
             limit: Limit::until(deadline),
             max_depth: 0,
             offscreen: false,
+            cell: None,
             view: None,
             unseen: 0,
             beyond: Beyond::default(),
@@ -219,7 +223,7 @@ impl Walk<'_> {
             let from = asks.len();
             match way {
                 Way::All => asks.push(Ask::plain(&raw.object, ask::ACCESSIBLE, "GetChildren")),
-                Way::Cells => asks.extend(self.cells(&raw.object)),
+                Way::Cells => asks.extend(self.cells(objects, *position)),
                 Way::First(count) => asks.extend((0..*count).map(|index| {
                     Ask::integers(&raw.object, (ask::ACCESSIBLE, "GetChildAtIndex"), "i", &[index])
                 })),
