@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { runBacklot } from '../support/backlot.ts'
 import { onTerminal } from '../support/terminal.ts'
+import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
 import { call, checkDisk, create, get, giveImage, image, run } from '../support/vms.ts'
 
@@ -49,11 +50,15 @@ test('a snapshot is taken of a VM that stands still, and of one that runs, which
   await run(host, 'one')
   boot = await inside('cat /proc/sys/kernel/random/boot_id')
   await inside('mkdir -p /run/t && mount -t tmpfs t /run/t && echo first >/run/t/word && echo first >/var/word')
+  // As if it had stood still for years.
+  await inside('date -u -s 2020-02-02 >/dev/null')
   const [status, taken] = await take('first')
   expect([status, taken]).toEqual([200, expect.objectContaining({ name: 'first', hasMemory: true })])
   expect(taken.memoryBytes).toBeGreaterThan(25 * 2 ** 20)
   expect((await get(host, 'one')).status).toBe('running')
   expect(await inside('cat /proc/sys/kernel/random/boot_id /run/t/word')).toBe(`${boot}\nfirst`)
+  const behind = async () => Date.now() / 1000 - Number(await inside('date +%s'))
+  await until('the guest to have the time', async () => Math.abs(await behind()) < 60)
   expect(await list()).toMatchObject([
     { name: 'empty', follows: null },
     { name: 'first', follows: 'empty' },

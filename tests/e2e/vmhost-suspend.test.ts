@@ -42,6 +42,9 @@ const refusal = (code: string, text = '') => [
   expect.objectContaining({ code, message: expect.stringContaining(text) }),
 ]
 
+/** Whether a clock of so many seconds since 1970 is right, but for what a busy machine takes to read it. */
+const hasTime = (seconds: number): boolean => Math.abs(seconds - Date.now() / 1000) < 60
+
 describe('a VM that is suspended', () => {
   let boot: string
 
@@ -53,6 +56,8 @@ describe('a VM that is suspended', () => {
     await inside('one', 'mkdir -p /run/t && mount -t tmpfs t /run/t')
     await inside('one', '(n=0; while :; do n=$((n+1)); echo $n >/run/t/n; sleep 0.1; done) >/dev/null 2>&1 &')
     await inside('one', 'echo kept >/run/t/word; echo written >/var/written; sync')
+    // As if it had been saved for years.
+    await inside('one', 'date -u -s 2020-02-02 >/dev/null')
     expect(await suspend('one')).toEqual([200, { message: 'Virtual machine suspended: one' }])
     expect(isAlive(pid)).toBe(false)
     expect(await get(host, 'one')).toMatchObject({
@@ -95,6 +100,7 @@ describe('a VM that is suspended', () => {
     expect(await inside('one', 'cat /run/t/word /var/written')).toBe('kept\nwritten')
     const counted = Number(await inside('one', 'cat /run/t/n'))
     await until('the process to count on', async () => Number(await inside('one', 'cat /run/t/n')) > counted)
+    await until('the guest to have the time', async () => hasTime(Number(await inside('one', 'date +%s'))))
     expect(await booted(vm)).toMatchObject({ status: 'ok' })
     expect([file('one', 'saved.json'), file('one', 'memory.state')].filter(existsSync)).toEqual([])
     expect(await resume('one')).toEqual(refusal('vm_running', '"one"') as never)

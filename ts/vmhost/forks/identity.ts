@@ -24,7 +24,8 @@ export const giveIdentity = async (machine: Machine, vm: StoredVm, parentMac: st
 /** Milliseconds in which an agent that listened comes to listen again after its guest went on, and between two looks. */
 const listensAgain = { withinMs: 8_000, lookEveryMs: 50 } as const
 
-const listens = async (machine: Machine): Promise<boolean> => {
+/** Whether the agent of a guest that was resumed listens again. */
+export const listens = async (machine: Machine): Promise<boolean> => {
   const deadline = performance.now() + listensAgain.withinMs
   while (!(await machine.hasAgent())) {
     if (performance.now() > deadline) return false
@@ -33,13 +34,16 @@ const listens = async (machine: Machine): Promise<boolean> => {
   return true
 }
 
+/** A command for the guest's shell that sets its clock to the time here. */
+export const clockCommand = (): string => `date -u -s @${Math.floor(Date.now() / 1000)} >/dev/null`
+
 /** Names and addresses in it are of letters, digits, `-` and `:` only. */
 const script = ({ name, settings }: StoredVm, parentMac: string): string => {
   const seed = Buffer.from(crypto.getRandomValues(new Uint8Array(64))).toString('hex')
   const { macAddress, instanceId } = settings
   return `set -e
 echo ${seed} >/dev/urandom
-date -u -s @${Math.floor(Date.now() / 1000)} >/dev/null
+${clockCommand()}
 for card in /sys/class/net/*; do
   if [ "$(cat "$card/address")" = ${parentMac} ]; then
     card=\${card##*/}

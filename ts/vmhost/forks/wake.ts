@@ -4,9 +4,13 @@ import type { Work } from '../host/operations.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
 import { writeVmSettings } from '../vms/vm-settings.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
+import { setClock } from './clock.ts'
 import { giveIdentity } from './identity.ts'
 
-/** Gives the guest of a fork what is to be its own, where it has not been asked to take it yet, and says what it has. */
+/**
+ * Gives the guest of a fork what is to be its own, where it has not been asked to take it yet, and says what it has; every other
+ * guest is given the time.
+ */
 export const settleIdentity = async (
   host: Host,
   place: VmPlace,
@@ -15,7 +19,10 @@ export const settleIdentity = async (
 ): Promise<'own' | 'shared'> => {
   const vm = await host.store.reread(place)
   const { guestMacAddress, identity = 'own', ...settings } = vm.settings
-  if (guestMacAddress === undefined) return identity
+  if (guestMacAddress === undefined) {
+    setClock(machine)
+    return identity
+  }
   work.step(`giving ${place.name} an identity`)
   const given = (await giveIdentity(machine, vm, guestMacAddress)) ? 'own' : 'shared'
   await writeVmSettings(vm.path, { ...settings, identity: given })

@@ -1,4 +1,5 @@
 /** Keeps VMs as they are, and makes them again what they were. */
+import { setClock } from '../forks/clock.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
 import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
@@ -59,7 +60,10 @@ export const goOn = async (
   host.machines.announce(vm)
   const { hasDisplay, sharedDirectories } = saved
   const options = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved, image }
-  return host.machines.start(vm, options, { ...work, signal: new AbortController().signal })
+  const machine = await host.machines.start(vm, options, { ...work, signal: new AbortController().signal })
+  // A fork is given more than the time by whoever lets it go on.
+  if (vm.settings.guestMacAddress === undefined) setClock(machine)
+  return machine
 }
 
 export const restoreSnapshot: Handlers['restoreSnapshot'] = async ({ name, snapshot, storage }, host) => {

@@ -1,6 +1,7 @@
 /** Makes a fork that waits in a pool the VM of a name. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { clockCommand } from '../forks/identity.ts'
 import type { Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
 import { alone } from '../lifecycle/find.ts'
@@ -44,7 +45,7 @@ export const handOut = (host: Host, fork: VmPlace, asked: Asked, work: Work): Pr
 /** The clock of a guest may have gone wrong while it waited. */
 const nameGuest = async ({ machines }: Host, { path }: VmPlace, name: string): Promise<void> => {
   const command = `set -e
-date -u -s @${Math.floor(Date.now() / 1000)} >/dev/null
+${clockCommand()}
 echo ${hostNameOf(name)} >/etc/hostname
 hostname ${hostNameOf(name)}`
   const done = await machines.get(path)?.guest.execute({ command }, withinMs)
