@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { httpClient } from '@backlot/contract/client'
 import { vmHost } from '@backlot/contract/vmhost'
+import { accelerationHere } from '../support/acceleration.ts'
 import { startVmHost } from '../support/vmhost.ts'
 import { giveImage } from '../support/vms.ts'
 import { machine, milliseconds, type Row, spreadOf, summary, table } from './driver/measure.ts'
@@ -154,4 +155,6 @@ const rows: Row[] = [
   { what: 'resume, to the first answer', unit: 'ms', measured: spread('resume') },
 ]
 for (const row of rows) console.error(summary(row))
-console.log(`${table(rows)}\n\n${machine()}.`)
+const { refusal } = await accelerationHere()
+const withoutKvm = refusal === null ? '' : ` No row is with KVM: ${refusal}`
+console.log(`${table(rows)}\n\n${machine()}.${withoutKvm}`)

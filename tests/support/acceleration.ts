@@ -7,13 +7,15 @@ import { accelerationAt } from '@backlot/vmhost'
 const folder = join(import.meta.dir, '../../target')
 const known = join(folder, 'accelerator.json')
 
+/** What it is, and why not KVM; found out where no answer is kept that still holds. */
+export const accelerationHere = () => accelerationAt({ ...placesOf({ BACKLOT_HOME: folder }), cache: folder })
+
 /** What it was found to be. */
-export const acceleratorHere = async (): Promise<'kvm' | 'tcg'> =>
-  (await accelerationAt({ ...placesOf({ BACKLOT_HOME: folder }), cache: folder })).accelerator
+export const acceleratorHere = async (): Promise<'kvm' | 'tcg'> => (await accelerationHere()).accelerator
 
 /** Finds it out where no answer is kept that still holds. */
 export const findAcceleration = async (): Promise<void> => {
-  await accelerationAt({ ...placesOf({ BACKLOT_HOME: folder }), cache: folder })
+  await accelerationHere()
 }
 
 /** Gives a home the answer that is kept; one that does not hold any more is found out afresh there. */
