@@ -3,6 +3,7 @@
  * apart from the machine: what is made up for it names folders and commands of any kind. Prints what schemathesis found,
  * and the server's defects.
  */
+import { join } from 'node:path'
 import { startComputer } from './computer.ts'
 import { startVmHost } from './vmhost.ts'
 
@@ -37,6 +38,9 @@ const kinds = {
     phases: 'fuzzing',
   },
 } as const
+/** A module that teaches it the bodies that it does not know. */
+const [fixtures, hooks] = [join(import.meta.dir, 'fixtures'), 'tar_bodies']
+
 const { start, checks, excluded, phases } = kinds[kind as keyof typeof kinds]
 
 await using host = await start()
@@ -51,7 +55,7 @@ const child = Bun.spawn(
     ...['--phases', phases, '--max-examples', '20', '--seed', seed],
     ...['--continue-on-failure', '--request-timeout', '60', '--no-color', '--warnings', 'off'],
   ],
-  { stdout: 'pipe', stderr: 'inherit' },
+  { env: { ...process.env, SCHEMATHESIS_HOOKS: hooks, PYTHONPATH: fixtures }, stdout: 'pipe', stderr: 'inherit' },
 )
 const said = await child.stdout.text()
 console.log(
