@@ -323,10 +323,14 @@ test(
       stdin: 'ignore',
       stdout: 'pipe',
     })
-    const shown = child.stdout.text()
+    let shown = ''
+    const reading = (async () => {
+      for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) shown += part
+    })()
+    await until('the call in the log', () => shown.includes('POST /cmd 200'))
     await home.ask('stop', 'talkative')
     await home.ask('delete', 'talkative')
-    expect(await shown).toMatch(/POST \/cmd 200/)
+    await reading
     expect(await child.exited).toBe(0)
   },
   patience,
