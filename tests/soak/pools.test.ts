@@ -150,8 +150,13 @@ test('sandboxes of a service are claimed from a pool', async () => {
 test('sandboxes of QEMU are claimed from a pool', async () => {
   const { folder, atEnd } = sandboxHome()
   const home = join(folder, 'state/qemu')
-  // The host ends by itself once nothing runs; what a failure leaves is ended here.
+  // The host would end by itself once nothing has run for a while; what a failure leaves is ended here too.
   atEnd(async () => {
+    const hosts = Bun.spawnSync(['pgrep', '-f', `serve --listen unix:${folder}/`]).stdout.toString()
+    for (const pid of hosts.split('\n').filter(Boolean).map(Number)) {
+      process.kill(pid, 'SIGTERM')
+      await until('the host to end', () => !isAlive(pid))
+    }
     for (const file of new Bun.Glob('**/hypervisor.pid').scanSync({ cwd: folder, dot: true })) {
       const pid = Number(readFileSync(join(folder, file), 'utf8'))
       if (isAlive(pid)) process.kill(pid, 'SIGKILL')
