@@ -26,6 +26,8 @@ export interface Result {
   readonly seconds: number
   /** Processor time of all its processes that ended properly. */
   readonly cpuSeconds: number
+  /** What of it the system took. */
+  readonly systemSeconds: number
   readonly output: string
   /** The reports of its files, where it has several. */
   readonly files: ReadonlyMap<string, Report>
@@ -59,9 +61,13 @@ export async function endAll(): Promise<void> {
   }
 }
 
-/** Folders whose content outlives a job: what is installed from registries, and the results. */
+/** What drivers of the screen have compiled: without it each desktop compiles the same again for its first program. */
+const shaders = (place: Place): string => join(place.root, 'target/shaders')
+
+/** Folders whose content outlives a job: what is installed from registries or was compiled, and the results. */
 const kept = (place: Place): string[] => [
   place.results,
+  shaders(place),
   join(place.root, 'target/clients'),
   join(place.root, 'target/images'),
 ]
@@ -81,6 +87,7 @@ export async function execute(job: Job, place: Place, only: readonly string[] = 
     BACKLOT_BIN: join(root, 'dist/backlot'),
     BACKLOT_PROOFS: at('proofs.txt'),
     BACKLOT_TEST_WAITS: at('waits.txt'),
+    MESA_SHADER_CACHE_DIR: shaders(place),
     ...(job.crate === undefined ? {} : { CARGO_MANIFEST_DIR: join(root, 'crates', job.crate) }),
     FORCE_COLOR: '0',
   }
@@ -127,12 +134,14 @@ export async function execute(job: Job, place: Place, only: readonly string[] = 
     counts.failed += 1
     failed.push(`left behind: ${left.map((each) => each.slice(0, 300)).join('; ')}`)
   }
+  const cpu = child.resourceUsage()?.cpuTime
   return {
     ...{ counts, failed, left, seconds, output, files },
     skipped: job.tests === undefined ? reports.flatMap((report) => report.skipped) : [],
     proofs: lines(at('proofs.txt')),
     waits: lines(at('waits.txt')).flatMap(waitOf),
-    cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
+    cpuSeconds: Number(cpu?.total ?? 0) / 1e6,
+    systemSeconds: Number(cpu?.system ?? 0) / 1e6,
   }
 }
 

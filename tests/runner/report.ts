@@ -19,7 +19,8 @@ export function line({ job, result }: Done, place: string): string {
     ...(skipped ? [`${skipped} skipped`] : []),
   ]
   const word = failed > 0 ? 'FAIL' : 'ok  '
-  return `${word} ${place} ${s(result.seconds).padStart(6)} ${`(cpu ${s(result.cpuSeconds)})`.padEnd(12)} ${job.name}: ${counts.join(', ')}`
+  const cpu = `(cpu ${s(result.cpuSeconds)}, system ${s(result.systemSeconds)})`
+  return `${word} ${place} ${s(result.seconds).padStart(6)} ${cpu.padEnd(26)} ${job.name}: ${counts.join(', ')}`
 }
 
 /** Lines of an output that tell why a test failed: an error with what stands below it, or what panicked. */
@@ -45,24 +46,32 @@ export const failures = (done: readonly Done[]): string[] =>
       ]
     })
 
-/** The longest jobs and waits of a run, and how much of the processors it used. */
+/** The longest jobs and waits of a run, the jobs that took the most processor time, and how much of the processors it used. */
 export function times(done: readonly Done[], wallSeconds: number, cores: number): string[] {
-  const longest = done.toSorted((a, b) => b.result.seconds - a.result.seconds).slice(0, 8)
+  const most = (of: (result: Result) => number): string =>
+    done
+      .toSorted((a, b) => of(b.result) - of(a.result))
+      .slice(0, 8)
+      .map(({ job, result }) => `${job.name} ${s(of(result))}`)
+      .join(', ')
   const waits = new Map<string, { ms: number; times: number }>()
   for (const { job, result } of done) {
     for (const { what, ms } of result.waits) {
       // Numbers and names of one run would make every wait another.
       const key = `${what.replaceAll(/[\w-]*\d[\w.-]*/g, '…').slice(0, 80)} (${job.name.replace(/^tests\//, '')})`
-      const sum = waits.get(key) ?? { ms: 0, times: 0 }
-      waits.set(key, { ms: sum.ms + ms, times: sum.times + 1 })
+      const before = waits.get(key) ?? { ms: 0, times: 0 }
+      waits.set(key, { ms: before.ms + ms, times: before.times + 1 })
     }
   }
-  const most = [...waits].toSorted(([, a], [, b]) => b.ms - a.ms).slice(0, 8)
-  const cpu = done.reduce((sum, { result }) => sum + result.cpuSeconds, 0)
+  const waited = [...waits].toSorted(([, a], [, b]) => b.ms - a.ms).slice(0, 8)
+  const sum = (of: (result: Result) => number): number => done.reduce((all, { result }) => all + of(result), 0)
+  const cpu = sum(({ cpuSeconds }) => cpuSeconds)
+  const system = sum(({ systemSeconds }) => systemSeconds)
   return [
-    `longest: ${longest.map(({ job, result }) => `${job.name} ${s(result.seconds)}`).join(', ')}`,
-    ...(most.length > 0 ? ['waited longest for:'] : []),
-    ...most.map(([what, { ms, times }]) => `  ${s(ms / 1000)}${times > 1 ? ` in ${times} waits` : ''}: ${what}`),
-    `in ${s(wallSeconds)}; processors used to ${Math.round((100 * cpu) / (wallSeconds * cores))} %`,
+    `longest: ${most(({ seconds }) => seconds)}`,
+    `most processor time: ${most(({ cpuSeconds }) => cpuSeconds)}`,
+    ...(waited.length > 0 ? ['waited longest for:'] : []),
+    ...waited.map(([what, { ms, times }]) => `  ${s(ms / 1000)}${times > 1 ? ` in ${times} waits` : ''}: ${what}`),
+    `in ${s(wallSeconds)}; processors used to ${Math.round((100 * cpu) / (wallSeconds * cores))} % (${s(cpu)}, system ${s(system)})`,
   ]
 }
