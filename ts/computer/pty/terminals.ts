@@ -17,7 +17,8 @@ export interface NewTerminal {
 /** All that were started; those that ended are kept for a while, so that who comes late learns how. */
 export class Terminals implements AsyncDisposable {
   readonly #all = new Map<number, Terminal>()
-  #starting = 0
+  readonly #starting = new Set<Promise<Terminal>>()
+  #hasEnded = false
 
   /** Terminals of this machine, or of where `start` starts their programs. */
   constructor(private readonly start: StartProgram = startLocalProgram) {}
@@ -25,17 +26,19 @@ export class Terminals implements AsyncDisposable {
   /** Starts one. Throws `too_many_terminals`. */
   async create({ command, cols = limits.cols, rows = limits.rows, cwd, env = {} }: NewTerminal): Promise<Terminal> {
     const running = [...this.#all.values()].filter(({ exitCode }) => exitCode === undefined)
-    if (running.length + this.#starting >= limits.most) {
+    if (running.length + this.#starting.size >= limits.most) {
       throw new Failure('too_many_terminals', `${limits.most} terminals run already; close one.`)
     }
-    this.#starting++
+    const starting = Terminal.start(this.start, { command, cols, rows, cwd, env })
+    this.#starting.add(starting)
     try {
-      const terminal = await Terminal.start(this.start, { command, cols, rows, cwd, env })
+      const terminal = await starting
       this.#all.set(terminal.pid, terminal)
       void terminal.exited.then(() => this.#forgetOldest())
+      if (this.#hasEnded) await terminal.close()
       return terminal
     } finally {
-      this.#starting--
+      this.#starting.delete(starting)
     }
   }
 
@@ -46,8 +49,10 @@ export class Terminals implements AsyncDisposable {
     throw new Failure('terminal_unknown', `There is no terminal ${pid}; POST /pty starts one.`, { pid })
   }
 
-  /** Ends all that run. */
+  /** Ends all that run, those that are starting too. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#hasEnded = true
+    await Promise.allSettled(this.#starting)
     await Promise.all([...this.#all.values()].map((terminal) => terminal.close()))
     this.#all.clear()
   }
