@@ -19,8 +19,9 @@ use crate::platform::x11::connection::{settle, toolkit};
 use crate::platform::x11::devices::pair::Pair;
 use crate::platform::x11::devices::pointer;
 use crate::platform::x11::gestures::key_messages;
-use crate::platform::x11::person::device_grab::{DeviceGrab, LET_THROUGH_EVERY};
+use crate::platform::x11::person::device_grab::DeviceGrab;
 use crate::platform::x11::person::focus::has_focus;
+use crate::platform::x11::person::freeze::LET_THROUGH_EVERY;
 use crate::platform::x11::person::restore::{self, tell};
 use crate::platform::x11::person::state::PersonState;
 

@@ -11,21 +11,13 @@ use x11rb::protocol::xproto::{GrabMode, GrabStatus, Window};
 use x11rb::{CURRENT_TIME, NONE};
 
 use super::focus::has_focus;
+use super::freeze::{Effect, Event, Freeze, next};
 use super::hold::GrabState;
 use super::state::PersonState;
 use crate::InputError;
 use crate::platform::x11::connection::link::Link;
 use crate::platform::x11::devices::pair::Pair;
 use crate::platform::x11::devices::pointer;
-
-/// How long what the person does waits until it may arrive between two steps of what it waits for.
-pub const LET_THROUGH_EVERY: Duration = Duration::from_millis(30);
-/// How long it waits until a wait for something else lets it arrive for the first time: most gestures are over by then.
-const LET_THROUGH_FIRST: Duration = Duration::from_millis(100);
-/// How long it waits at most, wherever the focus is by then: whoever could give it back has had the time.
-const LONGEST_DELAY: Duration = Duration::from_secs(1);
-/// How long the devices are held at most: meanwhile no menu of the person's can grab them.
-const LONGEST: Duration = Duration::from_secs(3);
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
@@ -59,7 +51,7 @@ impl<'a> DeviceGrab<'a> {
     ) -> Result<Self, InputError> {
         let (number, begun) = (COUNT.fetch_add(1, Ordering::Relaxed), Instant::now());
         let device_grab = Self { link, number, begun };
-        let hold = GrabState { number, person, home: before.home(), begun, since: begun };
+        let hold = GrabState { number, person, home: before.home(), freeze: Freeze::begin(begun) };
         *lock(link) = grab(link, person, under)?.then_some(hold);
         Ok(device_grab)
     }
@@ -76,7 +68,8 @@ impl<'a> DeviceGrab<'a> {
 
     /// For how long what the person does has not arrived.
     pub fn waited(&self) -> Duration {
-        let since = lock(self.link).as_ref().filter(|hold| hold.number == self.number).map(|hold| hold.since);
+        let since =
+            lock(self.link).as_ref().filter(|hold| hold.number == self.number).map(|hold| hold.freeze.since);
         since.unwrap_or(self.begun).elapsed()
     }
 
@@ -90,11 +83,12 @@ impl<'a> DeviceGrab<'a> {
             return Ok(true);
         }
         self.link.alone(|| {
-            let is_free = is_focus_back()?;
-            if is_free {
+            let finished = Event::Finished { is_back: is_focus_back()? };
+            let effect = lock(self.link).as_mut().map(|hold| hold.happens(finished));
+            if effect == Some(Effect::Release) {
                 self.release();
             }
-            Ok(is_free)
+            Ok(effect != Some(Effect::None))
         })
     }
 
@@ -104,7 +98,11 @@ impl<'a> DeviceGrab<'a> {
         &mut self,
         is_focus_back: impl FnOnce() -> Result<bool, InputError>,
     ) -> Result<(), InputError> {
-        if self.is_held() { let_through_if(self.link, |_| true, |_| is_focus_back()) } else { Ok(()) }
+        if self.is_held() {
+            let_through_at(self.link, Event::HolderWaits, |_| is_focus_back())
+        } else {
+            Ok(())
+        }
     }
 
     fn release(&mut self) {
@@ -123,19 +121,27 @@ impl Drop for DeviceGrab<'_> {
 
 /// Lets arrive what the person does, once it has waited for a while and if the person's keys go where they belong.
 pub fn let_through(link: &Link) -> Result<(), InputError> {
-    let is_long = |hold: &GrabState| hold.begun.elapsed() >= LET_THROUGH_FIRST;
-    let_through_if(link, is_long, |hold| has_focus(link, hold.person, hold.home))
+    let_through_at(link, Event::OtherWaits, |hold| has_focus(link, hold.person, hold.home))
 }
 
-fn let_through_if(
+fn let_through_at(
     link: &Link,
-    is_due: impl FnOnce(&GrabState) -> bool,
+    wait: Event,
     is_focus_back: impl FnOnce(&GrabState) -> Result<bool, InputError>,
 ) -> Result<(), InputError> {
-    let is_due = |hold: &mut GrabState| hold.since.elapsed() >= LET_THROUGH_EVERY && is_due(hold);
+    let is_due = |hold: &mut GrabState| hold.happens(wait) == Effect::ReadFocus;
     let Some(hold) = lock(link).take_if(is_due) else { return Ok(()) };
     let mut opening = LetThrough { link, hold: Some(hold) };
     link.alone(|| opening.draw(is_focus_back))
+}
+
+impl GrabState {
+    /// What is to be done about an event, now.
+    fn happens(&mut self, event: Event) -> Effect {
+        let (freeze, effect) = next(self.freeze, event, Instant::now());
+        self.freeze = freeze;
+        effect
+    }
 }
 
 /// What is held, out of its place: let go when this is dropped before it is back there.
@@ -151,10 +157,10 @@ impl LetThrough<'_> {
     ) -> Result<(), InputError> {
         let link = self.link;
         let Some(hold) = &mut self.hold else { return Ok(()) };
-        if is_focus_back(hold)? || hold.since.elapsed() > LONGEST_DELAY {
+        let effect = hold.happens(Event::FocusRead { is_back: is_focus_back(hold)? });
+        if effect != Effect::None {
             ungrab(link, hold);
-            hold.since = Instant::now();
-            let is_over = hold.begun.elapsed() > LONGEST;
+            let is_over = effect == Effect::Release;
             if is_over || !grab(link, hold.person, pointer::under(link, hold.person)?)? {
                 self.hold = None;
             }
@@ -244,7 +250,7 @@ mod tests {
             while !matches!(conn.wait_for_event().unwrap(), Event::KeyPress(_)) {}
             sender.send(()).unwrap();
         });
-        let is_answered = settle::application(&link, window, LONGEST / 2, false).unwrap();
+        let is_answered = settle::application(&link, window, Duration::from_millis(1500), false).unwrap();
         assert!(!is_answered && device_grab.is_held());
         arrived.try_recv().unwrap();
     }

@@ -1,9 +1,8 @@
 //! What a connection remembers of its grab of the person's devices.
 
-use std::time::Instant;
-
 use x11rb::protocol::xproto::Window;
 
+use super::freeze::Freeze;
 use crate::platform::x11::devices::pair::Pair;
 
 /// Where the person's keys go.
@@ -24,8 +23,6 @@ pub struct GrabState {
     pub person: Pair,
     /// Where the person's keys belong.
     pub home: PersonFocus,
-    /// Since when it is held.
-    pub begun: Instant,
-    /// Since when what the person does has not arrived.
-    pub since: Instant,
+    /// For how long, and since when nothing has arrived.
+    pub freeze: Freeze,
 }

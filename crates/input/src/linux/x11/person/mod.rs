@@ -2,6 +2,7 @@
 
 pub mod device_grab;
 pub mod focus;
+pub mod freeze;
 pub mod hold;
 pub mod restore;
 pub mod state;
