@@ -6,13 +6,19 @@ import { run } from './run.ts'
 
 /** apt with the lists of the machine, or with lists of our own where those are absent or too old. */
 export class Apt {
-  #options: readonly string[] = []
+  #ownLists: readonly string[] = []
 
-  /** `folder`: where package files, and lists of our own, are kept. */
+  /** `folder`: where package files, what apt has read of its lists, and lists of our own, are kept. */
   constructor(
     readonly folder: string,
     readonly signal?: AbortSignal,
   ) {}
+
+  /** Many systems keep nothing of what apt has read, and ordinary users cannot: each question would parse all lists. */
+  get #options(): readonly string[] {
+    const kept = ['-o', `Dir::Cache::pkgcache=${join(this.folder, 'pkgcache.bin')}`, '-o', 'Dir::Cache::srcpkgcache=']
+    return [...kept, ...this.#ownLists]
+  }
 
   /** Names of the packages that `names` need, themselves included, as far as they hold libraries or were asked for. */
   async closure(names: readonly string[]): Promise<string[]> {
@@ -38,18 +44,18 @@ export class Apt {
     const wanted = await this.#files(names)
     const present = new Set(await readdir(packages))
     const absent = [...wanted].filter(([, file]) => !present.has(file)).map(([name]) => name)
-    if (absent.length > 0) {
-      await this.#retried(() =>
-        run('apt-get', ['download', '-q', '-o', 'APT::Status-Fd=1', ...this.#options, ...absent], {
-          cwd: packages,
-          signal: this.signal,
-          onLine: (line) => {
-            const [, percent] = /^dlstatus:\d+:([\d.]+):/.exec(line) ?? []
-            if (percent !== undefined) onPercent(Number(percent))
-          },
-        }),
-      )
-    }
+    if (absent.length === 0) return [...wanted.values()].map((file) => join(packages, file))
+    await this.#retried(() =>
+      run('apt-get', ['download', '-q', '-o', 'APT::Status-Fd=1', ...this.#options, ...absent], {
+        cwd: packages,
+        signal: this.signal,
+        onLine: (line) => {
+          const [, percent] = /^dlstatus:\d+:([\d.]+):/.exec(line) ?? []
+          if (percent !== undefined) onPercent(Number(percent))
+        },
+      }),
+    )
+    // Fresh lists may name other versions.
     const files = await this.#files(names)
     return [...files.values()].map((file) => join(packages, file))
   }
@@ -68,6 +74,7 @@ export class Apt {
   }
 
   async #ask(program: 'apt-cache', args: readonly string[]): Promise<string> {
+    await mkdir(this.folder, { recursive: true })
     return new TextDecoder().decode(
       await this.#retried(() => run(program, [...this.#options, ...args], { signal: this.signal })),
     )
@@ -79,12 +86,12 @@ export class Apt {
       return await attempt()
     } catch (error) {
       const { data, code } = Failure.from(error)
-      if (this.#options.length > 0 || code === 'cancelled' || data.complaint === undefined) throw explained(error)
+      if (this.#ownLists.length > 0 || code === 'cancelled' || data.complaint === undefined) throw explained(error)
     }
     try {
       const lists = join(this.folder, 'lists')
       await mkdir(join(lists, 'partial'), { recursive: true })
-      this.#options = ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${join(this.folder, 'cache')}`]
+      this.#ownLists = ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${join(this.folder, 'cache')}`]
       await mkdir(join(this.folder, 'cache', 'archives', 'partial'), { recursive: true })
       await run('apt-get', ['update', '-qq', '-o', 'APT::Update::Error-Mode=any', ...this.#options], {
         signal: this.signal,
