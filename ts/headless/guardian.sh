@@ -23,22 +23,11 @@ while read -r line; do owner=$line; done
 # Pids of the processes that have the line $2 in the file $1 of theirs.
 having() { grep -lzxFs -- "$2" /proc/[0-9]*/"$1" | cut -d / -f 3 | tr '\n' ' '; }
 
-# Lines PID:PARENT of all processes that have not ended. One whose first thread has ended lives as long as others do.
+# Lines PID:PARENT of all processes that have not ended. One whose first thread has ended lives as long as others do. The
+# three lines of each status stand in this order (proc(5)); a shell would read them byte by byte.
 parents() {
-  for status in /proc/[0-9]*/status; do
-    pid=${status#/proc/}
-    state=
-    while read -r key value; do
-      case $key$value in
-        State:*) state=$value ;;
-        PPid:*)
-          parent=$value
-          case $state in [ZX]*) ;; *) echo "${pid%/status}:$parent"; break ;; esac ;;
-        Threads:[01]) break ;;
-        Threads:*) echo "${pid%/status}:$parent"; break ;;
-      esac
-    done <"$status"
-  done
+  grep -EHs '^(State|PPid|Threads):' /proc/[0-9]*/status |
+    sed -n '$!N;$!N;/:State:.[ZX].*:Threads:.[01]$/d;s|^/proc/\([0-9]*\)/.*:PPid:.\([0-9]*\)\n.*|\1:\2|p'
 }
 
 # Sets `family` to the pids of the desktop's processes, and `dying` where one that was killed has not ended.
