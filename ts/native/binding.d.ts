@@ -468,10 +468,11 @@ export declare class MemoryFile {
   /** The number of its file descriptor; null when it was closed. */
   get descriptor(): number | null
   /**
-   * Gives back the memory of pages that are all zero; afterwards the kernel lets nobody change what is in it, whoever has it
-   * open and however. Rejects while a process has it mapped to write.
+   * Fills it with the pages of the block of a memory that QEMU has saved at the path, and the other one with what a machine
+   * reads that has them already; afterwards the kernel lets nobody change what is in the two, whoever has them open and
+   * however. Rejects with `memory_unreadable`, and while a process has it mapped to write.
    */
-  seal(): Promise<void>
+  fillFrom(saved: string, block: string, other: MemoryFile): Promise<void>
   /** Closes it; closing twice is fine. */
   close(): void
 }

@@ -10,9 +10,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use rustix::fs::{
-    FallocateFlags, MemfdFlags, OFlags, SealFlags, fallocate, fcntl_add_seals, ftruncate, memfd_create,
-};
+use rustix::fs::{MemfdFlags, OFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::mm::{Advice, madvise};
 use rustix::process::{Signal, geteuid, getpid, set_child_subreaper, set_parent_process_death_signal};
@@ -84,34 +82,9 @@ pub fn memory_file(bytes: u64) -> Result<File, Error> {
     Ok(File::from(made))
 }
 
-const PAGE: usize = 4096;
-const PAGES_AT_A_TIME: usize = 256;
-
-/// Makes holes of the pages of a file in memory that are all zero.
-pub fn give_back_zeros(file: &File) -> Result<(), Error> {
-    let mut pages = vec![0; PAGE * PAGES_AT_A_TIME];
-    let mut at = 0;
-    loop {
-        let read = file.read_at(&mut pages, at)?;
-        if read == 0 {
-            return Ok(());
-        }
-        let mut hole = 0;
-        for page in pages[..read].chunks(PAGE).chain([&[1][..]]) {
-            if page == &[0; PAGE][..page.len()] {
-                hole += page.len() as u64;
-                at += page.len() as u64;
-                continue;
-            }
-            if hole > 0 {
-                fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, at - hole, hole)?;
-                hole = 0;
-            }
-            at += page.len() as u64;
-        }
-        // The one byte that ends the last hole is none of the file's.
-        at -= 1;
-    }
+/// Writes all of the bytes to that place of a file.
+pub fn write_at(file: &File, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    file.write_all_at(bytes, offset)
 }
 
 /// Has the kernel refuse every change of a file in memory, and of its seals.

@@ -70,6 +70,12 @@ pub enum QmpError {
         /// The whole text.
         what: String,
     },
+    /// What migration has saved is not as it is known here, or cannot be read or laid out.
+    #[error("The saved memory cannot be laid out: {reason}. Let the machine read it itself.")]
+    SavedMemory {
+        /// What is wrong.
+        reason: String,
+    },
     /// This platform has no such sockets.
     #[error(
         "QEMU's machine protocol is spoken over Unix sockets, which this platform does not have. Use Linux or macOS."
@@ -89,6 +95,7 @@ impl QmpError {
             Self::JobFailed { .. } => "job_failed",
             Self::JobNotFound { .. } => "job_not_found",
             Self::Argument { .. } => "invalid_argument",
+            Self::SavedMemory { .. } => "memory_unreadable",
             Self::UnsupportedPlatform => "unsupported_platform",
         }
     }

@@ -1,11 +1,12 @@
 //! QEMU's machine protocol, as its `docs/interop/qmp-spec.txt` has it: commands with time limits, events, jobs, file
-//! descriptors.
+//! descriptors; and the memories that it saves.
 
 mod client;
 mod error;
 mod jobs;
 mod message;
 mod reader;
+mod saved_memory;
 mod shared;
 
 #[cfg_attr(unix, path = "unix.rs")]
@@ -18,3 +19,4 @@ pub use jobs::{JobProgress, JobState};
 pub use message::{Event, arguments};
 pub use platform::Descriptor;
 pub use reader::{Listener, MOST_LINE_BYTES};
+pub use saved_memory::separate;

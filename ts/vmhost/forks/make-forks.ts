@@ -1,9 +1,11 @@
 /** Copies of a VM with its memory: suspended VMs over one base and one memory file. */
 import { link, readFile, stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
+import type { BaseDisk } from '../disks/bases.ts'
 import { syncFile } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import type { Host } from '../host/host.ts'
+import type { Work } from '../host/operations.ts'
 import { bringAlong, bringSeed } from '../lifecycle/clone.ts'
 import { markDisk, type SavedState, writeSaved } from '../snapshots/saved-state.ts'
 import { together } from '../together.ts'
@@ -24,20 +26,20 @@ export const hasRoomToShare = async (
   { images }: Pick<Host, 'images'>,
   vm: StoredVm,
   count: number,
+  memory = vmPath(vm.path, 'memory'),
 ): Promise<boolean> => {
-  const { size } = await stat(vmPath(vm.path, 'memory'))
-  const ofForks = count * (size * ofEach.part + ofEach.bytes)
-  const whole = Math.max(vm.settings.memoryBytes, size)
+  const { size: whole } = await stat(memory)
+  const ofForks = count * (whole * ofEach.part + ofEach.bytes)
   const needed = async () => ((await images.has(vm)) ? ofForks : whole + ofForks)
   if ((await needed()) < (await freeMemory())) return true
   images.drop()
   const free = await freeMemory()
   if ((await needed()) < free) return true
-  if (count * size < free) return false
+  if (count * whole < free) return false
   const mebibytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
   throw new Failure(
     'host_memory',
-    `${count} forks of "${vm.name}" take ${mebibytes(count * size)} of memory at once, and this machine has ${mebibytes(free)} for them. Make fewer, or end something else.`,
+    `${count} forks of "${vm.name}" take ${mebibytes(count * whole)} of memory at once, and this machine has ${mebibytes(free)} for them. Make fewer, or end something else.`,
     { name: vm.name },
   )
 }
@@ -47,6 +49,14 @@ const freeMemory = async (): Promise<number> => {
   const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? []
   return Number(kibibytes) * 1024 * mostOfFree
 }
+
+/** What becomes of a memory that cannot be laid out for all: each reads its own copy, and the operation says why. */
+export const ownCopies =
+  ({ message }: Pick<Work, 'message'>) =>
+  (error: unknown): undefined => {
+    if (Failure.from(error).code !== 'memory_unreadable') throw error
+    message((error as Error).message)
+  }
 
 /** The forks that somebody wants. */
 export interface Wanted {
@@ -63,42 +73,53 @@ export const makeForks = async (
   { names, userDataOf }: Wanted,
   signal: AbortSignal,
 ): Promise<VmPlace[]> => {
-  const made: VmPlace[] = []
+  const made = new Map<string, VmPlace>()
   const make = async () => {
     const { base, replaced } = await host.bases.freeze(vm)
-    await replaced
-    for (const name of names) {
+    const lay = async (name: string) => {
       signal.throwIfAborted()
-      const settings = {
-        ...vm.settings,
-        ...newIdentity(),
-        createdAt: new Date().toISOString(),
-        identity: 'shared' as const,
-        guestMacAddress: vm.settings.guestMacAddress ?? vm.settings.macAddress,
-      }
-      const fill = async (folder: string) => {
-        const disk = vmPath(folder, 'disk')
-        await host.bases.overlay(disk, base)
-        await together([
-          syncFile(disk).then(() => markDisk(disk, saved)),
-          ...startFiles.map((file) => bringAlong(vm.path, folder, file)),
-          bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: name }, (text) =>
-            userDataOf === undefined ? text : userDataOf(text, name),
-          ),
-          // It is never written to again: another name is a copy.
-          link(vmPath(vm.path, 'memory'), vmPath(folder, 'memory')),
-          writeNewSettings(folder, settings),
-        ])
-        await writeSaved(folder, saved)
-      }
-      made.push(await host.store.make(vm.storage, name, fill))
+      const fill = (folder: string) => fillFork(host, vm, saved, folder, base, { name, userDataOf })
+      made.set(name, await host.store.make(vm.storage, name, fill))
     }
+    // What waits for the drive waits together.
+    await together([replaced, ...names.map(lay)])
   }
   try {
     await host.bases.exclusively(vm.storage, make, { signal })
-    return made
+    return names.flatMap((name) => made.get(name) ?? [])
   } catch (error) {
-    for (const place of made) await host.store.remove(place).catch(() => undefined)
+    for (const place of made.values()) await host.store.remove(place).catch(() => undefined)
     throw fileFailure(error, vm.storage.path)
   }
+}
+
+/** Puts the files of a fork into its folder, the record of its memory last. */
+const fillFork = async (
+  host: Host,
+  vm: StoredVm,
+  saved: SavedState,
+  folder: string,
+  base: BaseDisk,
+  { name, userDataOf }: { readonly name: string; readonly userDataOf: Wanted['userDataOf'] | undefined },
+): Promise<void> => {
+  const settings = {
+    ...vm.settings,
+    ...newIdentity(),
+    createdAt: new Date().toISOString(),
+    identity: 'shared' as const,
+    guestMacAddress: vm.settings.guestMacAddress ?? vm.settings.macAddress,
+  }
+  const disk = vmPath(folder, 'disk')
+  await host.bases.overlay(disk, base)
+  await together([
+    syncFile(disk).then(() => markDisk(disk, saved)),
+    ...startFiles.map((file) => bringAlong(vm.path, folder, file)),
+    bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: name }, (text) =>
+      userDataOf === undefined ? text : userDataOf(text, name),
+    ),
+    // It is never written to again: another name is a copy.
+    link(vmPath(vm.path, 'memory'), vmPath(folder, 'memory')),
+    writeNewSettings(folder, settings),
+  ])
+  await writeSaved(folder, saved)
 }

@@ -38,7 +38,7 @@ const fakeMaker = () => {
   return { counts, images: new MemoryImages(maker) }
 }
 
-const nothing = [{} as never, {} as never] as const
+const nothing = [{} as never] as const
 
 test('who goes on from one memory shares one image, which is kept until it is dropped', async () => {
   const { counts, images } = fakeMaker()
@@ -78,7 +78,7 @@ test('of those that nobody uses the newest few are kept, and one that cannot be 
   images.drop()
 })
 
-test('who waits for an image that another is cancelled in making makes it himself', async () => {
+test('who waits for an image that another fails to make makes it himself', async () => {
   const calls: PromiseWithResolvers<never>[] = []
   const share = () => {
     const call = Promise.withResolvers<never>()
@@ -86,7 +86,7 @@ test('who waits for an image that another is cancelled in making makes it himsel
     return call.promise
   }
   const images = new MemoryImages({ share })
-  const parent = await vm('cancelled')
+  const parent = await vm('failing')
   const child = await vm('waiting', parent)
   const first = images.of(parent, ...nothing)
   first.catch(() => undefined)
@@ -94,8 +94,8 @@ test('who waits for an image that another is cancelled in making makes it himsel
   while (calls.length === 0) await Bun.sleep(1)
   // By then the second has looked as well, and waits.
   for (let look = 0; look < 20; look++) await images.has(child)
-  calls[0]?.reject(new Error('cancelled'))
-  await expect(first).rejects.toThrow('cancelled')
+  calls[0]?.reject(new Error('no memory'))
+  await expect(first).rejects.toThrow('no memory')
   while (calls.length === 1) await Promise.race([second, Bun.sleep(1)])
   calls[1]?.resolve({ pages: 7, devices: 0, [Symbol.dispose]: () => undefined } as never)
   using image = await second

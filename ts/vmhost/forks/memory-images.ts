@@ -1,6 +1,5 @@
 /** Images of saved memories, kept for a while after the forks that they were made for: those that come soon share their pages. */
 import { stat } from 'node:fs/promises'
-import type { Work } from '../host/operations.ts'
 import type { MemoryImage } from '../hypervisors/hypervisor.ts'
 import type { SavedState } from '../snapshots/saved-state.ts'
 import { vmPath } from '../vms/vm-directory.ts'
@@ -11,7 +10,7 @@ const kept = { idleMs: 120_000, most: 4 } as const
 
 /** What makes an image of the memory of a suspended VM. */
 export interface ImageMaker {
-  share(vm: StoredVm, saved: SavedState, work: Work): Promise<MemoryImage>
+  share(vm: StoredVm, saved: SavedState): Promise<MemoryImage>
 }
 
 interface Kept {
@@ -30,12 +29,12 @@ export class MemoryImages {
    * The image of the memory of a suspended VM, made where there is none; it is let go of by disposing of it. Throws what making
    * it throws.
    */
-  async of(vm: StoredVm, saved: SavedState, work: Work): Promise<MemoryImage> {
+  async of(vm: StoredVm, saved: SavedState): Promise<MemoryImage> {
     const key = await keyOf(vm)
     const found = this.#kept.get(key)
-    // Whoever began to make it may have been cancelled, which is no concern of who waits with him.
-    if (found !== undefined) return this.#lend(key, found).catch(() => this.of(vm, saved, work))
-    const next: Kept = { made: this.maker.share(vm, saved, work), users: 0, timer: undefined }
+    // It may be made at a second try: memory that was short is given back.
+    if (found !== undefined) return this.#lend(key, found).catch(() => this.of(vm, saved))
+    const next: Kept = { made: this.maker.share(vm, saved), users: 0, timer: undefined }
     this.#kept.set(key, next)
     return this.#lend(key, next)
   }

@@ -4,7 +4,7 @@ import type { VmStatus } from '@backlot/contract/vmhost/vm'
 import type { Hypervisor, Machine, MemoryImage, RunOptions } from '../hypervisors/hypervisor.ts'
 import { isSaved, type SavedState } from '../snapshots/saved-state.ts'
 import type { Storage } from '../storage/storage.ts'
-import { isHidden } from '../vms/vm-directory.ts'
+import { isHidden, vmPath } from '../vms/vm-directory.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 import type { Events } from './events.ts'
 import type { LogFile } from './log-file.ts'
@@ -101,8 +101,8 @@ export class Machines {
   }
 
   /** Makes an image of the memory of a suspended VM; throws what its hypervisor throws. */
-  share(vm: StoredVm, saved: SavedState, work: Work): Promise<MemoryImage> {
-    return this.hypervisor.share(vm, saved, (line) => work.message(line), work.signal)
+  share({ name, path }: StoredVm, { memoryBytes }: SavedState): Promise<MemoryImage> {
+    return this.hypervisor.share(name, memoryBytes, vmPath(path, 'memory'))
   }
 
   /** It does not start any more; says what it does instead. */

@@ -45,9 +45,10 @@ export interface Hypervisor {
    */
   start(vm: StoredVm, options: RunOptions, tell: Tell, signal: AbortSignal): Promise<Machine>
   /**
-   * Makes an image of the memory of a suspended VM, which stays suspended; throws as `start` does, and no process is left.
+   * Makes an image of the memory in a file that `suspend` has written, of a VM of that name which was started with so many
+   * bytes. Throws `host_memory`, and `memory_unreadable` where it cannot be laid out: a machine reads it itself then.
    */
-  share(vm: StoredVm, saved: SavedState, tell: Tell, signal: AbortSignal): Promise<MemoryImage>
+  share(name: string, memoryBytes: number, saved: string): Promise<MemoryImage>
   /**
    * The machine of a VM whose service died; undefined where none lives, and what was left of it is removed. Throws
    * `vm_damaged` where one lives and nothing tells how it was started: `end` is all that can be done then.
@@ -113,9 +114,10 @@ export interface Machine {
   kill(): Promise<void>
   /**
    * Saves the memory and the devices beside the disk and ends the process, once all of it is on the drive. Throws
-   * `memory_not_saved` and `disk_full`, and when cancelled; the VM runs on then.
+   * `memory_not_saved` and `disk_full`, and when cancelled; the VM runs on then. `meanwhile` is given the file that the memory
+   * is in while it comes to the drive; what that throws is the VM's failure to be saved.
    */
-  suspend(work: Progress): Promise<void>
+  suspend(work: Progress, meanwhile?: (saved: string) => Promise<void>): Promise<void>
   /** Grows the disk to so many bytes. */
   growDisk(bytes: number): Promise<void>
   /**

@@ -1,12 +1,12 @@
 /** Makes copies of a running VM that go on from where it is. */
 import { Failure } from '@backlot/contract/failure'
-import { hasRoomToShare, makeForks, type Wanted } from '../forks/make-forks.ts'
+import { hasRoomToShare, makeForks, ownCopies, type Wanted } from '../forks/make-forks.ts'
 import { settleIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
-import type { MemoryImage } from '../hypervisors/hypervisor.ts'
+import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import type { Identity } from '../pools/pools.ts'
-import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
+import { isSaved, readSaved } from '../snapshots/saved-state.ts'
 import { together } from '../together.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
@@ -33,11 +33,15 @@ export const forkVm: Handlers['forkVm'] = async (
     const identity = await takeReady(host, parent, { names, userDataOf }, work)
     const missing = names.filter((each) => !identity.has(each))
     if (missing.length > 0) {
-      const make = () => fork(host, parent, { names: missing, userDataOf }, work)
-      const { forks, image } = await alone(host, parent, make, work.signal)
+      const made = Promise.withResolvers<Made>()
+      const make = () => fork(host, parent, { names: missing, userDataOf }, work, made.resolve)
+      const parentIsBack = alone(host, parent, make, work.signal)
+      parentIsBack.catch(made.reject)
+      const { forks, image } = await made.promise
       // Those that run have it mapped.
       using _ = image
-      await together(forks.map(async (place) => void identity.set(place.name, await wake(host, place, image, work))))
+      const go = async (place: VmPlace) => void identity.set(place.name, await wake(host, place, image, work))
+      await together([parentIsBack, ...forks.map(go)])
     }
     return names.map((each) => identity.get(each) ?? 'shared')
   })
@@ -77,46 +81,93 @@ interface Made {
   readonly image: MemoryImage | undefined
 }
 
-/** Makes the forks; the parent goes on if it ran. */
-const fork = async (host: Host, parent: StoredVm, wanted: Wanted, work: Work): Promise<Made> => {
+/** Makes the forks and hands them on; settles when the parent has gone on, if it ran. */
+const fork = async (
+  host: Host,
+  parent: StoredVm,
+  wanted: Wanted,
+  work: Work,
+  handOn: (made: Made) => void,
+): Promise<void> => {
   const machine = host.machines.get(parent.path)
   if (machine === undefined && !isSaved(parent.path)) {
     const next = 'Start it first, or clone it.'
     throw new Failure('vm_not_running', `"${parent.name}" does not run. ${next}`, { name: parent.name })
   }
-  const { images } = host
+  const lay = async (image: MemoryImage | undefined) => handOn({ forks: await make(host, parent, wanted, work), image })
+  if (machine !== undefined) return whileSuspended(host, machine, wanted, work, lay)
   // Who is suspended is forked again, from the same memory.
-  if (machine === undefined) return make(host, parent, wanted, work, (vm, saved) => images.of(vm, saved, work))
-  await machine.suspend(work)
-  let made: Made | undefined
+  const image = await keptImage(host, parent, wanted, work)
+  await lay(image).catch((error) => {
+    image?.[Symbol.dispose]()
+    throw error
+  })
+}
+
+/** Does work with an image of the memory of a machine that stands still meanwhile, and is let go on then, whatever happens. */
+const whileSuspended = async (
+  host: Host,
+  machine: Machine,
+  wanted: Wanted,
+  work: Work,
+  lay: (image: MemoryImage | undefined) => Promise<void>,
+): Promise<void> => {
+  let [image, refused]: [MemoryImage | undefined, unknown] = [undefined, undefined]
+  const share = async (memory: string) => {
+    try {
+      image = await newImage(host, machine, memory, wanted, work)
+    } catch (error) {
+      // It is saved all the same, and goes on from that.
+      refused = error
+    }
+  }
+  let isLaid = false
   try {
-    made = await make(host, parent, wanted, work, (vm, saved) => host.machines.share(vm, saved, work))
-    return made
+    await machine.suspend(work, share)
+    if (refused !== undefined) throw refused
+    await lay(image)
+    isLaid = true
   } finally {
-    await goOn(host, parent, work, made?.image)
+    await goOn(host, machine.place, work, image).finally(() => {
+      if (!isLaid) image?.[Symbol.dispose]()
+    })
   }
 }
 
-const make = async (
+/** The image of a memory that is being written to the drive; undefined where there is no room for one. */
+const newImage = async (
+  host: Host,
+  { place, memoryBytes }: Machine,
+  memory: string,
+  { names }: Wanted,
+  work: Work,
+): Promise<MemoryImage | undefined> => {
+  if (!(await hasRoomToShare(host, place, names.length, memory))) return undefined
+  return host.machines.hypervisor.share(place.name, memoryBytes, memory).catch(ownCopies(work))
+}
+
+/** That of a memory which lies there, kept for those that come soon; undefined where there is no room for one. */
+const keptImage = async (
   host: Host,
   parent: StoredVm,
-  wanted: Wanted,
+  { names }: Wanted,
   work: Work,
-  share: (vm: StoredVm, saved: SavedState) => Promise<MemoryImage>,
-): Promise<Made> => {
+): Promise<MemoryImage | undefined> => {
   const vm = await afresh(host, parent)
-  const isShared = await hasRoomToShare(host, vm, wanted.names.length)
+  if (!(await hasRoomToShare(host, vm, names.length))) return undefined
+  const saved = await readSaved(vm.path)
+  if (saved === undefined) return undefined
+  work.step('sharing the memory')
+  return host.images.of(vm, saved).catch(ownCopies(work))
+}
+
+/** Makes the forks of a VM that is suspended. */
+const make = async (host: Host, parent: StoredVm, wanted: Wanted, work: Work): Promise<VmPlace[]> => {
+  const vm = await afresh(host, parent)
   const saved = await readSaved(vm.path)
   if (saved === undefined) throw new Failure('vm_not_running', `"${vm.name}" has no memory to fork.`, { name: vm.name })
-  if (isShared) work.step('sharing the memory')
-  const image = isShared ? await share(vm, saved) : undefined
-  try {
-    work.step('laying the disks')
-    return { forks: await makeForks(host, vm, saved, wanted, work.signal), image }
-  } catch (error) {
-    image?.[Symbol.dispose]()
-    throw error
-  }
+  work.step('laying the disks')
+  return makeForks(host, vm, saved, wanted, work.signal)
 }
 
 /** Lets a fork go on, and gives its guest what is to be its own. */

@@ -1,7 +1,7 @@
 /** Keeps the pools of a host as large as they are to be, and hands their forks out. */
 import { readFile, stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
-import { makeForks } from '../forks/make-forks.ts'
+import { makeForks, ownCopies } from '../forks/make-forks.ts'
 import { settleIdentity } from '../forks/wake.ts'
 import type { Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
@@ -143,12 +143,12 @@ export class WarmPools implements Pools {
       const saved = await readSaved(vm.path)
       if (saved === undefined || (await memoryOf(vm)) !== memory) throw gone(parent)
       work.step('sharing the memory')
-      const image = await host.images.of(vm, saved, work)
+      const image = await host.images.of(vm, saved).catch(ownCopies(work))
       try {
         await makeForks(host, vm, saved, { names: [fork.name] }, work.signal)
         return image
       } catch (error) {
-        image[Symbol.dispose]()
+        image?.[Symbol.dispose]()
         throw error
       }
     }

@@ -67,7 +67,7 @@ export const makeFromTemplate = async (
 const keepImage = async (host: Host, template: StoredVm, saved: SavedState, work: Work): Promise<void> => {
   if (!(await hasRoomToShare(host, template, 1).catch(() => false))) return
   work.step('sharing the memory')
-  const image = await host.images.of(template, saved, work).catch(() => undefined)
+  const image = await host.images.of(template, saved).catch(() => undefined)
   image?.[Symbol.dispose]()
   work.signal.throwIfAborted()
 }

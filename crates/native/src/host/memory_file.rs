@@ -1,14 +1,13 @@
 //! A file that lies in memory and that nobody writes to again once it is sealed, for JavaScript, which has none of its own.
 
-use std::fmt::{Display, Formatter};
 use std::fs::File;
 use std::io::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
-use crate::failure::{Coded, promise};
+use crate::failure::promise;
 use crate::platform;
 
 /// A file without a name (memfd_create(2)); it is there as long as a process has it open or mapped.
@@ -30,39 +29,40 @@ impl MemoryFile {
     /// The number of its file descriptor; null when it was closed.
     #[napi(getter, catch_unwind)]
     pub fn descriptor(&self) -> Option<i32> {
-        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.as_ref().map(platform::descriptor)
+        opened(&self.file).as_ref().map(platform::descriptor)
     }
 
-    /// Gives back the memory of pages that are all zero; afterwards the kernel lets nobody change what is in it, whoever has it
-    /// open and however. Rejects while a process has it mapped to write.
+    /// Fills it with the pages of the block of a memory that QEMU has saved at the path, and the other one with what a machine
+    /// reads that has them already; afterwards the kernel lets nobody change what is in the two, whoever has them open and
+    /// however. Rejects with `memory_unreadable`, and while a process has it mapped to write.
     #[napi(ts_return_type = "Promise<void>", catch_unwind)]
-    pub fn seal<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let file = Arc::clone(&self.file);
+    pub fn fill_from<'env>(
+        &self,
+        env: &'env Env,
+        saved: String,
+        block: String,
+        other: &MemoryFile,
+    ) -> napi::Result<PromiseRaw<'env, ()>> {
+        let (pages, rest) = (Arc::clone(&self.file), Arc::clone(&other.file));
         promise(env, move || {
-            let file = file.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(file) = file.as_ref() else { return Ok(()) };
-            platform::give_back_zeros(file).and_then(|()| platform::seal(file)).map_err(NotSealed)
+            let (pages, rest) = (opened(&pages), opened(&rest));
+            let (Some(pages), Some(rest)) = (pages.as_ref(), rest.as_ref()) else { return Ok(()) };
+            let unread = |error: Error| qmp::QmpError::SavedMemory { reason: error.to_string() };
+            let saved = File::open(saved).map_err(unread)?;
+            let bytes = pages.metadata().map_err(unread)?.len();
+            let write = |offset, run: &[u8]| platform::write_at(pages, offset, run);
+            qmp::separate(saved, &block, bytes, write, rest)?;
+            platform::seal(pages).and_then(|()| platform::seal(rest)).map_err(unread)
         })
     }
 
     /// Closes it; closing twice is fine.
     #[napi(catch_unwind)]
     pub fn close(&self) {
-        drop(self.file.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(opened(&self.file).take());
     }
 }
 
-struct NotSealed(Error);
-
-impl Display for NotSealed {
-    fn fmt(&self, to: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(to, "A file in memory cannot be sealed: {}. Try again when no program writes to it.", self.0)
-    }
-}
-
-impl Coded for NotSealed {
-    fn code(&self) -> &'static str {
-        "internal"
-    }
+fn opened(file: &Mutex<Option<File>>) -> MutexGuard<'_, Option<File>> {
+    file.lock().unwrap_or_else(PoisonError::into_inner)
 }

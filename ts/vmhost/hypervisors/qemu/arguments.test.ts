@@ -120,7 +120,7 @@ test('a large screen has the memory for two of its pictures', () => {
 })
 
 test('memory that others have too is mapped from its file, under the name that a saved one knows', () => {
-  const mapped = lines({ ...launch, memory: { path: '/proc/self/fd/4', isShared: false } })
+  const mapped = lines({ ...launch, memory: '/proc/self/fd/4' })
   expect(mapped).toContain(
     '-object memory-backend-file,id=pc.ram,size=1024M,mem-path=/proc/self/fd/4,share=off,x-use-canonical-path-for-ramblock-id=off',
   )

@@ -32,8 +32,8 @@ export interface Launch {
   readonly sharedDirectories: readonly SharedDirectory[]
   /** The machine type that a saved memory is of; absent where the VM boots, on the newest that there is. */
   readonly machineType?: string | undefined
-  /** The file that its memory is mapped from, and whether what the guest writes goes into it; absent where it has none. */
-  readonly memory?: { readonly path: string; readonly isShared: boolean } | undefined
+  /** The file that its memory is mapped from, into which nothing goes that the guest writes; absent where it has none. */
+  readonly memory?: string | undefined
   /** What stands behind the VM's own words on its kernel's command line. */
   readonly moreWords?: string | undefined
 }
@@ -67,7 +67,7 @@ const options = (kind: string, values: Readonly<Record<string, string | number |
 const blockdev = (node: Readonly<Record<string, unknown>>): string[] => ['-blockdev', JSON.stringify(node)]
 
 /** What QEMU calls the memory of a PC: a saved one is known by it, however it is mapped. */
-const memoryName = 'pc.ram'
+export const memoryName = 'pc.ram'
 
 const cpus: Readonly<Record<Accelerator, string>> = { kvm: 'host', tcg: 'max' }
 
@@ -97,8 +97,8 @@ const machine = ({ name, settings, accelerator, files, moreWords, machineType, m
         options('memory-backend-file', {
           id: memoryName,
           size: mebibytes(settings),
-          'mem-path': memory.path,
-          share: memory.isShared,
+          'mem-path': memory,
+          share: false,
           'x-use-canonical-path-for-ramblock-id': false,
         }),
       ]),

@@ -4,8 +4,9 @@ import { readFile, rm, statfs } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { Failure } from '@backlot/contract/failure'
 import type { Ending } from '@backlot/contract/vmhost/vm'
-import { replaceFile } from '../../files/durable.ts'
+import { replaceFile, syncFile } from '../../files/durable.ts'
 import { dropIfUsed, dropSaved, fitsDisk, keepSaved, readSaved } from '../../snapshots/saved-state.ts'
+import { together } from '../../together.ts'
 import { unlessAborted } from '../../unless-aborted.ts'
 import { vmPath } from '../../vms/vm-directory.ts'
 import type { StoredVm } from '../../vms/vm-store.ts'
@@ -13,7 +14,7 @@ import type { Machine, Progress } from '../hypervisor.ts'
 import { tellAgent } from './guest/agent.ts'
 import { QemuGuest } from './guest/guest.ts'
 import { hasAgent, hearsPowerButton } from './guest/power-button.ts'
-import { fillImage, loadImage, type Resume } from './memory-image.ts'
+import { loadImage, type Resume } from './memory-image.ts'
 import { goOn, loadMemory, machineTypeOf, saveMemory, versionOf } from './migration.ts'
 import { boundLog } from './process/bounded-log.ts'
 import { endingOf, type Seen } from './process/ending.ts'
@@ -166,7 +167,7 @@ export class QemuMachine implements Machine {
     clearTimeout(timer)
   }
 
-  async suspend(work: Progress): Promise<void> {
+  async suspend(work: Progress, meanwhile?: (saved: string) => Promise<void>): Promise<void> {
     const qmp = this.#connection()
     const { path, name } = this.place
     const { accelerator, memoryBytes, sharedDirectories, run } = this
@@ -177,6 +178,8 @@ export class QemuMachine implements Machine {
       await saveMemory(qmp, name, vmPath(path, 'nextMemory'), work)
       try {
         work.step('writing it to the drive')
+        const saved = vmPath(path, 'nextMemory')
+        await together([syncFile(saved), meanwhile?.(saved) ?? Promise.resolve()])
         const hasDisplay = run.vncPassword !== null
         const about = { hypervisor: 'qemu', version, machineType, accelerator, memoryBytes, hasDisplay } as const
         await keepSaved(path, { ...about, sharedDirectories })
@@ -312,10 +315,9 @@ export class QemuMachine implements Machine {
   }
 }
 
-/** Comes to the saved memory in `folder` and lets the processor run, after which that memory is no more; or only makes an image of it. */
-const goOnSaved = async (qmp: Qmp, folder: string, { signal, image, isFilling }: Resume): Promise<void> => {
+/** Comes to the saved memory in `folder` and lets the processor run, after which that memory is no more. */
+const goOnSaved = async (qmp: Qmp, folder: string, { signal, image }: Resume): Promise<void> => {
   const path = vmPath(folder, 'memory')
-  if (image !== undefined && isFilling) return fillImage(qmp, path, image, { signal })
   await (image === undefined ? loadMemory(qmp, path, signal) : loadImage(qmp, image, signal))
   await qmp.execute('cont')
   // What stays of it is known by the disk, which is written to from now on.

@@ -1,8 +1,9 @@
 /** The memory of one saved machine, laid out so that many go on from it: each maps the same pages and has its own of what it writes. */
 import { Failure } from '@backlot/contract/failure'
 import { core } from '../../core.ts'
-import type { MemoryImage, Progress } from '../hypervisor.ts'
-import { ignoreShared, loadMemory, saveDevices } from './migration.ts'
+import type { MemoryImage } from '../hypervisor.ts'
+import { memoryName } from './arguments.ts'
+import { loadMemory } from './migration.ts'
 import type { Qmp } from './qmp.ts'
 
 /** How a machine that was started to wait for its memory comes to it. */
@@ -10,8 +11,6 @@ export interface Resume {
   readonly signal: AbortSignal
   /** Pages that it maps and a file of its devices; absent where all is read from the saved file. */
   readonly image?: MemoryImage | undefined
-  /** Whether the image is to be made: the pages are written, and the processor stays where it is. */
-  readonly isFilling?: boolean | undefined
 }
 
 /** A memory image that lies in memory itself: on the drive is the saved memory that it was made of. */
@@ -41,10 +40,12 @@ export class QemuMemoryImage implements MemoryImage {
     return opened(this.#devices.descriptor)
   }
 
-  /** From now on nobody changes it: a guest that gives memory back could otherwise take it from the others. */
-  async seal(): Promise<void> {
-    await this.#pages.seal()
-    await this.#devices.seal()
+  /**
+   * Lays out the saved memory in that file. Nobody changes it from then on: a guest that gives memory back could otherwise take
+   * it from the others. Throws `memory_unreadable`.
+   */
+  fill(saved: string): Promise<void> {
+    return this.#pages.fillFrom(saved, memoryName, this.#devices)
   }
 
   [Symbol.dispose](): void {
@@ -58,20 +59,7 @@ const opened = (descriptor: number | null): number => {
   return descriptor
 }
 
-/** Has a QEMU that maps the image's pages, shared, write a saved memory into it; it stands still afterwards. */
-export const fillImage = async (
-  qmp: Qmp,
-  path: string,
-  image: MemoryImage,
-  work: Pick<Progress, 'signal'>,
-): Promise<void> => {
-  await loadMemory(qmp, path, work.signal)
-  await saveDevices(qmp, image.devices, work.signal)
-}
-
 /** Has a QEMU that maps the image's pages, privately, read the rest; its processor stands still afterwards. */
-export const loadImage = async (qmp: Qmp, image: MemoryImage, signal: AbortSignal): Promise<void> => {
-  await ignoreShared(qmp, true)
+export const loadImage = (qmp: Qmp, image: MemoryImage, signal: AbortSignal): Promise<void> =>
   // Opened anew by its path: whoever reads through the same descriptor would share the place in the file.
-  await loadMemory(qmp, `/proc/self/fd/${image.devices}`, signal)
-}
+  loadMemory(qmp, `/proc/self/fd/${image.devices}`, signal)

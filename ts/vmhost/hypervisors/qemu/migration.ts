@@ -12,8 +12,8 @@ interface Migration {
   readonly 'error-desc'?: string
 }
 
-/** Milliseconds between two looks how far it is. */
-const looksEveryMs = 20
+/** Milliseconds until the first look how far it is, and between two at most: what is small has ended soon. */
+const looks = { firstMs: 2, everyMs: 20, factor: 1.5 } as const
 /** Milliseconds that QEMU may take to give up a migration, or for a command while the host is busy. */
 const answersWithinMs = 15_000
 /** Milliseconds that QEMU may take to read a memory, during which it answers nothing. */
@@ -36,8 +36,6 @@ export const saveMemory = async (qmp: Qmp, name: string, path: string, work: Pro
   await rm(path, { force: true })
   try {
     await using file = await open(path, 'wx', 0o600)
-    // A machine that began from an image has pages of its own by now: it is saved whole.
-    await ignoreShared(qmp, false)
     await qmp.execute('stop', undefined, answersWithinMs)
     await write(qmp, file.fd, work.signal, (bytes) => work.progress(bytes, null))
   } catch (error) {
@@ -48,16 +46,6 @@ export const saveMemory = async (qmp: Qmp, name: string, path: string, work: Pro
   }
 }
 
-/** Writes what a machine that stands still has beside its shared memory to an open file. */
-export const saveDevices = async (qmp: Qmp, descriptor: number, signal: AbortSignal): Promise<void> => {
-  await ignoreShared(qmp, true)
-  await write(qmp, descriptor, signal, () => undefined)
-}
-
-/** Whether memory that is mapped from a file is left out of what is written and read; both must be told the same. */
-export const ignoreShared = (qmp: Qmp, state: boolean): Promise<unknown> =>
-  qmp.execute('migrate-set-capabilities', { capabilities: [{ capability: 'x-ignore-shared', state }] })
-
 const write = async (
   qmp: Qmp,
   descriptor: number,
@@ -67,12 +55,12 @@ const write = async (
   await qmp.execute('migrate-set-parameters', { 'max-bandwidth': bandwidth })
   await qmp.give(fileName, descriptor)
   await qmp.execute('migrate', { uri: `fd:${fileName}` }, answersWithinMs)
-  for (;;) {
+  for (let pauseMs: number = looks.firstMs; ; pauseMs = Math.min(looks.everyMs, pauseMs * looks.factor)) {
     const { status, ram, 'error-desc': why } = await unlessAborted(query(qmp), signal)
     if (ram !== undefined) progress(ram.transferred)
     if (status === 'completed') return
     if (status === 'failed' || status === 'cancelled') throw new Error(why ?? `the migration was ${status}`)
-    await unlessAborted(Bun.sleep(looksEveryMs), signal)
+    await unlessAborted(Bun.sleep(pauseMs), signal)
   }
 }
 
@@ -81,7 +69,7 @@ export const goOn = async (qmp: Qmp): Promise<void> => {
   await qmp.execute('migrate_cancel', undefined, answersWithinMs)
   const deadline = performance.now() + answersWithinMs
   while (!over.includes((await query(qmp)).status ?? 'none') && performance.now() < deadline)
-    await Bun.sleep(looksEveryMs)
+    await Bun.sleep(looks.everyMs)
   await qmp.execute('cont', undefined, answersWithinMs)
 }
 
@@ -109,11 +97,11 @@ export const loadMemory = async (qmp: Qmp, path: string, signal: AbortSignal): P
   await using file = await open(path, 'r')
   await qmp.give(fileName, file.fd)
   await unlessAborted(qmp.execute('migrate-incoming', { uri: `fd:${fileName}` }, readsWithinMs), signal)
-  for (;;) {
+  for (let pauseMs: number = looks.firstMs; ; pauseMs = Math.min(looks.everyMs, pauseMs * looks.factor)) {
     const { status, 'error-desc': why } = await unlessAborted(query(qmp, readsWithinMs), signal)
     if (status === 'completed') return
     if (status === 'failed') throw new Error(why ?? 'the migration failed')
-    await unlessAborted(Bun.sleep(looksEveryMs), signal)
+    await unlessAborted(Bun.sleep(pauseMs), signal)
   }
 }
 

@@ -14,8 +14,20 @@ export const withoutRights = (hasShares: boolean, isRoot = process.getuid?.() ==
   return isAllowed(words) ? words : []
 }
 
-/** In some containers root may not give up what it has. */
+/** What was found of the words that were tried. */
+const allowed = new Map<string, boolean>()
+
+/** In some containers root may not give up what it has; that stays as it is as long as this process lives. */
 const isAllowed = (words: readonly string[]): boolean => {
+  const tried = words.join(' ')
+  const known = allowed.get(tried)
+  if (known !== undefined) return known
+  const found = isTaken(words)
+  allowed.set(tried, found)
+  return found
+}
+
+const isTaken = (words: readonly string[]): boolean => {
   try {
     return Bun.spawnSync([...words, 'true'], { stdio: ['ignore', 'ignore', 'ignore'] }).success
   } catch {

@@ -60,14 +60,10 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
 
   start: (vm, wishes, tell, signal) => start(vm, wishes, tell, options, signal),
 
-  async share(vm, saved, tell, signal) {
-    const { hasDisplay, sharedDirectories, memoryBytes } = saved
-    const image = new QemuMemoryImage(vm.name, Math.ceil(memoryBytes / 2 ** 20) * 2 ** 20)
+  async share(name, memoryBytes, saved) {
+    const image = new QemuMemoryImage(name, Math.ceil(memoryBytes / 2 ** 20) * 2 ** 20)
     try {
-      const wishes = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved, image, isFilling: true }
-      const machine = await start(vm, wishes, tell, options, signal)
-      await machine.endSaved()
-      await image.seal()
+      await image.fill(saved)
       return image
     } catch (error) {
       image[Symbol.dispose]()
@@ -106,12 +102,9 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
   },
 })
 
-/** How a VM is wanted to run, or what is wanted of its memory. */
-type Wishes = RunOptions & Pick<Resume, 'isFilling'>
-
 const start = async (
   vm: StoredVm,
-  wishes: Wishes,
+  wishes: RunOptions,
   tell: Tell,
   options: QemuOptions,
   signal: AbortSignal,
@@ -170,13 +163,13 @@ const startOnce = async (
   accelerator: Accelerator,
   attempt: number,
   vm: StoredVm,
-  wishes: Wishes,
+  wishes: RunOptions,
   tell: Tell,
   options: QemuOptions,
   signal: AbortSignal,
 ): Promise<QemuMachine> => {
   const { name, path } = vm
-  const { saved, image, isFilling } = wishes
+  const { saved, image } = wishes
   const settings = saved === undefined ? vm.settings : { ...vm.settings, memoryBytes: saved.memoryBytes }
   const lock = lockAt(vmPath(path, 'lock'), options)
   if (lock === undefined) {
@@ -214,7 +207,7 @@ const startOnce = async (
       forwards: run.forwards,
       sharedDirectories: wishes.sharedDirectories,
       machineType: saved?.machineType,
-      memory: image && { path: `/proc/self/fd/${pagesDescriptor}`, isShared: isFilling === true },
+      memory: image && `/proc/self/fd/${pagesDescriptor}`,
       moreWords: await wordsOf(vm),
     })
     const confined = [...withoutRights(wishes.sharedDirectories.length > 0), program, ...words]
@@ -236,7 +229,7 @@ const startOnce = async (
   const end = () => killProcess(pid, began)
   signal.addEventListener('abort', end)
   try {
-    return await answering(vm, child, run, around, signal, saved && { signal, image, isFilling })
+    return await answering(vm, child, run, around, signal, saved && { signal, image })
   } catch (error) {
     end()
     await child.exited
