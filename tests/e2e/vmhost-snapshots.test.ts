@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { runBacklot } from '../support/backlot.ts'
+import { giveGuest, runningGuest } from '../support/prepared-guest.ts'
 import { onTerminal } from '../support/terminal.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { call, checkDisk, create, get, giveImage, image, run } from '../support/vms.ts'
+import { call, checkDisk, create, get, image } from '../support/vms.ts'
 
 let host: VmHost
 /** The first service of the home, with which that goes. */
@@ -14,7 +15,8 @@ let owner: VmHost
 beforeAll(async () => {
   owner = await startVmHost()
   host = owner
-  await giveImage(host)
+  await giveGuest(host)
+  sharedBases = bases()
 })
 
 afterAll(async () => {
@@ -31,23 +33,25 @@ const inside = async (command: string, name = 'one'): Promise<string> => {
   return String(body.stdout).trim()
 }
 
-const take = (snapshot: string) => call(host, 'POST', '/svc/vms/one/snapshots', { snapshot })
-const restore = (snapshot: string) => call(host, 'POST', `/svc/vms/one/snapshots/${snapshot}/restore`)
+const take = (snapshot: string, name = 'one') => call(host, 'POST', `/svc/vms/${name}/snapshots`, { snapshot })
+const restore = (snapshot: string, name = 'one') => call(host, 'POST', `/svc/vms/${name}/snapshots/${snapshot}/restore`)
 const list = async () => (await call(host, 'GET', '/svc/vms/one/snapshots'))[1] as unknown as { name: string }[]
 const stop = () => call(host, 'POST', '/svc/vms/one/stop', { graceSeconds: 0 })
 
 /** The disks on which others lie. */
-const bases = () => (existsSync(join(vms(), '.bases')) ? readdirSync(join(vms(), '.bases')) : [])
+const bases = () => (existsSync(join(vms(), '.bases')) ? readdirSync(join(vms(), '.bases')).sort() : [])
 
 let boot: string
+/** What the guest lies on that all tests share. */
+let sharedBases: string[]
 
 test('a snapshot is taken of a VM that stands still, and of one that runs, which goes on', async () => {
-  await create(host, 'one', { image })
-  expect(await take('empty')).toEqual([
+  await create(host, 'bare')
+  expect(await take('empty', 'bare')).toEqual([
     200,
     { name: 'empty', createdAt: expect.any(String), hasMemory: false, memoryBytes: 0, follows: null },
   ])
-  await run(host, 'one')
+  await runningGuest(host, 'one')
   boot = await inside('cat /proc/sys/kernel/random/boot_id')
   await inside('mkdir -p /run/t && mount -t tmpfs t /run/t && echo first >/run/t/word && echo first >/var/word')
   // As if it had stood still for years.
@@ -59,9 +63,10 @@ test('a snapshot is taken of a VM that stands still, and of one that runs, which
   expect(await inside('cat /proc/sys/kernel/random/boot_id /run/t/word')).toBe(`${boot}\nfirst`)
   const behind = async () => Date.now() / 1000 - Number(await inside('date +%s'))
   await until('the guest to have the time', async () => Math.abs(await behind()) < 60)
+  expect((await take('next'))[0]).toBe(200)
   expect(await list()).toMatchObject([
-    { name: 'empty', follows: null },
-    { name: 'first', follows: 'empty' },
+    { name: 'first', follows: null },
+    { name: 'next', follows: 'first' },
   ])
   expect((await take('first'))[1]).toMatchObject({ code: 'snapshot_exists' })
   expect((await restore('first'))[1]).toMatchObject({ code: 'vm_running' })
@@ -84,8 +89,8 @@ test('the VM becomes again what it was, as often as is asked, also for the next 
     expect(checkDisk(join(vms(), 'one'))).toBe(0)
   }
   expect(seeds.size).toBe(2)
-  expect((await restore('empty'))[0]).toBe(200)
-  expect((await get(host, 'one')).status).toBe('stopped')
+  expect((await restore('empty', 'bare'))[0]).toBe(200)
+  expect((await get(host, 'bare')).status).toBe('stopped')
   expect((await restore('none'))[1]).toMatchObject({ code: 'snapshot_not_found' })
 })
 
@@ -102,7 +107,8 @@ test('what a snapshot lies on stays as long as it is there, and goes with it', a
   expect((await call(host, 'DELETE', '/svc/vms/other'))[0]).toBe(200)
   expect(bases().length).toBe(before)
   expect((await restore('first'))[0]).toBe(200)
-  expect((await call(host, 'DELETE', '/svc/vms/one/snapshots/first'))[0]).toBe(200)
+  for (const snapshot of ['first', 'next'])
+    expect((await call(host, 'DELETE', `/svc/vms/one/snapshots/${snapshot}`))[0]).toBe(200)
   // The VM was made of it, and goes on without it.
   expect((await call(host, 'POST', '/svc/vms/one/resume'))[0]).toBe(200)
   expect(await inside('cat /proc/sys/kernel/random/boot_id /var/word')).toBe(`${boot}\nfirst`)
@@ -121,12 +127,12 @@ test('the command makes, lists, restores and deletes them', async () => {
   const seen = await onTerminal(['vm', 'snapshot', 'ls', 'one'], {
     ...{ BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home },
   })
-  expect(seen.text).toMatch(/^empty .*\ntyped .*\n {2}later /m)
+  expect(seen.text).toMatch(/^typed .*\n {2}later /m)
   await backlot('rm', 'one', 'later')
-  expect(await backlot('ls', 'one')).toMatchObject([{ name: 'empty' }, { name: 'typed', hasMemory: false }])
+  expect(await backlot('ls', 'one')).toMatchObject([{ name: 'typed', hasMemory: false }])
   expect(await backlot('restore', 'one', 'typed')).toMatchObject({ name: 'one', status: 'stopped' })
   await backlot('rm', 'one', 'typed')
-  expect(await list()).toMatchObject([{ name: 'empty' }])
-  expect((await call(host, 'DELETE', '/svc/vms/one'))[0]).toBe(200)
-  expect([existsSync(join(vms(), 'one')), bases()]).toEqual([false, []])
+  expect(await list()).toEqual([])
+  for (const name of ['one', 'bare']) expect((await call(host, 'DELETE', `/svc/vms/${name}`))[0]).toBe(200)
+  expect([existsSync(join(vms(), 'one')), bases()]).toEqual([false, sharedBases])
 })

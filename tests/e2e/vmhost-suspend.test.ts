@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runBacklot } from '../support/backlot.ts'
+import { giveGuest, runningGuest } from '../support/prepared-guest.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { booted, call, checkDisk, create, get, giveImage, image, isAlive, run } from '../support/vms.ts'
+import { booted, call, checkDisk, create, get, isAlive, run } from '../support/vms.ts'
 
 let host: VmHost
 /** The first service of the home, with which that goes. */
@@ -14,7 +15,7 @@ let owner: VmHost
 beforeAll(async () => {
   owner = await startVmHost()
   host = owner
-  await giveImage(host)
+  await giveGuest(host)
 })
 
 afterAll(async () => {
@@ -49,8 +50,7 @@ describe('a VM that is suspended', () => {
   let boot: string
 
   test('is saved with its memory, and has no process any more', async () => {
-    await create(host, 'one', { image })
-    const { pid } = await run(host, 'one')
+    const { pid } = await runningGuest(host, 'one')
     boot = await bootOf('one')
     // What lives in memory alone: a process that counts, in a file system that is memory.
     await inside('one', 'mkdir -p /run/t && mount -t tmpfs t /run/t')
@@ -106,16 +106,10 @@ describe('a VM that is suspended', () => {
     expect(await resume('one')).toEqual(refusal('vm_running', '"one"') as never)
   })
 
-  test('goes on when it is run, and boots anew where its memory is discarded', async () => {
+  test('goes on when it is run', async () => {
     expect((await suspend('one'))[0]).toBe(200)
     await run(host, 'one')
     expect(await bootOf('one')).toBe(boot)
-    expect((await suspend('one'))[0]).toBe(200)
-    await run(host, 'one', { noDisplay: true, discardMemory: true })
-    const next = await bootOf('one')
-    expect(next).not.toBe(boot)
-    expect(await inside('one', 'cat /var/written')).toBe('written')
-    boot = next
   })
 
   test('stays suspended where this QEMU cannot read its memory, and says both versions', async () => {
@@ -181,26 +175,36 @@ describe('a VM that is suspended', () => {
     const again = await backlot('resume', 'one')
     expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('"one"')])
     expect((await call(host, 'DELETE', '/svc/vms/one'))[1]).toMatchObject({ code: 'vm_running' })
+  })
+
+  test('boots anew where its memory is discarded, and may have shared folders then', async () => {
+    const shared = join(host.home, 'shared')
+    await mkdir(shared)
+    expect((await suspend('one'))[0]).toBe(200)
+    const options = { noDisplay: true, discardMemory: true, sharedDirectories: [{ hostPath: shared }] }
+    const vm = await run(host, 'one', options)
+    await booted(vm)
+    expect(await bootOf('one')).not.toBe(boot)
+    const kept = 'cat /var/written /sys/class/net/eth0/address; hostname'
+    expect(await inside('one', kept)).toBe(`written\n${vm.macAddress}\none`)
+  })
+
+  test('is not saved while it has a shared folder mounted and runs on; one that has unmounted it keeps it', async () => {
+    expect(await suspend('one')).toEqual(refusal('memory_not_saved', 'mounted in the guest') as never)
+    expect((await get(host, 'one')).status).toBe('running')
+    await inside('one', 'echo here >/mnt/shared/shared/file; umount /mnt/shared/shared')
+    expect((await suspend('one'))[0]).toBe(200)
+    expect((await resume('one'))[0]).toBe(200)
+    await inside('one', 'mount -t 9p -o trans=virtio,version=9p2000.L shared /mnt/shared/shared')
+    expect(await inside('one', 'cat /mnt/shared/shared/file; umount /mnt/shared/shared')).toBe('here')
     expect((await suspend('one'))[0]).toBe(200)
     expect((await call(host, 'DELETE', '/svc/vms/one'))[0]).toBe(200)
     expect(existsSync(file('one', ''))).toBe(false)
   })
-})
 
-test('a VM that has a shared folder mounted is not suspended and runs on; one that has unmounted it keeps it', async () => {
-  const shared = join(host.home, 'shared')
-  await mkdir(shared)
-  await create(host, 'sharing', { image })
-  const vm = await run(host, 'sharing', { noDisplay: true, sharedDirectories: [{ hostPath: shared }] })
-  await booted(vm)
-  expect(await suspend('sharing')).toEqual(refusal('memory_not_saved', 'mounted in the guest') as never)
-  expect((await get(host, 'sharing')).status).toBe('running')
-  await inside('sharing', 'echo here >/mnt/shared/shared/file; umount /mnt/shared/shared')
-  expect((await suspend('sharing'))[0]).toBe(200)
-  expect((await resume('sharing'))[0]).toBe(200)
-  await inside('sharing', 'mount -t 9p -o trans=virtio,version=9p2000.L shared /mnt/shared/shared')
-  expect(await inside('sharing', 'cat /mnt/shared/shared/file')).toBe('here')
-  expect((await call(host, 'POST', '/svc/vms/sharing/stop', { graceSeconds: 0 }))[0]).toBe(200)
-  expect(await resume('sharing')).toEqual(refusal('vm_not_suspended', '"sharing"') as never)
-  expect(await suspend('sharing')).toEqual(refusal('vm_not_running', '"sharing"') as never)
+  test('is none where it is stopped', async () => {
+    await create(host, 'empty')
+    expect(await resume('empty')).toEqual(refusal('vm_not_suspended', '"empty"') as never)
+    expect(await suspend('empty')).toEqual(refusal('vm_not_running', '"empty"') as never)
+  })
 })

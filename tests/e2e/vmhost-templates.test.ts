@@ -107,8 +107,6 @@ test('a template outlives its forks, and they it', async () => {
     expect((await call(host, 'POST', `/svc/vms/${name}/stop`, { graceSeconds: 0 }))[0]).toBe(200)
   expect((await call(host, 'DELETE', '/svc/vms/one'))[0]).toBe(200)
   expect(checkDisk(join(host.home, 'data/vms/two'))).toBe(0)
-  const { macAddress } = await run(host, 'two')
-  expect(await inside('two', 'cat /sys/class/net/eth0/address')).toBe(macAddress)
   const sizes = ['--cpu', '1', '--memory', small.memory, '--disk-size', small.diskSize, '--display', small.display]
   const made = await runBacklot(['vm', 'create', 'three', '--template', ...sizes, '--user-data', userData], {
     ...{ BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home },
@@ -131,11 +129,9 @@ test('a kind whose first boot fails has no template, and what none can be made o
   expect((await call(host, 'DELETE', `/svc/templates/${id}`))[0]).toBe(200)
   expect((await call(host, 'DELETE', `/svc/templates/${id}`))[1].code).toBe('template_not_found')
   expect(templates()).toEqual([])
-  for (const name of ['two', 'three']) {
-    expect(await inside(name, 'cat /etc/hostname')).toBe(name)
-    expect((await call(host, 'POST', `/svc/vms/${name}/stop`, { graceSeconds: 0 }))[0]).toBe(200)
-    expect(checkDisk(join(host.home, 'data/vms', name))).toBe(0)
-  }
+  expect(await inside('three', 'cat /etc/hostname')).toBe('three')
+  expect((await call(host, 'POST', '/svc/vms/three/stop', { graceSeconds: 0 }))[0]).toBe(200)
+  for (const name of ['two', 'three']) expect(checkDisk(join(host.home, 'data/vms', name))).toBe(0)
   const [refused, body] = await call(host, 'POST', '/svc/vms', { ...small, name: 'empty', template: true })
   expect([refused, body.code]).toEqual([400, 'invalid_argument'])
 })
