@@ -37,6 +37,10 @@ export interface Guest extends AsyncDisposable {
   answered(): Promise<Response>
   /** Runs a shell command through the guest agent; gives what it printed. */
   shell(command: string): Promise<string>
+  /** Has the guest agent carry out one of its own commands; gives what that returns. */
+  agent(command: string, parameters?: object): Promise<Record<string, unknown>>
+  /** Has QEMU carry out a line of its monitor for people; throws with what it answers, which is nothing where it went well. */
+  monitor(line: string): Promise<void>
   /** Presses the power button, and waits until the machine is off. */
   powerOff(): Promise<void>
 }
@@ -109,10 +113,10 @@ export const startGuest = async (options: GuestOptions): Promise<Guest> => {
   const alive = () => {
     if (child.exitCode !== null) throw new Error(`QEMU ended with ${child.exitCode}`)
   }
-  const ask = async (socket: string, lines: readonly object[], answers: number): Promise<Record<string, unknown>[]> =>
-    jsonLines(join(folder, socket), lines, answers)
+  const ask = (socket: string, lines: readonly object[], withinMs = 10_000): Promise<Record<string, unknown>[]> =>
+    answersTo(join(folder, socket), lines, withinMs)
   const agent = async (execute: string, parameters: object = {}): Promise<Record<string, unknown>> => {
-    const [answer] = await ask('agent', [{ execute, arguments: parameters }], 1)
+    const [answer] = await ask('agent', [{ execute, arguments: parameters }])
     if (answer?.return === undefined) throw new Error(`${execute}: ${JSON.stringify(answer)}`)
     return answer.return as Record<string, unknown>
   }
@@ -121,6 +125,12 @@ export const startGuest = async (options: GuestOptions): Promise<Guest> => {
     url,
     sshPort: ports[22],
     serial,
+    agent,
+    async monitor(line) {
+      const command = { execute: 'human-monitor-command', arguments: { 'command-line': line } }
+      const [, answer] = await ask('qmp', [{ execute: 'qmp_capabilities' }, command], 120_000)
+      if (answer?.return !== '') throw new Error(`${line}: ${JSON.stringify(answer)}`)
+    },
     answered: () =>
       until(
         'the guest to answer',
@@ -140,7 +150,7 @@ export const startGuest = async (options: GuestOptions): Promise<Guest> => {
       return text(ended['out-data']) + text(ended['err-data'])
     },
     async powerOff() {
-      await ask('qmp', [{ execute: 'qmp_capabilities' }, { execute: 'system_powerdown' }], 3)
+      await ask('qmp', [{ execute: 'qmp_capabilities' }, { execute: 'system_powerdown' }])
       const late = setTimeout(() => child.kill('SIGKILL'), 60_000)
       await child.exited
       clearTimeout(late)
@@ -154,8 +164,12 @@ export const startGuest = async (options: GuestOptions): Promise<Guest> => {
   }
 }
 
-/** Sends JSON lines to a Unix socket, and gives the first so many that come back. */
-const jsonLines = async (path: string, lines: readonly object[], count: number): Promise<Record<string, unknown>[]> => {
+/** Sends commands to a Unix socket, and gives what answers them: what is told besides is none. */
+const answersTo = async (
+  path: string,
+  lines: readonly object[],
+  withinMs: number,
+): Promise<Record<string, unknown>[]> => {
   const found: Record<string, unknown>[] = []
   let rest = ''
   let end: () => void = () => {}
@@ -168,14 +182,15 @@ const jsonLines = async (path: string, lines: readonly object[], count: number):
       data(_, bytes) {
         const pieces = (rest + bytes.toString()).split('\n')
         rest = pieces.pop() ?? ''
-        found.push(...pieces.filter((piece) => piece.trim() !== '').map((piece) => JSON.parse(piece)))
-        if (found.length >= count) end()
+        const told = pieces.filter((piece) => piece.trim() !== '').map((piece) => JSON.parse(piece))
+        found.push(...told.filter((each) => 'return' in each || 'error' in each))
+        if (found.length >= lines.length) end()
       },
       close: () => end(),
     },
   })
   socket.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-  const late = setTimeout(() => end(), 10_000)
+  const late = setTimeout(() => end(), withinMs)
   await enough
   clearTimeout(late)
   socket.end()
