@@ -1,7 +1,7 @@
 /** Lists that an agent opens in the window where the person works stay open, and take the agent's next click. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { privateDesktop } from '../support/desktop.ts'
-import { elementsOf, windowsOf } from '../support/look.ts'
+import { boxOf, popupsOf } from '../support/drop-down.ts'
 import { toolkits } from '../support/matrix/scene.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { until } from '../support/until.ts'
@@ -21,19 +21,10 @@ for (const toolkit of ['GTK 3', 'GTK 4', 'Qt 5', 'Qt 6']) {
     try {
       await asPerson.activate(on(), target.window_id)
       await until('the window to be active', async () => (await displayState(on())).active_window === target.window_id)
-      const [window] = (await windowsOf(client, target.pid)).filter(({ window_id }) => window_id === target.window_id)
-      const box = (await elementsOf(client, target)).find(
-        ({ role, label, value }) => role === 'combo box' && (label === 'Fruit' || value === 'Apple'),
-      )
-      if (window === undefined || box === undefined) throw new Error('there is no box')
-      const { frame } = box
-      const x = Math.floor(frame.x + frame.w / 2) - window.bounds.x
-      const y = Math.floor(frame.y + frame.h / 2) - window.bounds.y
+      const place = await boxOf(client, target)
       const mark = journal.mark()
-      await client.ask('click', { ...target, x, y })
-      const popup = await until('the list', async () =>
-        (await windowsOf(client, target.pid)).find(({ kind, is_on_screen }) => kind === 'popup' && is_on_screen),
-      )
+      await client.ask('click', { ...target, ...place })
+      const popup = await until('the list', async () => (await popupsOf(client, target))[0])
       const middle = { x: Math.floor(popup.bounds.width / 2), y: Math.floor(popup.bounds.height / 2) }
       await client.ask('click', { pid: popup.pid, window_id: popup.window_id, ...middle })
       const isChoice = ({ type, widget }: Record<string, unknown>) => type === 'changed' && widget === 'Fruit'

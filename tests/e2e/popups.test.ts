@@ -1,7 +1,7 @@
 /** Menus that an agent opens in a covered window take the agent's next click, and the person notices nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { privateDesktop } from '../support/desktop.ts'
-import { elementsOf, type ListedWindow, type Target, windowsOf } from '../support/look.ts'
+import { boxOf, popupsOf } from '../support/drop-down.ts'
 import { type Scene, toolkits } from '../support/matrix/scene.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { seatPerson } from '../support/person.ts'
@@ -15,31 +15,12 @@ beforeAll(async () => {
 })
 afterAll(() => client?.[Symbol.asyncDispose]())
 
-const popupsOf = async ({ pid }: Target): Promise<readonly ListedWindow[]> =>
-  (await windowsOf(client, pid)).filter(({ kind, is_on_screen }) => kind === 'popup' && is_on_screen)
-
 /** The choice that a press in the middle of the popup makes, as the application says it. */
 const chosen = (scene: Scene, since: number): string | undefined => {
   const choices = scene.journal.entries(since).filter(({ type }) => type === 'changed' || type === 'change')
   const fruit = choices.findLast(({ widget, target }) => widget === 'Fruit' || target === 'fruit')
   return fruit?.value as string | undefined
 }
-
-/** A place in the box that opens the list, in window pixels, once the application knows where its window is now. */
-const boxOf = (target: Target): Promise<{ x: number; y: number }> =>
-  until('the box within its window', async () => {
-    const [window] = (await windowsOf(client, target.pid)).filter(({ window_id }) => window_id === target.window_id)
-    const boxes = (await elementsOf(client, target)).filter(({ role }) => role === 'combo box')
-    const frame = boxes.find(({ label, value }) => label === 'Fruit' || value === 'Apple')?.frame
-    if (window === undefined || frame === undefined) return undefined
-    const { bounds } = window
-    const place = {
-      x: frame.x + Math.floor(frame.w / 2) - bounds.x,
-      y: frame.y + Math.floor(frame.h / 2) - bounds.y,
-    }
-    const isInside = place.x > 0 && place.y > 0 && place.x < bounds.width && place.y < bounds.height
-    return bounds.x > 500 && isInside ? place : undefined
-  })
 
 for (const toolkit of ['GTK 3', 'GTK 4', 'Qt 5', 'Qt 6']) {
   test(`a list that a click opened in a covered window of ${toolkit} takes the next click`, async () => {
@@ -49,16 +30,16 @@ for (const toolkit of ['GTK 3', 'GTK 4', 'Qt 5', 'Qt 6']) {
     await asPerson.move(on(), target.window_id, 640, 60)
     const person = await seatPerson(on(), '1240x740+10+10')
     try {
-      const place = await boxOf(target)
+      const place = await boxOf(client, target, ({ bounds }) => bounds.x > 500)
       const mark = scene.journal.mark()
       await person.undisturbed(async () => {
         await client.ask('click', { ...target, ...place })
-        const popup = await until('the list', async () => (await popupsOf(target))[0])
+        const popup = await until('the list', async () => (await popupsOf(client, target))[0])
         const { width, height } = popup.bounds
         const middle = { x: Math.floor(width / 2), y: Math.floor(height / 2) }
         await client.ask('click', { pid: popup.pid, window_id: popup.window_id, ...middle })
         await until('the choice', () => chosen(scene, mark) !== undefined)
-        await until('the list to be closed', async () => (await popupsOf(target)).length === 0)
+        await until('the list to be closed', async () => (await popupsOf(client, target)).length === 0)
       })
       expect(chosen(scene, mark)).toBe('Pear')
     } finally {
