@@ -1,5 +1,6 @@
 /** A screen that a VNC server shows, with its keyboard and pointer. */
 import RFB from '@novnc/novnc'
+import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 /** What a page says of the screen that it shows. */
@@ -22,13 +23,13 @@ const isRelease = (event: KeyboardEvent): boolean => event.ctrlKey && event.altK
 /** Keys that were pressed on the way there, which the screen would never see released. */
 const modifiers = { ControlLeft: 0xffe3, ControlRight: 0xffe4, AltLeft: 0xffe9, AltRight: 0xffea } as const
 
-/** The screen, joined again when the connection breaks. */
-const Screen = ({ url, password, refused, viewOnly = false }: ScreenProps) => {
-  const frame = useRef<HTMLDivElement>(null)
-  const release = useRef<HTMLButtonElement>(null)
+type State = 'joining' | 'shown' | 'lost' | 'refused'
+
+/** Joins the screen in a frame, and again when the connection breaks. */
+const useConnection = (frame: RefObject<HTMLDivElement | null>, { url, password, viewOnly = false }: ScreenProps) => {
   const connection = useRef<RFB | undefined>(undefined)
   const [attempt, setAttempt] = useState(0)
-  const [state, setState] = useState<'joining' | 'shown' | 'lost' | 'refused'>('joining')
+  const [state, setState] = useState<State>('joining')
   useEffect(() => {
     if (frame.current === null) return
     const rfb = new RFB(frame.current, url, { credentials: { password }, shared: true })
@@ -50,7 +51,16 @@ const Screen = ({ url, password, refused, viewOnly = false }: ScreenProps) => {
       clearTimeout(again)
       rfb.disconnect()
     }
-  }, [url, password, viewOnly, attempt])
+  }, [frame, url, password, viewOnly, attempt])
+  return { connection, state }
+}
+
+/** The screen. */
+const Screen = (props: ScreenProps) => {
+  const { refused, viewOnly = false } = props
+  const frame = useRef<HTMLDivElement>(null)
+  const release = useRef<HTMLButtonElement>(null)
+  const { connection, state } = useConnection(frame, props)
   useEffect(() => {
     const { current } = frame
     const catchRelease = (event: KeyboardEvent) => {
@@ -63,7 +73,7 @@ const Screen = ({ url, password, refused, viewOnly = false }: ScreenProps) => {
     }
     current?.addEventListener('keydown', catchRelease, true)
     return () => current?.removeEventListener('keydown', catchRelease, true)
-  }, [])
+  }, [connection])
   return (
     <section class="screen" aria-label="Screen" data-state={state}>
       <div class="canvas" ref={frame}>
@@ -71,14 +81,19 @@ const Screen = ({ url, password, refused, viewOnly = false }: ScreenProps) => {
       </div>
       <div class="buttons">
         {!viewOnly && (
-          <button type="button" ref={release} onClick={() => connection.current?.focus()} disabled={state !== 'shown'}>
-            Use keyboard
-          </button>
-        )}
-        {!viewOnly && (
-          <button type="button" onClick={() => connection.current?.sendCtrlAltDel()} disabled={state !== 'shown'}>
-            Send Ctrl+Alt+Del
-          </button>
+          <>
+            <button
+              type="button"
+              ref={release}
+              onClick={() => connection.current?.focus()}
+              disabled={state !== 'shown'}
+            >
+              Use keyboard
+            </button>
+            <button type="button" onClick={() => connection.current?.sendCtrlAltDel()} disabled={state !== 'shown'}>
+              Send Ctrl+Alt+Del
+            </button>
+          </>
         )}
         <button type="button" onClick={() => void frame.current?.requestFullscreen()}>
           Full screen

@@ -4,6 +4,7 @@ import { vmAnchor } from '@backlot/contract/vmhost/console'
 import { useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
 import type { Storage } from './host-state.ts'
+import { LocationField, MachineFields } from './machine-fields.tsx'
 import { service } from './reach.ts'
 import { useWorking } from './working.ts'
 
@@ -28,28 +29,34 @@ const origins: Readonly<Record<string, Origin>> = {
   blank: { words: 'nothing' },
 }
 
+type Input = Parameters<typeof service.createVm>[0]
+
+/** What the form asks for; `field` is the one that takes what its disk begins with. */
+const inputOf = (form: FormData, field: Origin['field']): Input => {
+  const text = (name: string) => String(form.get(name) ?? '').trim()
+  return {
+    name: text('name'),
+    os: 'linux',
+    cpu: Number(text('cpu')),
+    memory: text('memory'),
+    diskSize: text('diskSize'),
+    display: text('display'),
+    storage: text('storage'),
+    ...(field !== undefined && { [field]: text('origin') }),
+    ...(text('userData') !== '' && { userData: text('userData') }),
+  }
+}
+
 /** The dialog; the VM that was made is shown afterwards. */
 export const CreateDialog = (props: { readonly storage: Storage; readonly close: () => void }) => {
   const { storage, close } = props
   const [origin, setOrigin] = useState('image')
   const working = useWorking()
   const act = async (form: FormData) => {
-    const text = (field: string) => String(form.get(field) ?? '').trim()
-    const input: Parameters<typeof service.createVm>[0] = {
-      name: text('name'),
-      os: 'linux',
-      cpu: Number(text('cpu')),
-      memory: text('memory'),
-      diskSize: text('diskSize'),
-      display: text('display'),
-      storage: text('storage'),
-    }
-    const { field } = origins[origin] ?? {}
-    if (field !== undefined) input[field] = text('origin')
-    if (text('userData') !== '') input.userData = text('userData')
+    const input = inputOf(form, origins[origin]?.field)
     if (!(await working.run('Making it…', () => service.createVm(input)))) return
     close()
-    location.hash = vmAnchor({ name: input.name, locationName: text('storage') })
+    location.hash = vmAnchor({ name: input.name, locationName: String(form.get('storage')) })
   }
   const { label, field, usual: text } = origins[origin] ?? {}
   return (
@@ -81,34 +88,8 @@ export const CreateDialog = (props: { readonly storage: Storage; readonly close:
           <input name="origin" required defaultValue={text ?? ''} spellcheck={false} autocomplete="off" />
         </label>
       )}
-      <div class="row">
-        <label>
-          CPUs
-          <input name="cpu" type="number" min={1} max={512} required defaultValue={String(usual.cpu)} />
-        </label>
-        <label>
-          Memory
-          <input name="memory" required defaultValue={usual.memory} />
-        </label>
-        <label>
-          Disk
-          <input name="diskSize" required defaultValue={usual.diskSize} />
-        </label>
-        <label>
-          Display
-          <input name="display" required pattern="[0-9]+x[0-9]+" defaultValue={usual.display} />
-        </label>
-      </div>
-      <label>
-        Location
-        <select name="storage" defaultValue={storage.usual}>
-          {storage.names.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <MachineFields values={{ ...usual, cpu: String(usual.cpu) }} />
+      <LocationField names={storage.names} usual={storage.usual} />
       <details>
         <summary>User data for cloud-init</summary>
         <textarea name="userData" rows={6} spellcheck={false} aria-label="User data for cloud-init" />

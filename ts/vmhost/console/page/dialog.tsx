@@ -1,6 +1,7 @@
 /** A question to the person, over the page. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { Fault } from './facts.tsx'
 import type { Working } from './working.ts'
 
 interface DialogProps {
@@ -34,11 +35,7 @@ export const Dialog = ({ title, verb, dangerous, working, act, close, children }
       <form onSubmit={submit}>
         <h2 id="dialog-title">{title}</h2>
         {children}
-        {working.fault !== undefined && (
-          <p class="fault" role="alert">
-            {working.fault}
-          </p>
-        )}
+        {working.fault !== undefined && <Fault>{working.fault}</Fault>}
         <div class="buttons">
           <button type="button" onClick={close}>
             Cancel

@@ -1,5 +1,6 @@
 /** The log of the service, its end in sight. */
 import { useEffect, useState } from 'preact/hooks'
+import { Fault } from './facts.tsx'
 import { service } from './reach.ts'
 
 const lines = 300
@@ -43,11 +44,7 @@ export const LogView = () => {
           Errors only
         </label>
       </div>
-      {fault !== undefined && (
-        <p class="fault" role="alert">
-          The log cannot be read: {fault}
-        </p>
-      )}
+      {fault !== undefined && <Fault>The log cannot be read: {fault}</Fault>}
       {entries?.length === 0 && <p class="empty">Nothing is logged yet.</p>}
       <ol>
         {entries?.toReversed().map(({ time, level, words }, index) => (

@@ -1,6 +1,7 @@
 /** The console: the VMs and sandboxes of a host, live, and what one does with them. */
 import { vmAnchor } from '@backlot/contract/vmhost/console'
 import { sandboxAnchor } from '@backlot/contract/vmhost/sandboxes'
+import type { Vm } from '@backlot/contract/vmhost/vm'
 import { render } from 'preact'
 import { useEffect, useReducer, useState } from 'preact/hooks'
 import { CreateDialog } from './create-dialog.tsx'
@@ -37,10 +38,31 @@ const usePlace = (): string => {
   return shown
 }
 
+/** Reads the VM that is shown again and again, and looks for the one that the address names where it is not known. */
+const useLookAgain = (host: HostState, vm: Vm | undefined, unknown: string | undefined): void => {
+  useEffect(() => {
+    if (unknown === undefined) return
+    void host.lookFor(unknown).then((found) => {
+      if (found !== undefined && place() === unknown) location.replace(`#${vmAnchor(found)}`)
+    })
+  }, [host, unknown])
+  useEffect(() => {
+    const look = () => vm?.status === 'running' && host.readVm(vm.name, vm.locationName)
+    const timer = setInterval(look, lookEveryMs)
+    return () => clearInterval(timer)
+  }, [host, vm?.name, vm?.locationName, vm?.status])
+}
+
 interface Known {
   readonly host: HostState
   readonly others: SandboxState
 }
+
+const Tab = ({ name, text, shown }: { readonly name: string; readonly text: string; readonly shown: string }) => (
+  <a class={shown === name ? 'tab current' : 'tab'} href={`#${name}`}>
+    {text}
+  </a>
+)
 
 const Console = ({ host, others }: Known) => {
   const [, refresh] = useReducer((count: number) => count + 1, 0)
@@ -53,17 +75,7 @@ const Console = ({ host, others }: Known) => {
   const sandbox = others.sandboxes.find(({ name }) => sandboxAnchor(name) === shown)
   const isOfSandbox = shown.startsWith(sandboxAnchor(''))
   const isUnknown = host.isRead && vm === undefined && shown !== '' && !pages.includes(shown) && !isOfSandbox
-  useEffect(() => {
-    if (!isUnknown) return
-    void host.lookFor(shown).then((found) => {
-      if (found !== undefined && place() === shown) location.replace(`#${vmAnchor(found)}`)
-    })
-  }, [host, shown, isUnknown])
-  useEffect(() => {
-    const look = () => vm?.status === 'running' && host.readVm(vm.name, vm.locationName)
-    const timer = setInterval(look, lookEveryMs)
-    return () => clearInterval(timer)
-  }, [host, vm?.name, vm?.locationName, vm?.status])
+  useLookAgain(host, vm, isUnknown ? shown : undefined)
   return (
     <>
       <header>
@@ -73,12 +85,8 @@ const Console = ({ host, others }: Known) => {
         <p class={`connection ${host.connection}`} role="status">
           {host.connection === 'lost' && host.fault !== undefined ? host.fault : connections[host.connection]}
         </p>
-        <a class={shown === 'images' ? 'tab current' : 'tab'} href="#images">
-          Images
-        </a>
-        <a class={shown === 'logs' ? 'tab current' : 'tab'} href="#logs">
-          Log
-        </a>
+        <Tab name="images" text="Images" shown={shown} />
+        <Tab name="logs" text="Log" shown={shown} />
         <a class="tab" href="/docs">
           API
         </a>

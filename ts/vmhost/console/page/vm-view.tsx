@@ -2,22 +2,25 @@
 import { vmAnchor } from '@backlot/contract/vmhost/console'
 import type { Operation } from '@backlot/contract/vmhost/operation'
 import type { Vm } from '@backlot/contract/vmhost/vm'
-import type { ScreenProps } from '@backlot/serve/page/screen'
-import type { ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
+import { type Fact, Facts, Fault } from './facts.tsx'
 import { bytes, moment } from './format.ts'
 import type { Storage } from './host-state.ts'
+import { LiveScreen } from './live-screen.tsx'
 import { OperationList } from './operation-list.tsx'
 import { screenUrl, service } from './reach.ts'
 import { ForkDialog } from './vm/fork-dialog.tsx'
 import { RunDialog } from './vm/run-dialog.tsx'
 import { SetDialog } from './vm/set-dialog.tsx'
 import { Snapshots } from './vm/snapshots.tsx'
-import { useWorking } from './working.ts'
+import { useWorking, type Working } from './working.ts'
 
 /** A start is cancelled; of a damaged one something may run. */
 const canStop: readonly Vm['status'][] = ['starting', 'running', 'damaged']
+
+/** What a dialog asks about. */
+type Question = 'run' | 'set' | 'clone' | 'fork' | 'delete'
 
 /** The VM and its operations, the latest first. */
 export const VmView = (props: {
@@ -27,10 +30,8 @@ export const VmView = (props: {
 }) => {
   const { vm, operations, storage } = props
   const working = useWorking()
-  const [asked, ask] = useState<'run' | 'set' | 'clone' | 'fork' | 'delete'>()
-  const at = { name: vm.name, storage: vm.locationName }
-  const isStopped = vm.status === 'stopped'
-  const isSuspended = vm.status === 'suspended'
+  const [asked, ask] = useState<Question>()
+  const fault = working.fault ?? vm.lastError ?? null
   const isDamaged = vm.status === 'damaged'
   const isBusy = working.what !== undefined || operations.some(({ state }) => state === 'running')
   const close = () => ask(undefined)
@@ -41,61 +42,11 @@ export const VmView = (props: {
         <span class={`badge ${vm.status}`} role="status">
           {working.what ?? vm.status}
         </span>
-        <div class="buttons">
-          <button
-            type="button"
-            class="primary"
-            disabled={!(isStopped || isSuspended) || isBusy}
-            onClick={() => working.run(isSuspended ? 'resuming…' : 'starting…', () => service.runVm(at))}
-          >
-            {isSuspended ? 'Resume' : 'Start'}
-          </button>
-          <button
-            type="button"
-            disabled={vm.status !== 'running' || isBusy}
-            onClick={() => working.run('suspending…', () => service.suspendVm(at))}
-          >
-            Suspend
-          </button>
-          <button type="button" disabled={!isStopped || isBusy} onClick={() => ask('run')}>
-            Start with…
-          </button>
-          <button
-            type="button"
-            disabled={!canStop.includes(vm.status) || working.what !== undefined}
-            onClick={() => working.run('stopping…', () => service.stopVm(at))}
-          >
-            Stop
-          </button>
-          <button type="button" disabled={(!isStopped && vm.status !== 'running') || isBusy} onClick={() => ask('set')}>
-            Change…
-          </button>
-          <button type="button" disabled={!isStopped || isBusy} onClick={() => ask('clone')}>
-            Clone…
-          </button>
-          <button
-            type="button"
-            disabled={!(isSuspended || vm.status === 'running') || isBusy}
-            onClick={() => ask('fork')}
-          >
-            Fork…
-          </button>
-          <button
-            type="button"
-            disabled={!(isStopped || isSuspended || isDamaged) || isBusy}
-            onClick={() => ask('delete')}
-          >
-            Delete…
-          </button>
-        </div>
+        <Buttons vm={vm} working={working} isBusy={isBusy} ask={ask} />
       </div>
-      {(working.fault ?? vm.lastError) !== undefined && (working.fault ?? vm.lastError) !== null && (
-        <p class="fault" role="alert">
-          {working.fault ?? vm.lastError}
-        </p>
-      )}
+      {fault !== null && <Fault>{fault}</Fault>}
       <ScreenPart vm={vm} />
-      {!isDamaged && <Facts vm={vm} />}
+      {!isDamaged && <Facts facts={facts(vm)} />}
       {!isDamaged && <Snapshots vm={vm} operations={operations} isBusy={isBusy} />}
       <OperationList operations={operations} />
       {asked === 'run' && <RunDialog vm={vm} close={close} />}
@@ -107,31 +58,58 @@ export const VmView = (props: {
   )
 }
 
-const passwordOf = (vncUrl: string): string => /^vnc:\/\/:([^@]*)@/.exec(vncUrl)?.[1] ?? ''
+interface ButtonsProps {
+  readonly vm: Vm
+  readonly working: Working
+  readonly isBusy: boolean
+  readonly ask: (question: Question) => void
+}
 
-/** The screen while there is one; what shows it is loaded then. */
-const ScreenPart = ({ vm }: { readonly vm: Vm }) => {
-  const [part, setPart] = useState<{ readonly Screen: ComponentType<ScreenProps> }>()
-  const isOn = vm.status === 'running' && vm.vncUrl !== null
-  useEffect(() => {
-    if (isOn) void import('@backlot/serve/page/screen').then(({ default: Screen }) => setPart({ Screen }))
-  }, [isOn])
-  if (!isOn || vm.vncUrl === null) {
-    const words = vm.status === 'running' ? 'It runs without a display.' : 'The screen appears here while the VM runs.'
-    return <p class="screen off">{words}</p>
-  }
-  if (part === undefined) return <p class="screen off">Joining the screen…</p>
+/** What one does with the VM; each button can be pressed where its state allows that. */
+const Buttons = ({ vm, working, isBusy, ask }: ButtonsProps) => {
+  const at = { name: vm.name, storage: vm.locationName }
+  const isRunning = vm.status === 'running'
+  const isStopped = vm.status === 'stopped'
+  const isSuspended = vm.status === 'suspended'
+  const start = () => working.run(isSuspended ? 'resuming…' : 'starting…', () => service.runVm(at))
+  const suspend = () => working.run('suspending…', () => service.suspendVm(at))
+  const stop = () => working.run('stopping…', () => service.stopVm(at))
+  const buttons: readonly (readonly [text: string, isPossible: boolean, press: () => unknown])[] = [
+    ['Suspend', isRunning && !isBusy, suspend],
+    ['Start with…', isStopped && !isBusy, () => ask('run')],
+    ['Stop', canStop.includes(vm.status) && working.what === undefined, stop],
+    ['Change…', (isStopped || isRunning) && !isBusy, () => ask('set')],
+    ['Clone…', isStopped && !isBusy, () => ask('clone')],
+    ['Fork…', (isSuspended || isRunning) && !isBusy, () => ask('fork')],
+    ['Delete…', (isStopped || isSuspended || vm.status === 'damaged') && !isBusy, () => ask('delete')],
+  ]
   return (
-    <part.Screen
-      url={screenUrl(vm.name, vm.locationName)}
-      password={passwordOf(vm.vncUrl)}
-      refused="The VM refused the password of its screen; looking again…"
-    />
+    <div class="buttons">
+      <button type="button" class="primary" disabled={!(isStopped || isSuspended) || isBusy} onClick={start}>
+        {isSuspended ? 'Resume' : 'Start'}
+      </button>
+      {buttons.map(([text, isPossible, press]) => (
+        <button key={text} type="button" disabled={!isPossible} onClick={press}>
+          {text}
+        </button>
+      ))}
+    </div>
   )
 }
 
+const passwordOf = (vncUrl: string): string => /^vnc:\/\/:([^@]*)@/.exec(vncUrl)?.[1] ?? ''
+
+/** The screen while there is one. */
+const ScreenPart = ({ vm }: { readonly vm: Vm }) => {
+  if (vm.status !== 'running') return <LiveScreen screen="The screen appears here while the VM runs." />
+  if (vm.vncUrl === null) return <LiveScreen screen="It runs without a display." />
+  const refused = 'The VM refused the password of its screen; looking again…'
+  const url = screenUrl(vm.name, vm.locationName)
+  return <LiveScreen screen={{ url, password: passwordOf(vm.vncUrl), refused }} />
+}
+
 /** What the record says, row by row; what is unknown is left out. */
-const facts = (vm: Vm): readonly (readonly [string, string | null])[] => [
+const facts = (vm: Vm): readonly Fact[] => [
   ['System', vm.guestOs],
   ['Processors', `${vm.cpuCount}`],
   ['Memory', bytes(vm.memorySize)],
@@ -147,20 +125,6 @@ const facts = (vm: Vm): readonly (readonly [string, string | null])[] => [
   ['Made', moment(vm.createdAt)],
   ['Last end', vm.lastEnding && `${vm.lastEnding.cause}, ${moment(vm.lastEnding.at)}`],
 ]
-
-const Facts = ({ vm }: { readonly vm: Vm }) => (
-  <dl>
-    {facts(vm).map(
-      ([name, text]) =>
-        text !== null && (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{text}</dd>
-          </div>
-        ),
-    )}
-  </dl>
-)
 
 interface AskProps {
   readonly vm: Vm

@@ -1,10 +1,10 @@
 /** One sandbox: what one does with it, its live screen, and its facts. */
 import type { HostSandbox } from '@backlot/contract/vmhost/sandboxes'
-import type { ScreenProps } from '@backlot/serve/page/screen'
-import type { ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Dialog } from '../dialog.tsx'
+import { type Fact, Facts, Fault } from '../facts.tsx'
 import { moment } from '../format.ts'
+import { LiveScreen } from '../live-screen.tsx'
 import { sandboxScreenUrl, sandboxService } from '../reach.ts'
 import { useWorking } from '../working.ts'
 import { timeLeft } from './list.tsx'
@@ -51,23 +51,9 @@ export const SandboxView = ({ sandbox, state }: SandboxProps) => {
           </button>
         </div>
       </div>
-      {working.fault !== undefined && (
-        <p class="fault" role="alert">
-          {working.fault}
-        </p>
-      )}
+      {working.fault !== undefined && <Fault>{working.fault}</Fault>}
       <ScreenPart sandbox={sandbox} />
-      <dl>
-        {facts(sandbox).map(
-          ([word, text]) =>
-            text !== null && (
-              <div key={word}>
-                <dt>{word}</dt>
-                <dd>{text}</dd>
-              </div>
-            ),
-        )}
-      </dl>
+      <Facts facts={facts(sandbox)} />
       {warnings.length > 0 && (
         <ul class="warnings" aria-label="What differs from what was asked">
           {warnings.map((warning) => (
@@ -80,18 +66,13 @@ export const SandboxView = ({ sandbox, state }: SandboxProps) => {
   )
 }
 
-/** The screen while it runs, to look at; what shows it is loaded then. */
+/** The screen while it runs, to look at. */
 const ScreenPart = ({ sandbox: { name, status } }: Pick<SandboxProps, 'sandbox'>) => {
-  const [part, setPart] = useState<{ readonly Screen: ComponentType<ScreenProps> }>()
-  const isOn = status === 'running'
-  useEffect(() => {
-    if (isOn) void import('@backlot/serve/page/screen').then(({ default: Screen }) => setPart({ Screen }))
-  }, [isOn])
-  if (!isOn) return <p class="screen off">The screen appears here while the sandbox runs.</p>
-  if (part === undefined) return <p class="screen off">Joining the screen…</p>
+  if (status !== 'running') return <LiveScreen screen="The screen appears here while the sandbox runs." />
+  const refused = 'The sandbox refused its screen.'
   return (
     <>
-      <part.Screen url={sandboxScreenUrl(name)} password="" refused="The sandbox refused its screen." viewOnly />
+      <LiveScreen screen={{ url: sandboxScreenUrl(name), password: '', refused, viewOnly: true }} />
       <p class="note">
         To look at; <code>backlot sandbox view {name}</code> opens it to take over.
       </p>
@@ -100,7 +81,7 @@ const ScreenPart = ({ sandbox: { name, status } }: Pick<SandboxProps, 'sandbox'>
 }
 
 /** What is known, row by row; what is unknown is left out. */
-const facts = (sandbox: HostSandbox): readonly (readonly [string, string | null])[] => [
+const facts = (sandbox: HostSandbox): readonly Fact[] => [
   ['Runtime', sandbox.runtime],
   ['Isolation', sandbox.isolation],
   ['System', sandbox.osType],

@@ -31,35 +31,12 @@ export const RunDialog = ({ vm, close }: { readonly vm: Vm; readonly close: () =
       <fieldset>
         <legend>Folders of the host that the guest sees</legend>
         {rows.map((row, index) => (
-          <div class="share" key={row}>
-            <input
-              name={`path-${row}`}
-              placeholder="/absolute/path"
-              aria-label={`Path of folder ${index + 1}`}
-              spellcheck={false}
-              autocomplete="off"
-              autofocus={index === 0}
-            />
-            <input
-              name={`tag-${row}`}
-              placeholder="tag"
-              pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,30}"
-              aria-label={`Tag of folder ${index + 1}`}
-              spellcheck={false}
-              autocomplete="off"
-            />
-            <label class="check">
-              <input type="checkbox" name={`readOnly-${row}`} />
-              Read only
-            </label>
-            <button
-              type="button"
-              aria-label={`Remove folder ${index + 1}`}
-              onClick={() => setRows((before) => before.filter((each) => each !== row))}
-            >
-              ×
-            </button>
-          </div>
+          <SharedFolder
+            key={row}
+            row={row}
+            index={index}
+            remove={() => setRows((before) => before.filter((each) => each !== row))}
+          />
         ))}
         <button type="button" onClick={add} disabled={rows.length >= 16}>
           Add a folder
@@ -67,5 +44,37 @@ export const RunDialog = ({ vm, close }: { readonly vm: Vm; readonly close: () =
       </fieldset>
       <p class="hint">A guest with Linux mounts a folder by its tag, linux-minimal at /mnt/shared/TAG by itself.</p>
     </Dialog>
+  )
+}
+
+/** The fields of one folder, named after its row; `index` is its place among those that are there. */
+const SharedFolder = (props: { readonly row: number; readonly index: number; readonly remove: () => void }) => {
+  const { row, index, remove } = props
+  return (
+    <div class="share">
+      <input
+        name={`path-${row}`}
+        placeholder="/absolute/path"
+        aria-label={`Path of folder ${index + 1}`}
+        spellcheck={false}
+        autocomplete="off"
+        autofocus={index === 0}
+      />
+      <input
+        name={`tag-${row}`}
+        placeholder="tag"
+        pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,30}"
+        aria-label={`Tag of folder ${index + 1}`}
+        spellcheck={false}
+        autocomplete="off"
+      />
+      <label class="check">
+        <input type="checkbox" name={`readOnly-${row}`} />
+        Read only
+      </label>
+      <button type="button" aria-label={`Remove folder ${index + 1}`} onClick={remove}>
+        ×
+      </button>
+    </div>
   )
 }

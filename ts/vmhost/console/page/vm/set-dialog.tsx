@@ -1,14 +1,12 @@
 /** Asks what of a VM is to be another; what stays as it is is not sent. */
 import { sizeOf } from '@backlot/contract/fields/size'
-import { vmHost } from '@backlot/contract/vmhost'
 import { vmAnchor } from '@backlot/contract/vmhost/console'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { Dialog } from '../dialog.tsx'
 import type { Storage } from '../host-state.ts'
+import { LocationField, MachineFields } from '../machine-fields.tsx'
 import { service } from '../reach.ts'
 import { useWorking } from '../working.ts'
-
-const { cpu, display } = vmHost.updateVm.body.properties
 
 type Change = Parameters<typeof service.updateVm>[0]
 
@@ -40,43 +38,9 @@ export const SetDialog = (props: { readonly vm: Vm; readonly storage: Storage; r
       {isRunning && (
         <p class="hint">While it runs its disk can grow and its memory shrink; stop it first to change the rest.</p>
       )}
-      <div class="row">
-        <label>
-          CPUs
-          <input
-            name="cpu"
-            type="number"
-            min={cpu.minimum}
-            max={cpu.maximum}
-            required
-            defaultValue={present.cpu}
-            autofocus={!isRunning}
-          />
-        </label>
-        <label>
-          Memory
-          <input name="memory" required defaultValue={present.memory} autofocus={isRunning} />
-        </label>
-        <label>
-          Disk
-          <input name="diskSize" required defaultValue={present.diskSize} />
-        </label>
-        <label>
-          Display
-          <input name="display" required pattern={display.pattern} defaultValue={present.display} />
-        </label>
-      </div>
+      <MachineFields values={present} focus={isRunning ? 'memory' : 'cpu'} />
       <p class="hint">A disk only grows.</p>
-      <label>
-        Location
-        <select name="storage" defaultValue={present.storage}>
-          {locations.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <LocationField names={locations} usual={present.storage} />
     </Dialog>
   )
 }
