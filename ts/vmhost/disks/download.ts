@@ -111,19 +111,7 @@ const fetchOnce = async (url: string, kept: KeptDownload, { signal, progress }: 
       progress(whole.content.bytes ?? 0, whole.content.bytes ?? null)
       return whole.path
     }
-    if (status >= 500 || status === 408 || status === 429) throw new Error(`status ${status}`)
-    const ofRest = status === 206 && begun !== undefined && !isComplete ? wholeWithRest(answer, begun) : undefined
-    if (ofRest === undefined && [206, 304, 416].includes(status)) {
-      await kept.drop()
-      throw new Error(`it answers with status ${status} to what it was not asked`)
-    }
-    if (status !== 200 && ofRest === undefined) throw failed(url, `the server answers with status ${status}`)
-    const content = contentOf(answer)
-    const [start, total] = ofRest === undefined ? [0, content.bytes] : [begun?.bytes ?? 0, ofRest]
-    if (total === undefined && !isChunked(answer)) {
-      throw failed(url, 'the server does not say how long it is, so that nobody could tell whether all of it arrived')
-    }
-    if (ofRest === undefined) await kept.begin(content)
+    const { start, total } = await rangeOf(answer, url, kept, isComplete ? undefined : begun)
     await receive(answer, kept.part, start, total ?? null, (done) => {
       heard()
       progress(done, total ?? null)
@@ -136,6 +124,30 @@ const fetchOnce = async (url: string, kept: KeptDownload, { signal, progress }: 
     // What is left of an answer is nobody's.
     silence.abort()
   }
+}
+
+/** Which bytes an answer brings: the rest of what has begun, or all, which then begins anew. Throws for any other answer. */
+const rangeOf = async (
+  answer: Response,
+  url: string,
+  kept: KeptDownload,
+  begun: Awaited<ReturnType<KeptDownload['begun']>>,
+) => {
+  const { status } = answer
+  if (status >= 500 || status === 408 || status === 429) throw new Error(`status ${status}`)
+  const rest = status === 206 && begun !== undefined ? wholeWithRest(answer, begun) : undefined
+  if (begun !== undefined && rest !== undefined) return { start: begun.bytes, total: rest }
+  if ([206, 304, 416].includes(status)) {
+    await kept.drop()
+    throw new Error(`it answers with status ${status} to what it was not asked`)
+  }
+  if (status !== 200) throw failed(url, `the server answers with status ${status}`)
+  const content = contentOf(answer)
+  if (content.bytes === undefined && !isChunked(answer)) {
+    throw failed(url, 'the server does not say how long it is, so that nobody could tell whether all of it arrived')
+  }
+  await kept.begin(content)
+  return { start: 0, total: content.bytes }
 }
 
 /** Writes the bytes of the answer into the file from `start` on, until there are `total` where that is known. */

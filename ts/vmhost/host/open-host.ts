@@ -55,41 +55,11 @@ export const openHost = async (
 ): Promise<OpenHost> => {
   const settings = settingsAt(places)
   await settings.read()
-  const log = new LogFile(join(places.state, 'vmhost.log'), hostLogBytes, lock)
-  const events = new Events(Date.now().toString(36), eventsKept)
-  const turns = new Turns()
-  const locks = new FileLocks(lock)
-  const operations = new Operations(events, ({ id, kind, name, state, cause }) =>
-    log.write(state === 'failed' ? 'error' : 'info', kind, { id, vm: name, state, ...(cause && { cause }) }),
-  )
-  const damage = new Set<string>()
-  const machines = new Machines(
-    // The folder of a login session goes with the session, and the VMs stay.
-    qemu({ sockets: join(places.state, 'vm'), accelerator, lock }),
-    events,
-    log,
-    ({ path }) => locks.tryTake(vmPath(path, 'work')),
-  )
-  const host: Omit<OpenHost, typeof Symbol.asyncDispose> = {
-    settings,
-    store: new VmStore(settings, places.data, locks, ({ code, message }) => {
-      // The same folders are looked at many times.
-      if (damage.has(message)) return
-      damage.add(message)
-      log.write('error', code, { message })
-    }),
-    machines,
-    images: new MemoryImages(machines),
+  let charge: FileLock | undefined
+  let recovered: ReturnType<typeof recover> | undefined
+  const host: Open = {
+    ...partsOf(settings, places, accelerator),
     pools: new WarmPools(() => ({ ...host, newLink: () => undefined })),
-    creations: new Map(),
-    operations,
-    transfers: new Transfers(join(places.state, 'transfers'), operations),
-    events,
-    listing: new Listing(),
-    bases: new Bases(turns, locks),
-    turns,
-    locks,
-    log,
     stopGraceMs,
     executable,
     async takeCharge() {
@@ -99,8 +69,6 @@ export const openHost = async (
       await recovered
     },
   }
-  let charge: FileLock | undefined
-  let recovered: ReturnType<typeof recover> | undefined
   await takeUp(host)
   await (await recovered)?.collecting
   return {
@@ -111,6 +79,35 @@ export const openHost = async (
       host.machines.release()
       charge?.release()
     },
+  }
+}
+
+/** What a host is made of, whoever looks after its VMs. */
+const partsOf = (settings: ReturnType<typeof settingsAt>, places: Places, accelerator: () => Promise<Accelerator>) => {
+  const log = new LogFile(join(places.state, 'vmhost.log'), hostLogBytes, lock)
+  const events = new Events(Date.now().toString(36), eventsKept)
+  const turns = new Turns()
+  const locks = new FileLocks(lock)
+  const operations = new Operations(events, ({ id, kind, name, state, cause }) =>
+    log.write(state === 'failed' ? 'error' : 'info', kind, { id, vm: name, state, ...(cause && { cause }) }),
+  )
+  const damage = new Set<string>()
+  const store = new VmStore(settings, places.data, locks, ({ code, message }) => {
+    // The same folders are looked at many times.
+    if (damage.has(message)) return
+    damage.add(message)
+    log.write('error', code, { message })
+  })
+  // The folder of a login session goes with the session, and the VMs stay.
+  const hypervisor = qemu({ sockets: join(places.state, 'vm'), accelerator, lock })
+  const machines = new Machines(hypervisor, events, log, ({ path }) => locks.tryTake(vmPath(path, 'work')))
+  return {
+    ...{ settings, store, machines, operations, events, turns, locks, log },
+    images: new MemoryImages(machines),
+    creations: new Map(),
+    transfers: new Transfers(join(places.state, 'transfers'), operations),
+    listing: new Listing(),
+    bases: new Bases(turns, locks),
   }
 }
 

@@ -74,20 +74,7 @@ export const pushNamed = async (
     try {
       await makeFolder(temporary)
       const { disk, bytes } = await rawDisk(folder, about, temporary, work)
-      const { cpu, memory, display } = about.defaults
-      const configuration = {
-        os: about.os === 'macOS' ? 'macOS' : 'linux',
-        guestOs: about.os,
-        cpuCount: cpu,
-        memorySize: bytesOf(memory, 'memory'),
-        diskSize: Math.max(bytes, bytesOf(about.defaults.diskSize, 'diskSize')),
-        display,
-        backlot: {
-          ports: about.ports ?? [],
-          ...(about.append !== undefined && { append: about.append }),
-          ...(about.runsExecutable && { runsExecutable: true }),
-        },
-      }
+      const configuration = configurationOf(about, bytes)
       const [kernel, initrd] = [about.kernel, about.initrd].map((file) => file && join(folder, file))
       const digest = await pushImage(
         new Repository(reference.registry, repositoryOf(reference), 'push'),
@@ -106,6 +93,17 @@ export const pushNamed = async (
     }
   })
 }
+
+/** What the manifest says of the VMs that are made of the image, whose disk has so many bytes. */
+const configurationOf = ({ os, defaults, ports = [], append, runsExecutable }: LocalImage, bytes: number) => ({
+  os: os === 'macOS' ? 'macOS' : 'linux',
+  guestOs: os,
+  cpuCount: defaults.cpu,
+  memorySize: bytesOf(defaults.memory, 'memory'),
+  diskSize: Math.max(bytes, bytesOf(defaults.diskSize, 'diskSize')),
+  display: defaults.display,
+  backlot: { ports, ...(append !== undefined && { append }), ...(runsExecutable && { runsExecutable: true }) },
+})
 
 /** The disk as a raw file, which a qcow2 disk is copied into first. */
 const rawDisk = async (folder: string, about: LocalImage, temporary: string, work: ImageWork) => {
