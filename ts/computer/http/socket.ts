@@ -23,29 +23,14 @@ export const commandSocket = (computer: () => Promise<Computer>, access: SocketA
   /** Settles when what was sent has left, or never will. */
   let drained = Promise.withResolvers<void>()
 
-  const answerTo = async (text: string): Promise<Answer | undefined> => {
-    let message: unknown
-    try {
-      message = JSON.parse(text)
-    } catch (error) {
-      return failed(`Invalid JSON: ${(error as Error).message}`, 'invalid_json')
-    }
-    if (typeof message !== 'object' || message === null || Array.isArray(message)) {
-      return failed('Invalid JSON: it is no object', 'invalid_json')
-    }
-    const { command } = message as Message
-    if (typeof command !== 'string' || command === '') return failed('Command is required', 'missing_argument')
-    if (command === 'authenticate') {
-      isAdmitted ||= access.isKey(keyOf(message as Message))
-      return isAdmitted ? { success: true } : failed('Authentication failed', 'unauthorized')
-    }
-    if (!isAdmitted) return failed('API key required', 'unauthorized')
-    return run(await computer(), command, message as Message, closed.signal)
+  const admit = (key?: string): boolean => {
+    isAdmitted ||= key !== undefined && access.isKey(key)
+    return isAdmitted
   }
 
   const take = async (socket: WebSocketOfServer, text: string): Promise<void> => {
     if (closed.signal.aborted) return
-    const answer = await answerTo(text)
+    const answer = await answerTo(text, { computer, admit, signal: closed.signal })
     if (closed.signal.aborted) return
     // A client that does not read its answers gets no more.
     if (socket.send(JSON.stringify(answer)) === -1) {
@@ -77,6 +62,33 @@ export const commandSocket = (computer: () => Promise<Computer>, access: SocketA
       drained.resolve()
     },
   }
+}
+
+interface Session {
+  computer(): Promise<Computer>
+  /** Whether the session may use commands, once it has shown the key. */
+  admit(key?: string): boolean
+  /** Aborted when the socket is closed. */
+  readonly signal: AbortSignal
+}
+
+const answerTo = async (text: string, { computer, admit, signal }: Session): Promise<Answer | undefined> => {
+  let message: unknown
+  try {
+    message = JSON.parse(text)
+  } catch (error) {
+    return failed(`Invalid JSON: ${(error as Error).message}`, 'invalid_json')
+  }
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+    return failed('Invalid JSON: it is no object', 'invalid_json')
+  }
+  const { command } = message as Message
+  if (typeof command !== 'string' || command === '') return failed('Command is required', 'missing_argument')
+  if (command === 'authenticate') {
+    return admit(keyOf(message as Message)) ? { success: true } : failed('Authentication failed', 'unauthorized')
+  }
+  if (!admit()) return failed('API key required', 'unauthorized')
+  return run(await computer(), command, message as Message, signal)
 }
 
 const failed = (error: string, code: string): Answer => ({ success: false, error, code })

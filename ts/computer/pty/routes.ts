@@ -22,12 +22,7 @@ const Input = Type.Object({ data: Type.String() })
 export const ptyRoutes =
   (terminals: Terminals, computer: Current<unknown>) =>
   (app: AnyElysia, server: Begun): AnyElysia => {
-    const named = ({ pid }: Readonly<Record<string, string | undefined>>): Terminal => {
-      if (!/^[1-9]\d{0,9}$/.test(pid ?? '')) {
-        throw new Failure('terminal_unknown', `"${pid}" is no terminal; it is the number of a process.`, { pid })
-      }
-      return terminals.find(Number(pid))
-    }
+    const named = ({ pid }: Readonly<Record<string, string | undefined>>): Terminal => terminals.find(numberOf(pid))
     return app
       .post('/pty', async ({ request }) => {
         const { command, cols, rows, cwd, envs } = await fieldsOf(request, New)
@@ -71,6 +66,12 @@ export const ptyRoutes =
         throw new Failure('not_a_socket', 'A terminal is given to a WebSocket here; connect with one, or use /stream.')
       })
   }
+
+/** The number of a terminal in a path; throws `terminal_unknown` for what is none. */
+const numberOf = (pid: string | undefined): number => {
+  if (/^[1-9]\d{0,9}$/.test(pid ?? '')) return Number(pid)
+  throw new Failure('terminal_unknown', `"${pid}" is no terminal; it is the number of a process.`, { pid })
+}
 
 const recordOf = ({ pid, cols, rows, command, exitCode, startedAt }: Terminal) => ({
   pid,

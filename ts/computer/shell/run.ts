@@ -4,6 +4,7 @@ import { shellOutputLength } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
 import type { Report } from '../backend.ts'
 import { endProcesses, newMark } from '../processes.ts'
+import { type EndedBy, stopEarly } from './limits.ts'
 import { Output } from './output.ts'
 import { begin } from './running.ts'
 
@@ -57,10 +58,8 @@ export const runShell = async (options: ShellOptions): Promise<ShellResult> => {
     stdout: new Output(child.stdout, shellOutputLength, (text) => progress?.({ stream: 'stdout', text })),
     stderr: new Output(child.stderr, shellOutputLength, (text) => progress?.({ stream: 'stderr', text })),
   }
-  const stopped = Promise.withResolvers<'time' | 'caller'>()
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => stopped.resolve('time'), timeoutMs)
-  const hangUp = () => stopped.resolve('caller')
-  signal.addEventListener('abort', hangUp, { once: true })
+  const stopped = Promise.withResolvers<EndedBy>()
+  using _limits = stopEarly(timeoutMs, signal, stopped.resolve)
   try {
     const end = await Promise.race([child.exited, stopped.promise])
     if (typeof end === 'string') {
@@ -79,8 +78,6 @@ export const runShell = async (options: ShellOptions): Promise<ShellResult> => {
     return { stdout, stderr, status, truncated: outputs.stdout.isCut || outputs.stderr.isCut }
   } finally {
     running.end()
-    clearTimeout(timer)
-    signal.removeEventListener('abort', hangUp)
     outputs.stdout.forget()
     outputs.stderr.forget()
   }

@@ -46,36 +46,7 @@ export const androidBackend = (device: AndroidDevice, terminals: Terminals): Bac
       ...byAgent,
       ...clipboardHandlers(emulator, byAgent),
     },
-    async probe() {
-      const works = async (asks: () => Promise<unknown>): Promise<true | string> =>
-        asks().then(
-          () => true as const,
-          (error: unknown) => Failure.from(error).message,
-        )
-      const has = (program: string) => works(() => device.run(['sh', '-c', `command -v ${program}`]))
-      const [display, input, accessibility, touches, shell, windows, clipboard] = await Promise.all([
-        works(() => screenSize(device)),
-        has('input'),
-        has('uiautomator'),
-        works(() => touch.check()),
-        works(() => device.run(['true'])),
-        has('dumpsys'),
-        works(async () => (await emulator.runs()) || agent.start()),
-      ])
-      return {
-        display,
-        input,
-        accessibility,
-        touch: touches,
-        windows,
-        clipboard,
-        shell,
-        files: shell,
-        pty: shell,
-        film: 'of a device there is the live film alone, at /view/film',
-        view: 'the screen of a device is shown by its own VNC server',
-      }
-    },
+    probe: () => probe(device, agent, emulator, touch),
     async releaseHeld() {
       await Promise.all([releaseFinger(device, finger), keys.release()])
     },
@@ -85,5 +56,37 @@ export const androidBackend = (device: AndroidDevice, terminals: Terminals): Bac
       emulator[Symbol.dispose]()
       await shell.end()
     },
+  }
+}
+
+/** What of the computer works on this device, and why the rest does not. */
+const probe = async (device: AndroidDevice, agent: DeviceAgent, emulator: Emulator, touch: TouchScreen) => {
+  const works = async (asks: () => Promise<unknown>): Promise<true | string> =>
+    asks().then(
+      () => true as const,
+      (error: unknown) => Failure.from(error).message,
+    )
+  const has = (program: string) => works(() => device.run(['sh', '-c', `command -v ${program}`]))
+  const [display, input, accessibility, touches, shell, windows, clipboard] = await Promise.all([
+    works(() => screenSize(device)),
+    has('input'),
+    has('uiautomator'),
+    works(() => touch.check()),
+    works(() => device.run(['true'])),
+    has('dumpsys'),
+    works(async () => (await emulator.runs()) || agent.start()),
+  ])
+  return {
+    display,
+    input,
+    accessibility,
+    touch: touches,
+    windows,
+    clipboard,
+    shell,
+    files: shell,
+    pty: shell,
+    film: 'of a device there is the live film alone, at /view/film',
+    view: 'the screen of a device is shown by its own VNC server',
   }
 }

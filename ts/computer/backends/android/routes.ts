@@ -18,64 +18,67 @@ import { resolveDevicePath } from './paths.ts'
 export const deviceRoutes =
   (current: Current<AndroidDevice>) =>
   (app: AnyElysia, server: Begun): AnyElysia => {
-    const write = async (request: Request) => {
-      const device = await current.get()
-      const { searchParams } = new URL(request.url)
-      const path = pathIn(searchParams)
-      const mode = modeIn(searchParams.get('mode'))
-      if (searchParams.get('parents') === 'true') {
-        await runOnPath(device, path, `mkdir -p ${quoted(posix.dirname(path))}`)
-      }
-      const append = searchParams.get('append') === 'true'
-      return { path, size: await putFile(device, path, request.body ?? [], { append, mode }) }
-    }
-    const unpack = async (request: Request) => {
-      const device = await current.get()
-      const path = pathIn(new URL(request.url).searchParams)
-      await runOnPath(device, path, `mkdir -p ${quoted(path)}`)
-      await unpackInto(device, path, request)
-      return { path }
-    }
+    const onDevice =
+      (answer: (device: AndroidDevice, request: Request) => unknown) =>
+      async ({ request }: { readonly request?: Request }) =>
+        answer(await current.get(), request as Request)
     return app
-      .get('/files', async ({ request }) => {
-        const device = await current.get()
-        const path = pathIn(new URL(request.url).searchParams)
-        const found = await statOf(device, path, true)
-        if (!isPlain(found)) {
-          throw new Failure('invalid_argument', `"${path}" is no file; GET /files/tar packs a folder.`, { path })
-        }
-        const headers = { 'Content-Type': 'application/octet-stream' }
-        return new Response(streamOf(device.files.read(path)), { headers })
-      })
-      .put('/files', ({ request }) => write(request))
-      .post('/files', ({ request }) => write(request))
-      .get('/files/tar', async ({ request }) => {
-        const device = await current.get()
-        const path = pathIn(new URL(request.url).searchParams)
-        if (!isFolder(await statOf(device, path, true))) {
-          throw new Failure('invalid_argument', `"${path}" is no folder; GET /files gives a file.`, { path })
-        }
-        return new Response(streamOf(packed(device, path)), {
-          headers: { 'Content-Type': 'application/x-tar' },
-        })
-      })
-      .put('/files/tar', ({ request }) => unpack(request))
-      .post('/files/tar', ({ request }) => unpack(request))
-      .get('/files/watch', async ({ request }) => {
-        const device = await current.get()
-        return watchDevicePath(device, pathIn(new URL(request.url).searchParams), request)
-      })
-      .get('/tunnel', async ({ request }) => {
-        const device = await current.get()
-        const service = serviceIn(new URL(request.url).searchParams)
-        if (server.join(request, deviceTunnel(device, service))) return new Response()
-        throw new Failure('not_a_socket', 'A tunnel is given to a WebSocket here; connect with one.')
-      })
+      .get('/files', onDevice(readFile))
+      .put('/files', onDevice(writeFile))
+      .post('/files', onDevice(writeFile))
+      .get('/files/tar', onDevice(packFolder))
+      .put('/files/tar', onDevice(unpackFolder))
+      .post('/files/tar', onDevice(unpackFolder))
+      .get(
+        '/files/watch',
+        onDevice((device, request) => watchDevicePath(device, pathIn(queryOf(request)), request)),
+      )
+      .get(
+        '/tunnel',
+        onDevice((device, request) => {
+          if (server.join(request, deviceTunnel(device, serviceIn(queryOf(request))))) return new Response()
+          throw new Failure('not_a_socket', 'A tunnel is given to a WebSocket here; connect with one.')
+        }),
+      )
   }
 
+const queryOf = (request: Request): URLSearchParams => new URL(request.url).searchParams
+
+const readFile = async (device: AndroidDevice, request: Request): Promise<Response> => {
+  const path = pathIn(queryOf(request))
+  if (!isPlain(await statOf(device, path, true))) {
+    throw new Failure('invalid_argument', `"${path}" is no file; GET /files/tar packs a folder.`, { path })
+  }
+  return streamed(device.files.read(path), 'application/octet-stream')
+}
+
+const writeFile = async (device: AndroidDevice, request: Request) => {
+  const query = queryOf(request)
+  const path = pathIn(query)
+  const mode = modeIn(query.get('mode'))
+  if (query.get('parents') === 'true') await runOnPath(device, path, `mkdir -p ${quoted(posix.dirname(path))}`)
+  const append = query.get('append') === 'true'
+  return { path, size: await putFile(device, path, request.body ?? [], { append, mode }) }
+}
+
+const packFolder = async (device: AndroidDevice, request: Request): Promise<Response> => {
+  const path = pathIn(queryOf(request))
+  if (!isFolder(await statOf(device, path, true))) {
+    throw new Failure('invalid_argument', `"${path}" is no folder; GET /files gives a file.`, { path })
+  }
+  return streamed(packed(device, path), 'application/x-tar')
+}
+
+const unpackFolder = async (device: AndroidDevice, request: Request) => {
+  const path = pathIn(queryOf(request))
+  await runOnPath(device, path, `mkdir -p ${quoted(path)}`)
+  await unpackInto(device, path, request)
+  return { path }
+}
+
 /** The pieces as they are asked for; who gives up ends what brings them. */
-const streamOf = (pieces: AsyncGenerator<Buffer, void, void>): ReadableStream<Uint8Array> =>
-  new ReadableStream({
+const streamed = (pieces: AsyncGenerator<Buffer, void, void>, type: string): Response => {
+  const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await pieces.next()
       if (done) controller.close()
@@ -83,6 +86,8 @@ const streamOf = (pieces: AsyncGenerator<Buffer, void, void>): ReadableStream<Ui
     },
     cancel: () => pieces.return().then(() => undefined),
   })
+  return new Response(body, { headers: { 'Content-Type': type } })
+}
 
 /** The archive of a folder, as the device's own tar packs it; it ends early where tar fails. */
 async function* packed(device: AndroidDevice, path: string): AsyncGenerator<Buffer, void, void> {

@@ -3,6 +3,7 @@ import { constants } from 'node:os'
 import { shellOutputLength } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../../backend.ts'
+import { type EndedBy, stopEarly } from '../../shell/limits.ts'
 import type { Connection } from './adb/connection.ts'
 import { MarkedOutput, newMark } from './adb/marked-output.ts'
 import { quoted } from './adb/quote.ts'
@@ -34,60 +35,9 @@ export const deviceShell = (device: AndroidDevice): { handlers: Handlers; end():
     if (found !== undefined) return found
     throw new Failure('command_not_found', `No command ${pid} runs; it has ended, or never began.`, { pid })
   }
-  /** Signals the shell of a command and what it started, which are one session of the device. */
-  const signalAll = (pid: number, name: string) => device.line(`kill -s ${name} -- -${pid}`)
-  const kill = async (pid: number): Promise<void> => void (await signalAll(pid, 'KILL').catch(() => undefined))
-
-  const run_command: Handlers['run_command'] = async (params, { signal, progress }) => {
-    const command = params.command ?? params.command_args
-    if (command === undefined) {
-      throw new Failure('missing_argument', '"run_command" needs "command".', { argument: 'command' })
-    }
-    const cwd = params.cwd === undefined ? '/' : await folderOf(device, params.cwd)
-    signal.throwIfAborted()
-    const mark = newMark()
-    using connection = await device.adb.open(
-      `shell,v2,raw:${wrapped(command, cwd, { HOME: deviceHome, ...params.env }, mark)}`,
-    )
-    const stdout = new MarkedOutput(mark, shellOutputLength)
-    const stderr = new MarkedOutput(mark, shellOutputLength)
-    const first = await begun(connection)
-    const { pid } = first
-    running.set(pid, { connection, isInputOpen: params.stdin_open ?? false })
-    const stopped = { by: undefined as 'time' | 'caller' | undefined }
-    const stop = (by: 'time' | 'caller') => {
-      stopped.by ??= by
-      // What has taken itself out of the session may hold the streams still.
-      void kill(pid).then(() => connection[Symbol.dispose]())
-    }
-    const timer = params.timeout === undefined ? undefined : setTimeout(() => stop('time'), params.timeout * 1_000)
-    const hangUp = () => stop('caller')
-    signal.addEventListener('abort', hangUp, { once: true })
-    try {
-      await progress?.({ pid })
-      if (params.stdin !== undefined) await sendPacket(connection, packet.stdin, Buffer.from(params.stdin))
-      if (!params.stdin_open) await sendPacket(connection, packet.closeStdin, new Uint8Array())
-      const status = await ended(connection, first, { stdout, stderr }, async (stream, text) => {
-        if (text !== '') await progress?.({ stream, text })
-      }).catch((error: unknown) => {
-        if (stopped.by === undefined) throw error
-        return 128 + constants.signals.SIGKILL
-      })
-      if (stopped.by === 'caller') throw signal.reason
-      if (stopped.by === 'time') {
-        const said = { stdout: stdout.text, stderr: stderr.text }
-        throw new Failure('command_timed_out', `Command timed out after ${params.timeout}s`, said)
-      }
-      return resultOf({ stdout: stdout.text, stderr: stderr.text, status, truncated: stdout.isCut || stderr.isCut })
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', hangUp)
-      running.delete(pid)
-    }
-  }
   return {
     handlers: {
-      run_command,
+      run_command: (params, call) => runCommand(device, running, params, call),
       async command_input({ pid, data_b64 = '', end = false }) {
         const { connection, isInputOpen } = find(pid)
         if (!isInputOpen) {
@@ -106,11 +56,68 @@ export const deviceShell = (device: AndroidDevice): { handlers: Handlers; end():
             signal,
           })
         }
-        await signalAll(pid, signal.slice('SIG'.length))
+        await signalAll(device, pid, signal.slice('SIG'.length))
         return {}
       },
     },
-    end: async () => void (await Promise.all([...running.keys()].map(kill))),
+    end: async () => void (await Promise.all([...running.keys()].map((pid) => kill(device, pid)))),
+  }
+}
+
+/** Signals the shell of a command and what it started, which are one session of the device. */
+const signalAll = (device: AndroidDevice, pid: number, name: string) => device.line(`kill -s ${name} -- -${pid}`)
+
+const kill = async (device: AndroidDevice, pid: number): Promise<void> =>
+  void (await signalAll(device, pid, 'KILL').catch(() => undefined))
+
+type RunCommand = NonNullable<Handlers['run_command']>
+
+/** Runs a command to its end; while it runs it stands in `running`. */
+const runCommand = async (
+  device: AndroidDevice,
+  running: Map<number, Running>,
+  params: Parameters<RunCommand>[0],
+  { signal, progress }: Parameters<RunCommand>[1],
+) => {
+  const command = params.command ?? params.command_args
+  if (command === undefined) {
+    throw new Failure('missing_argument', '"run_command" needs "command".', { argument: 'command' })
+  }
+  const cwd = params.cwd === undefined ? '/' : await folderOf(device, params.cwd)
+  signal.throwIfAborted()
+  const mark = newMark()
+  using connection = await device.adb.open(
+    `shell,v2,raw:${wrapped(command, cwd, { HOME: deviceHome, ...params.env }, mark)}`,
+  )
+  const stdout = new MarkedOutput(mark, shellOutputLength)
+  const stderr = new MarkedOutput(mark, shellOutputLength)
+  const first = await begun(connection)
+  const { pid } = first
+  running.set(pid, { connection, isInputOpen: params.stdin_open ?? false })
+  const stopped = { by: undefined as EndedBy | undefined }
+  using _limits = stopEarly(params.timeout && params.timeout * 1_000, signal, (by) => {
+    stopped.by ??= by
+    // What has taken itself out of the session may hold the streams still.
+    void kill(device, pid).then(() => connection[Symbol.dispose]())
+  })
+  try {
+    await progress?.({ pid })
+    if (params.stdin !== undefined) await sendPacket(connection, packet.stdin, Buffer.from(params.stdin))
+    if (!params.stdin_open) await sendPacket(connection, packet.closeStdin, new Uint8Array())
+    const status = await ended(connection, first, { stdout, stderr }, async (stream, text) => {
+      if (text !== '') await progress?.({ stream, text })
+    }).catch((error: unknown) => {
+      if (stopped.by === undefined) throw error
+      return 128 + constants.signals.SIGKILL
+    })
+    if (stopped.by === 'caller') throw signal.reason
+    if (stopped.by === 'time') {
+      const said = { stdout: stdout.text, stderr: stderr.text }
+      throw new Failure('command_timed_out', `Command timed out after ${params.timeout}s`, said)
+    }
+    return resultOf({ stdout: stdout.text, stderr: stderr.text, status, truncated: stdout.isCut || stderr.isCut })
+  } finally {
+    running.delete(pid)
   }
 }
 

@@ -3,9 +3,8 @@ import { Failure } from '@backlot/contract/failure'
 import type { Point } from '@backlot/native'
 import type { Call, Handlers } from '../../backend.ts'
 import { dragPath } from '../drag-path.ts'
+import { type MaybeAt, type Scroll, scrollHandlers } from '../scroll-commands.ts'
 import type { Display } from './display.ts'
-
-type MaybeAt = { readonly x?: number; readonly y?: number }
 
 /** The place that a caller names; null is where the pointer is. One coordinate alone names no place. */
 const placeOf = ({ x, y }: MaybeAt): Point | null => {
@@ -23,8 +22,9 @@ const usualDragSeconds = 0.5
 type Button = 'left' | 'middle' | 'right'
 type ClickParams = MaybeAt & { readonly button?: Button; readonly modifiers?: string[] }
 
-export const pointerHandlers = (display: Display) => {
-  const { act } = display
+export const pointerHandlers = (display: Display) => ({ ...buttonHandlers(display), ...motionHandlers(display) })
+
+const buttonHandlers = ({ act }: Display) => {
   const clicking =
     (button: Button, count: number) =>
     async (params: ClickParams, { signal }: Call) => {
@@ -33,19 +33,7 @@ export const pointerHandlers = (display: Display) => {
       await act(signal, (hands) => hands.click({ button: params.button ?? button, count, at: place, modifiers }))
       return {}
     }
-  /** Turns the wheel by notches to the right and up. */
-  const turn = async (right: number, up: number, place: Point | null, signal: AbortSignal) => {
-    const notches = { right: Math.round(right), down: -Math.round(up) }
-    await act(signal, (hands) => hands.wheel({ ...notches, at: place, modifiers: [] }))
-    return {}
-  }
-  const drag = async (path: Point[], button: Button = 'left', seconds = usualDragSeconds, signal: AbortSignal) => {
-    const duration_ms = Math.round(seconds * 1_000)
-    await act(signal, (hands) => hands.drag({ path, button, duration_ms, modifiers: [] }))
-    return {}
-  }
   return {
-    get_cursor_position: async () => ({ position: await (await display.desktop()).cursorPosition() }),
     left_click: clicking('left', 1),
     right_click: clicking('right', 1),
     middle_click: clicking('middle', 1),
@@ -61,6 +49,23 @@ export const pointerHandlers = (display: Display) => {
       await act(signal, (hands) => hands.release(params.button ?? 'left', place))
       return {}
     },
+  } satisfies Handlers
+}
+
+const motionHandlers = (display: Display) => {
+  const { act } = display
+  const scroll: Scroll = async (right, up, given, signal) => {
+    const notches = { right: Math.round(right), down: -Math.round(up), at: placeOf(given) }
+    await act(signal, (hands) => hands.wheel({ ...notches, modifiers: [] }))
+    return {}
+  }
+  const drag = async (path: Point[], button: Button = 'left', seconds = usualDragSeconds, signal: AbortSignal) => {
+    const duration_ms = Math.round(seconds * 1_000)
+    await act(signal, (hands) => hands.drag({ path, button, duration_ms, modifiers: [] }))
+    return {}
+  }
+  return {
+    get_cursor_position: async () => ({ position: await (await display.desktop()).cursorPosition() }),
     async move_cursor({ x, y }, { signal }) {
       await act(signal, (hands) => hands.move(at(x, y), 0))
       return {}
@@ -74,19 +79,6 @@ export const pointerHandlers = (display: Display) => {
       ),
     // With a single place a drag begins where the pointer is.
     drag_to: ({ x, y, button, duration }, { signal }) => drag([at(x, y)], button, duration, signal),
-    scroll(params, { signal }) {
-      const { x = 0, y = 0, scroll_x, scroll_y } = params
-      const isPlaced = scroll_x !== undefined || scroll_y !== undefined
-      return isPlaced ? turn(scroll_x ?? 0, scroll_y ?? 0, placeOf(params), signal) : turn(x, y, null, signal)
-    },
-    scroll_up: ({ clicks = 1, ...place }, { signal }) => turn(0, clicks, placeOf(place), signal),
-    scroll_down: ({ clicks = 1, ...place }, { signal }) => turn(0, -clicks, placeOf(place), signal),
-    scroll_direction({ direction, clicks = 1, ...place }, { signal }) {
-      const [right, up] = towards[direction]
-      return turn(right * clicks, up * clicks, placeOf(place), signal)
-    },
+    ...scrollHandlers(scroll),
   } satisfies Handlers
 }
-
-/** Notches to the right and up for one notch in a direction. */
-const towards = { up: [0, 1], down: [0, -1], left: [-1, 0], right: [1, 0] } as const

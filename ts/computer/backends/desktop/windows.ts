@@ -9,41 +9,36 @@ const closeWaitMs = 5_000
 
 type Named = { readonly window_id?: number | string }
 
-export const windowHandlers = (display: Display) => {
+export const windowHandlers = (display: Display) => ({ ...readingHandlers(display), ...placingHandlers(display) })
+
+/** The windows of the applications whose name holds `app`, the front one first. */
+const windowsOf = async (desktop: Desktop, app: string): Promise<Window[]> => {
+  const windows = await desktop.windows()
+  const matching = windows.filter(({ app_name }) => app_name.toLowerCase().includes(app.toLowerCase()))
+  return matching.sort((one, other) => other.z_index - one.z_index)
+}
+
+/** What windows there are, and where. */
+const readingHandlers = (display: Display) => {
   /** The window that a caller names, or the active one. */
   const windowOf = async ({ window_id }: Named): Promise<Window> => find(await display.desktop(), window_id)
-  const doing = (act: (desktop: Desktop, windowId: number) => Promise<unknown>) => async (params: Named) => {
-    const { window_id } = await windowOf(params)
-    await act(await display.desktop(), window_id)
-    return {}
-  }
-  const placing = async (params: Named, place: Readonly<Record<string, number>>) => {
-    const { window_id } = await windowOf(params)
-    await (await display.desktop()).setFrame(window_id, place)
-    return {}
-  }
   return {
     get_current_window_id: async () => ({ window_id: (await windowOf({})).window_id }),
     async get_application_windows({ app }) {
-      const wanted = app.toLowerCase()
-      const windows = await (await display.desktop()).windows()
-      const matching = windows.filter(({ app_name }) => app_name.toLowerCase().includes(wanted))
-      return { windows: matching.sort((one, other) => other.z_index - one.z_index).map(({ window_id }) => window_id) }
+      const windows = await windowsOf(await display.desktop(), app)
+      return { windows: windows.map(({ window_id }) => window_id) }
     },
     async list_windows({ app = '' }) {
       const desktop = await display.desktop()
-      const [windows, active] = await Promise.all([desktop.windows(), desktop.activeWindow()])
-      const matching = windows.filter(({ app_name }) => app_name.toLowerCase().includes(app.toLowerCase()))
+      const [windows, active] = await Promise.all([windowsOf(desktop, app), desktop.activeWindow()])
       return {
-        windows: matching
-          .sort((one, other) => other.z_index - one.z_index)
-          .map(({ window_id, app_name, title, bounds }) => ({
-            window_id,
-            app_name,
-            title,
-            bounds,
-            active: window_id === active,
-          })),
+        windows: windows.map(({ window_id, app_name, title, bounds }) => ({
+          window_id,
+          app_name,
+          title,
+          bounds,
+          active: window_id === active,
+        })),
       }
     },
     get_window_name: async (params) => ({ name: (await windowOf(params)).title }),
@@ -55,6 +50,31 @@ export const windowHandlers = (display: Display) => {
       const { x, y } = await windowOf(params)
       return { x, y, position: { x, y } }
     },
+    async get_active_window_title() {
+      const desktop = await display.desktop()
+      const active = await desktop.activeWindow()
+      const window = (await desktop.windows()).find(({ window_id }) => window_id === active)
+      return { result: window?.title ?? '' }
+    },
+    get_active_window_bounds: async () => ({ bounds: (await windowOf({})).bounds }),
+  } satisfies Handlers
+}
+
+/** What places, shows and closes windows. */
+const placingHandlers = (display: Display) => {
+  const doing = (act: (desktop: Desktop, windowId: number) => Promise<unknown>) => async (params: Named) => {
+    const desktop = await display.desktop()
+    const { window_id } = await find(desktop, params.window_id)
+    await act(desktop, window_id)
+    return {}
+  }
+  const placing = async (params: Named, place: Readonly<Record<string, number>>) => {
+    const desktop = await display.desktop()
+    const { window_id } = await find(desktop, params.window_id)
+    await desktop.setFrame(window_id, place)
+    return {}
+  }
+  return {
     set_window_size: ({ width, height, ...named }) => placing(named, { width, height }),
     set_window_position: ({ x, y, ...named }) => placing(named, { x, y }),
     set_window_bounds: ({ x, y, width, height, ...named }) => {
@@ -75,13 +95,6 @@ export const windowHandlers = (display: Display) => {
       })
     }),
     close_window: doing((desktop, id) => desktop.closeWindow(id, closeWaitMs)),
-    async get_active_window_title() {
-      const desktop = await display.desktop()
-      const active = await desktop.activeWindow()
-      const window = (await desktop.windows()).find(({ window_id }) => window_id === active)
-      return { result: window?.title ?? '' }
-    },
-    get_active_window_bounds: async () => ({ bounds: (await windowOf({})).bounds }),
   } satisfies Handlers
 }
 

@@ -3,9 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { socketAddress } from './channel.ts'
 import { canDecode, FilmDecoder } from './film-decoder.ts'
 import { FilmPlayer } from './film-player.ts'
-
-/** Milliseconds after which a film that went away is looked for again. */
-const tryAgainMs = 1_000
+import { tryAgainMs } from './try-again.ts'
 
 export const FilmView = () => {
   const frame = useRef<HTMLDivElement>(null)

@@ -2,13 +2,13 @@
 import { Failure } from '@backlot/contract/failure'
 import type { Call, Handlers } from '../../../backend.ts'
 import { dragPath } from '../../drag-path.ts'
+import { type MaybeAt, type Scroll, scrollHandlers } from '../../scroll-commands.ts'
 import type { AndroidDevice } from '../device.ts'
 import { refusal } from '../refusals.ts'
 import { screenSize } from '../screen.ts'
 import { type Place, swipesOf } from './scroll.ts'
 import type { TouchScreen } from './touch-screen.ts'
 
-type MaybeAt = { readonly x?: number; readonly y?: number }
 type Touch = MaybeAt & { readonly button?: 'left' | 'middle' | 'right'; readonly modifiers?: readonly string[] }
 
 /** The finger that commands hold down. */
@@ -39,7 +39,7 @@ export const pointerHandlers = (device: AndroidDevice, touch: TouchScreen, finge
     finger.at = what === 'UP' ? undefined : [x, y]
     return {}
   }
-  const scroll = async (right: number, up: number, given: MaybeAt, signal: AbortSignal) => {
+  const scroll: Scroll = async (right, up, given, signal) => {
     const size = await screenSize(device, signal)
     const place = placeIn('scroll', given) ?? [Math.round(size.width / 2), Math.round(size.height / 2)]
     for (const [from, to] of swipesOf(place, { right, up }, size)) {
@@ -64,25 +64,25 @@ export const pointerHandlers = (device: AndroidDevice, touch: TouchScreen, finge
     },
     async drag(params, { signal }) {
       onlyLeft('drag', params)
-      const path: readonly Place[] = dragPath(params)
-      const takesMs = Math.round((params.duration ?? usualDragSeconds) * 1_000)
-      const [from, to, ...more] = path as [Place, Place, ...Place[]]
-      if (more.length > 0) await touch.drag(path, takesMs, signal)
-      else await device.run(['input', 'swipe', ...from, ...to, takesMs], { signal, takesMs })
+      await dragAlong(device, touch, dragPath(params), params.duration ?? usualDragSeconds, signal)
       return {}
     },
-    scroll({ x, y, scroll_x, scroll_y }, { signal }) {
-      const isPlaced = scroll_x !== undefined || scroll_y !== undefined
-      const at = { ...(x !== undefined && { x }), ...(y !== undefined && { y }) }
-      return isPlaced ? scroll(scroll_x ?? 0, scroll_y ?? 0, at, signal) : scroll(x ?? 0, y ?? 0, {}, signal)
-    },
-    scroll_up: ({ clicks = 1, ...at }, { signal }) => scroll(0, clicks, at, signal),
-    scroll_down: ({ clicks = 1, ...at }, { signal }) => scroll(0, -clicks, at, signal),
-    scroll_direction({ direction, clicks = 1, ...at }, { signal }) {
-      const [right, up] = towards[direction]
-      return scroll(right * clicks, up * clicks, at, signal)
-    },
+    ...scrollHandlers(scroll),
   } satisfies Handlers
+}
+
+/** Drags the finger along places: between two by `input`, which knows no more than that. */
+const dragAlong = async (
+  device: AndroidDevice,
+  touch: TouchScreen,
+  path: readonly Place[],
+  seconds: number,
+  signal: AbortSignal,
+): Promise<void> => {
+  const takesMs = Math.round(seconds * 1_000)
+  const [from, to, ...more] = path as [Place, Place, ...Place[]]
+  if (more.length > 0) await touch.drag(path, takesMs, signal)
+  else await device.run(['input', 'swipe', ...from, ...to, takesMs], { signal, takesMs })
 }
 
 /** Lets go of the finger that is held down. */
@@ -92,9 +92,6 @@ export const releaseFinger = async (device: AndroidDevice, finger: Finger): Prom
   finger.at = undefined
   await device.run(['input', 'motionevent', 'UP', ...place])
 }
-
-/** Notches to the right and up for one notch in a direction. */
-const towards = { up: [0, 1], down: [0, -1], left: [-1, 0], right: [1, 0] } as const
 
 /** The place that a caller names; undefined for none. One coordinate alone names no place. */
 const placeIn = (command: string, { x, y }: MaybeAt): Place | undefined => {
