@@ -57,8 +57,8 @@ const explainBus = (error: unknown): unknown => {
  * Throws `desktop_not_started` or `user_without_name`, leaving what was started to the guardian.
  */
 export const startParts = async (options: PartsOptions) => {
-  const { programs, folder, env, timeoutMs, ending } = options
-  const start = (name: PartName, command: [string, ...string[]], variables: Record<string, string> = {}) =>
+  const { programs, folder, env, ending } = options
+  const start: Start = (name, command, variables = {}) =>
     startPart({ name, command, env: { ...env, ...variables }, folder, ending })
 
   const { server, display, authority, vncSocket } = await xServerOf(options, start)
@@ -78,33 +78,11 @@ export const startParts = async (options: PartsOptions) => {
     await manager.line(windowManagerReady)
     return manager
   }
-  const startBuses = async () => {
+  const [early, { session, accessibility, complete }] = await Promise.all([
+    startEarly(),
     // What the bus starts for a window manager writes settings as that does.
-    const session = await start('session_bus', sessionBusCommand(programs.sessionBus, folder), {
-      ...variables,
-      ...(row.needsBus && settings),
-    })
-    const bus = await session.line(/^unix:/).catch((error: unknown) => {
-      throw explainBus(error)
-    })
-    const complete = { ...variables, DBUS_SESSION_BUS_ADDRESS: bus }
-    const accessibility = await start('accessibility_bus', accessibilityBusCommand(programs.accessibilityBus), {
-      ...complete,
-      ...accessibilityBusVariables,
-    })
-    ending.throwIfAborted()
-    const ready = Bun.spawn(accessibilityReadyCommand(programs.busClient, Math.ceil(timeoutMs / 1000)), {
-      cwd: '/',
-      env: { ...env, ...complete },
-      stdin: 'ignore',
-      stdout: 'ignore',
-      stderr: 'ignore',
-    })
-    const failure = await Promise.race([ready.exited, accessibility.failed])
-    if (failure !== 0) throw failure instanceof Failure ? failure : await accessibility.failed
-    return { session, accessibility, complete }
-  }
-  const [early, { session, accessibility, complete }] = await Promise.all([startEarly(), startBuses()])
+    startBuses(options, start, variables, row.needsBus ? settings : {}),
+  ])
   const manager = early ?? (await startManager(complete))
   ending.throwIfAborted()
   if (programs.xprop !== undefined) await announced(manager, programs.xprop, { ...env, ...complete })
@@ -117,7 +95,34 @@ export const startParts = async (options: PartsOptions) => {
   }
 }
 
-type Start = (name: PartName, command: [string, ...string[]]) => Promise<Part>
+/** The session bus and the accessibility bus, and the variables that lead to all parts; `more` are the session bus's own. */
+const startBuses = async (
+  { programs, folder, env, timeoutMs, ending }: PartsOptions,
+  start: Start,
+  variables: ReturnType<typeof desktopVariables>,
+  more: Record<string, string>,
+) => {
+  const session = await start('session_bus', sessionBusCommand(programs.sessionBus, folder), { ...variables, ...more })
+  const bus = await session.line(/^unix:/).catch((error: unknown) => {
+    throw explainBus(error)
+  })
+  const complete = { ...variables, DBUS_SESSION_BUS_ADDRESS: bus }
+  const accessibility = await start('accessibility_bus', accessibilityBusCommand(programs.accessibilityBus), {
+    ...complete,
+    ...accessibilityBusVariables,
+  })
+  ending.throwIfAborted()
+  const asking = accessibilityReadyCommand(programs.busClient, Math.ceil(timeoutMs / 1000))
+  const failure = await Promise.race([spawnSilent(asking, { ...env, ...complete }).exited, accessibility.failed])
+  if (failure !== 0) throw failure instanceof Failure ? failure : await accessibility.failed
+  return { session, accessibility, complete }
+}
+
+/** Starts a program whose status alone is of interest. */
+const spawnSilent = (command: readonly string[], env: Record<string, string>) =>
+  Bun.spawn([...command], { cwd: '/', env, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+
+type Start = (name: PartName, command: [string, ...string[]], variables?: Record<string, string>) => Promise<Part>
 
 /** The X server, started or given, and what leads to it. */
 const xServerOf = async ({ programs, folder, size, glx, xServer, ending }: PartsOptions, start: Start) => {
@@ -138,13 +143,7 @@ const xServerOf = async ({ programs, folder, size, glx, xServer, ending }: Parts
 /** Settles when a window manager has announced itself on the display (EWMH `_NET_SUPPORTING_WM_CHECK`), or is over. */
 const announced = async (manager: Part, xprop: string, env: Record<string, string>): Promise<void> => {
   const look = 'until "$0" -root _NET_SUPPORTING_WM_CHECK | grep -q 0x; do sleep 0.05; done'
-  const looking = Bun.spawn(['/bin/sh', '-c', look, xprop], {
-    cwd: '/',
-    env,
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'ignore',
-  })
+  const looking = spawnSilent(['/bin/sh', '-c', look, xprop], env)
   const failure = await Promise.race([looking.exited, manager.failed])
   looking.kill()
   if (failure instanceof Failure) throw failure

@@ -69,16 +69,7 @@ export const startSandbox = async (options: RunOptions): Promise<RunningSandbox>
   run = { ...supervisedHere(), mark: randomBytes(16).toString('hex'), init: null, port: forwarder.port }
   writeRecord(folder.run, run)
   opening.defer(() => rmSync(folder.run, { force: true }))
-  const { words, variables } = entryOf(options, limits.files, run)
-  const child = Bun.spawn(words, {
-    cwd: '/',
-    // Not in its arguments, which every user of the host reads.
-    env: { ...variablesOf(options), ...variables },
-    // It ends with this process, also where that dies before bwrap has asked the kernel for the same.
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  const child = spawnPrograms(options, limits.files, run)
   let carrier: NetworkCarrier | undefined
   opening.defer(async () => {
     carrier?.end()
@@ -96,12 +87,7 @@ export const startSandbox = async (options: RunOptions): Promise<RunningSandbox>
   const init = await Promise.race([output.init, giveUp]).catch((error) => explained(error, options))
   run = { ...run, init: recordOf(init) }
   writeRecord(folder.run, run)
-  if (record.network === 'internet' && hasNamespaces(record)) {
-    carrier = await Promise.race([
-      carryInternet(init, record.isolation === 'own-root', (bytes) => log.say(new TextDecoder().decode(bytes).trim())),
-      giveUp,
-    ])
-  }
+  carrier = await Promise.race([carrierOf(record, init, log), giveUp])
   await Promise.race([output.listening, giveUp])
   await Promise.race([forwarder.leadTo(`${folder.share}/computer`, claimOf(record)), giveUp])
   await Promise.race([readyAt(forwarder, key, options.signal), giveUp])
@@ -114,6 +100,25 @@ export const startSandbox = async (options: RunOptions): Promise<RunningSandbox>
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
+
+const spawnPrograms = (options: RunOptions, cgroups: readonly string[], run: RunRecord): Child => {
+  const { words, variables } = entryOf(options, cgroups, run)
+  return Bun.spawn(words, {
+    cwd: '/',
+    // Not in its arguments, which every user of the host reads.
+    env: { ...variablesOf(options), ...variables },
+    // It ends with this process, also where that dies before bwrap has asked the kernel for the same.
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+}
+
+/** What carries the network of a sandbox in namespaces of its own, where it reaches the internet. */
+const carrierOf = async (record: SandboxRecord, init: number, log: ReturnType<typeof logAt>) =>
+  record.network === 'internet' && hasNamespaces(record)
+    ? carryInternet(init, record.isolation === 'own-root', (bytes) => log.say(new TextDecoder().decode(bytes).trim()))
+    : undefined
 
 /** Whether who calls is let in: while files are copied, to wait until the programs go on. */
 const isOpen = (folder: SandboxFolder, run: RunRecord | null): boolean =>
@@ -163,46 +168,31 @@ const wordsOf = ({ folder, record, executable }: RunOptions, cgroups: readonly s
     user: folder.user,
     cgroups,
     disk: record.disk_gb !== null && isRoot() ? { image: folder.at('disk.img'), folder: folder.files } : null,
-    ownRoot:
-      record.root_version === null
-        ? null
-        : {
-            lowers: [rootAt(folder.base, record.root_version)],
-            files: folder.files,
-            given: [folder.share, join(folder.share, 'key')],
-          },
+    ownRoot: ownRootOf(folder, record),
     shown,
     before: record.root_version === null ? hostPrograms() : ownFiles(),
     after: [
-      ...[
-        '--perms',
-        '0700',
-        '--dir',
-        runtimeFolderOf(record),
-        ...(record.root_version === null ? ['--remount-ro', '/'] : []),
-        '--hostname',
-        record.name,
-        '--setenv',
-        'BACKLOT_SANDBOX',
-        mark,
-      ],
-      ...['--chdir', userOf(record).home],
+      ...['--perms', '0700', '--dir', runtimeFolderOf(record)],
+      ...(record.root_version === null ? ['--remount-ro', '/'] : []),
+      ...['--hostname', record.name, '--setenv', 'BACKLOT_SANDBOX', mark, '--chdir', userOf(record).home],
     ],
     command: [
       ...[...executable.command, 'computer', '--desktop', '--size', record.size],
-      ...[
-        '--listen',
-        socketUrl,
-        '--forwarded-port',
-        String(port),
-        '--key-file',
-        '/run/backlot/key',
-        '--until-input-ends',
-        ...session.flatMap(({ path }) => ['--session', path]),
-      ],
+      ...['--listen', socketUrl, '--forwarded-port', String(port), '--key-file', '/run/backlot/key'],
+      ...['--until-input-ends', ...session.flatMap(({ path }) => ['--session', path])],
     ],
   })
 }
+
+/** The root that a sandbox has of its own; null where it has the host's. */
+const ownRootOf = (folder: SandboxFolder, { root_version }: SandboxRecord) =>
+  root_version === null
+    ? null
+    : {
+        lowers: [rootAt(folder.base, root_version)],
+        files: folder.files,
+        given: [folder.share, join(folder.share, 'key')],
+      }
 
 /** What the desktop of an own root shows beside its windows, as it was built: a sandbox may spoil its own copy. */
 const sessionOf = (folder: SandboxFolder, { root_version }: SandboxRecord): Shown[] => {

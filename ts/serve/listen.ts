@@ -75,11 +75,7 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
   const { address, key, log, names = [], rules } = options
   const socket = address.startsWith('unix:') ? address.slice('unix:'.length) : undefined
   const isPrivate = socket !== undefined || isLoopback(address)
-  if (!isPrivate && key === undefined && !options.isOpen) {
-    throw new Failure('token_required', `"${address}" can be reached from other machines: ${rules.texts.keyRequired}`, {
-      address,
-    })
-  }
+  if (!isPrivate) refuseUnguarded(options)
   const service = await open()
 
   // Whose requests are admitted depends on the port, which is known once the socket is bound; none is read before.
@@ -94,15 +90,10 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
       fetch: logged((request) => (answer as Answer)(request), log),
     })
   })
-  const { forwardedPort } = options
-  const port = server.port ?? forwardedPort ?? 0
-  const isForwarded = socket !== undefined && forwardedPort !== undefined
-  const hosts = hostsOf(address, port, isForwarded)
-  const isBrowsed = socket === undefined || isForwarded
+  const port = server.port ?? options.forwardedPort ?? 0
+  const { hosts, isBrowsed, page } = reachedAt(options, port)
   const keyNow = typeof key === 'string' ? () => key : key
   const passes = keyNow === undefined || !isBrowsed ? undefined : new Passes(keyNow, rules.realm, port)
-  const shown = isForwarded ? '127.0.0.1' : isAnyAddress(address) ? (names[0] ?? hostname()) : address
-  const page = `http://${urlHost(shown)}:${port}${rules.pagePath}`
   const newLink = (right?: Right) => (passes === undefined ? page : `${page}?link=${passes.newLink(right)}`)
   const callers = new Callers(options.native)
   answer = service.answersAt({
@@ -114,10 +105,8 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
       },
       passes,
       rules,
-      mayBeGuest: (request) => {
-        if (socket !== undefined) return false
-        return mayBeGuest(callers, service.guestPids, port, () => server.requestIP(request))
-      },
+      mayBeGuest: (request) =>
+        socket === undefined && mayBeGuest(callers, service.guestPids, port, () => server.requestIP(request)),
     },
     join: joinSockets(server),
     newLink: (right) => (isBrowsed ? newLink(right) : undefined),
@@ -130,6 +119,25 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
       await server.stop(true)
       await service[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** Throws `token_required` for an address of the network that asks for no key, unless that is wanted. */
+const refuseUnguarded = ({ address, key, isOpen, rules }: ListenOptions): void => {
+  if (key !== undefined || isOpen) return
+  const text = `"${address}" can be reached from other machines: ${rules.texts.keyRequired}`
+  throw new Failure('token_required', text, { address })
+}
+
+/** How callers reach a server: the names in `Host`, whether a browser does, and the address of its page. */
+const reachedAt = ({ address, forwardedPort, names = [], rules }: ListenOptions, port: number) => {
+  const isSocket = address.startsWith('unix:')
+  const isForwarded = isSocket && forwardedPort !== undefined
+  const shown = isForwarded ? '127.0.0.1' : isAnyAddress(address) ? (names[0] ?? hostname()) : address
+  return {
+    hosts: hostsOf(address, port, isForwarded),
+    isBrowsed: !isSocket || isForwarded,
+    page: `http://${urlHost(shown)}:${port}${rules.pagePath}`,
   }
 }
 

@@ -41,9 +41,20 @@ export const demonstrateComputer = async (steps: Steps, demo: ComputerDemo): Pro
   await demo.stay(computer.viewUrl)
 }
 
-const goThrough = async (steps: Steps, computer: DemoComputer, { kept, signal, say }: ComputerDemo): Promise<void> => {
+/** What each part of the demo plays with. */
+interface Played {
+  readonly steps: Steps
+  readonly client: ComputerClient
+  readonly computer: DemoComputer
+  readonly demo: ComputerDemo
+  /** Settles with what `look` gives once that is something; throws when that takes too long. */
+  until<T>(what: string, look: () => Promise<T | undefined>): Promise<T>
+}
+
+const goThrough = async (steps: Steps, computer: DemoComputer, demo: ComputerDemo): Promise<void> => {
+  const { kept, signal, say } = demo
   const client = new ComputerClient(computer.url, signal)
-  const until = async <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => {
+  const until: Played['until'] = async (what, look) => {
     const deadline = performance.now() + patienceMs
     for (;;) {
       signal.throwIfAborted()
@@ -53,17 +64,7 @@ const goThrough = async (steps: Steps, computer: DemoComputer, { kept, signal, s
       await Bun.sleep(20)
     }
   }
-  const findHeading = async () => {
-    // There is none yet where it fails.
-    const found = await client.ask('find_element', { role: 'heading', title: heading }).catch(() => undefined)
-    return found?.element
-  }
-  const place = async (at: { readonly x: number; readonly y: number }, width: number, height: number) => {
-    await client.ask('set_window_size', { width, height })
-    await client.ask('set_window_position', at)
-  }
-  const title = async () => String((await client.ask('get_active_window_title')).result ?? '')
-
+  const played = { steps, client, computer, demo, until }
   await steps.run('wait until its desktop can be used', () =>
     until('desktop', async () => {
       const answer = await fetch(`${computer.url}/status`, { signal }).catch(() => undefined)
@@ -71,12 +72,30 @@ const goThrough = async (steps: Steps, computer: DemoComputer, { kept, signal, s
     }),
   )
   await say(`The view, for a browser: ${computer.viewUrl}`)
-  const [terminal, ...terminalArgs] = computer.terminal
+  await useTerminal(played)
+  await usePage(played)
+  await steps.run('photograph the screen', async () => {
+    const { image_data } = await client.ask('screenshot')
+    writeFileSync(join(kept, 'screenshot.png'), Buffer.from(String(image_data), 'base64'))
+  })
+}
+
+const titleOf = async (client: ComputerClient) => String((await client.ask('get_active_window_title')).result ?? '')
+
+/** Gives the active window its place and size. */
+const place = async (client: ComputerClient, [x, y, width, height]: readonly [number, number, number, number]) => {
+  await client.ask('set_window_size', { width, height })
+  await client.ask('set_window_position', { x, y })
+}
+
+/** Opens a terminal, types a command into it and fetches the file that this wrote. */
+const useTerminal = async ({ steps, client, computer, demo: { kept }, until }: Played): Promise<void> => {
+  const [terminal, ...args] = computer.terminal
   await steps.run(`open ${terminal}`, async () => {
-    const before = await title()
-    await client.ask('launch', { app: terminal, args: terminalArgs })
-    await until('window of the terminal', async () => ((await title()) === before ? undefined : true))
-    await place({ x: 40, y: 40 }, 640, 420)
+    const before = await titleOf(client)
+    await client.ask('launch', { app: terminal, args })
+    await until('window of the terminal', async () => ((await titleOf(client)) === before ? undefined : true))
+    await place(client, [40, 40, 640, 420])
   })
   await steps.run('type a command into it', async () => {
     await client.ask('type_text', { text: `echo '${words}' > ~/from-terminal.txt; cat /etc/os-release | head -4` })
@@ -89,20 +108,25 @@ const goThrough = async (steps: Steps, computer: DemoComputer, { kept, signal, s
     })
     writeFileSync(join(kept, 'from-terminal.txt'), text)
   })
+}
+
+/** Opens a page that was moved in and reads its heading out of the accessibility tree. */
+const usePage = async ({ steps, client, computer, demo: { kept }, until }: Played): Promise<void> => {
   await steps.run('move a file in: a page', () => client.put('~/page.html', page))
   const [browser, ...flags] = computer.browser
   await steps.run(`open the page in ${browser}`, async () => {
     const { stdout } = await client.ask('run_command', { command: 'echo ~' })
     await client.ask('launch', { app: browser, args: [...flags, `file://${String(stdout).trim()}/page.html`] })
-    await until('page', async () => ((await title()).includes('Backlot') ? true : undefined))
-    await place({ x: 480, y: 170 }, 740, 540)
+    await until('page', async () => ((await titleOf(client)).includes('Backlot') ? true : undefined))
+    await place(client, [480, 170, 740, 540])
   })
+  const findHeading = async () => {
+    // There is none yet where it fails.
+    const found = await client.ask('find_element', { role: 'heading', title: heading }).catch(() => undefined)
+    return found?.element
+  }
   await steps.run('read the heading out of the accessibility tree', async () => {
     const found = await until('heading', findHeading)
     writeFileSync(join(kept, 'page.json'), `${JSON.stringify(found, null, 2)}\n`)
-  })
-  await steps.run('photograph the screen', async () => {
-    const { image_data } = await client.ask('screenshot')
-    writeFileSync(join(kept, 'screenshot.png'), Buffer.from(String(image_data), 'base64'))
   })
 }

@@ -83,12 +83,15 @@ export const driveEditor = async (
     await client.call('press_key', { pid, window_id, key: 's', modifiers: ['ctrl'] })
   })
   await steps.run('read the saved file back', () => savedAs(document, greeting + letter))
-  await steps.run('photograph the window and keep its tree', async () => {
-    const { structured, image } = await client.call<State>('get_window_state', { pid, window_id })
-    if (image === null) throw failed('There is no picture of the window.')
-    writeFileSync(join(kept, 'screenshot.png'), image)
-    writeFileSync(join(kept, 'tree.md'), structured.tree_markdown)
-  })
+  await steps.run('photograph the window and keep its tree', () => keepWindow(client, { pid, window_id }, kept))
+}
+
+/** Writes the picture and the tree of the window into the folder `kept`. */
+const keepWindow = async (client: DemoClient, window: { pid: number; window_id: number }, kept: string) => {
+  const { structured, image } = await client.call<State>('get_window_state', window)
+  if (image === null) throw failed('There is no picture of the window.')
+  writeFileSync(join(kept, 'screenshot.png'), image)
+  writeFileSync(join(kept, 'tree.md'), structured.tree_markdown)
 }
 
 /** Settles when the file holds `text`: the editor writes after the key has arrived. */

@@ -49,7 +49,7 @@ export const demonstrateSandbox = async (steps: Steps, place: Place, demo: Sandb
 }
 
 const goThrough = async (steps: Steps, sandbox: Sandbox, place: Place, demo: SandboxDemo): Promise<void> => {
-  const { kept, signal, say, stay } = demo
+  const { signal, say, stay } = demo
   const { name, isolation, warnings } = await sandbox.getInfo({ signal })
   await say(`It is called ${name}, isolated by ${isolation}.`)
   for (const warning of warnings) await say(warning)
@@ -61,7 +61,13 @@ const goThrough = async (steps: Steps, sandbox: Sandbox, place: Place, demo: San
       await say(stdout.trimEnd())
     })
   }
+  await useEditor(steps, sandbox, demo)
+  await steps.run('reach a web server in it through a tunnel', () => reachServer(sandbox, signal))
+  await stay(viewUrl)
+}
 
+/** Opens an editor, types into it, looks at the screen, saves by the menu and reads the file. */
+const useEditor = async (steps: Steps, sandbox: Sandbox, { kept, signal }: SandboxDemo): Promise<void> => {
   const home = (await sandbox.shell.run(': >letter.txt; pwd', { check: true, signal })).stdout.trim()
   await steps.run('open an editor', async () => {
     await sandbox.launch('mousepad', { args: [`${home}/letter.txt`], signal })
@@ -102,8 +108,6 @@ const goThrough = async (steps: Steps, sandbox: Sandbox, place: Place, demo: San
     const { stdout } = await sandbox.shell.run(wait, { check: true, signal })
     expectThat(stdout.trimEnd() === words, `The file holds "${stdout}".`)
   })
-  await steps.run('reach a web server in it through a tunnel', () => reachServer(sandbox, signal))
-  await stay(viewUrl)
 }
 
 /** A web server in Perl, which is on every Debian: tells its port, and answers one caller with what it was given. */

@@ -19,31 +19,30 @@ import { readFlags } from '../flags.ts'
 import { screenSize } from '../screen-size.ts'
 import { nameOfLayers } from './layers-name.ts'
 
+const options = {
+  name: { type: 'string' },
+  ephemeral: { type: 'boolean' },
+  isolation: { type: 'string' },
+  network: { type: 'string' },
+  mount: { type: 'string', multiple: true },
+  cpu: { type: 'string' },
+  'memory-mb': { type: 'string' },
+  'disk-gb': { type: 'string' },
+  size: { type: 'string' },
+  label: { type: 'string', multiple: true },
+  'ttl-ms': { type: 'string' },
+  'timeout-ms': { type: 'string' },
+  distro: { type: 'string' },
+  'env-from-input': { type: 'boolean' },
+  strict: { type: 'boolean' },
+  'unsafe-no-isolation': { type: 'boolean' },
+  snapshot: { type: 'string' },
+  layers: { type: 'string' },
+} as const
+
 /** Reads the flags; throws `usage`, `invalid_argument` or `unsupported`. */
 export const readNewSandbox = async (args: readonly string[]): Promise<{ wanted: NewSandbox; timeoutMs: number }> => {
-  const { values } = readFlags('local start', {
-    args: [...args],
-    options: {
-      name: { type: 'string' },
-      ephemeral: { type: 'boolean' },
-      isolation: { type: 'string' },
-      network: { type: 'string' },
-      mount: { type: 'string', multiple: true },
-      cpu: { type: 'string' },
-      'memory-mb': { type: 'string' },
-      'disk-gb': { type: 'string' },
-      size: { type: 'string' },
-      label: { type: 'string', multiple: true },
-      'ttl-ms': { type: 'string' },
-      'timeout-ms': { type: 'string' },
-      distro: { type: 'string' },
-      'env-from-input': { type: 'boolean' },
-      strict: { type: 'boolean' },
-      'unsafe-no-isolation': { type: 'boolean' },
-      snapshot: { type: 'string' },
-      layers: { type: 'string' },
-    },
-  })
+  const { values } = readFlags('local start', { args: [...args], options })
   const { width, height } = screenSize(values.size)
   if (values['env-from-input'] && values.ephemeral) {
     refuse('env-from-input', 'is not for --ephemeral, which ends with standard input.')

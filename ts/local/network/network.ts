@@ -77,18 +77,7 @@ export const carryInternet = async (
     letGo()
     throw error
   })
-  const words = [
-    ...[findProgram('slirp4netns') ?? 'slirp4netns', '--configure', '--mtu=65520', '--disable-host-loopback'],
-    // It has all of the host's files otherwise, and speaks with the sandbox.
-    ...(isRoot() ? ['--enable-sandbox'] : []),
-    ...['--exit-fd=0', '--ready-fd=1'],
-    // Told of a process alone, it joins that one's user namespace, which owns nothing once bwrap has made another below.
-    ...(ownerPath === null
-      ? ['--netns-type=path', `/proc/${init}/ns/net`]
-      : [`--userns-path=${ownerPath}`, String(init)]),
-    'tap0',
-  ]
-  const child = Bun.spawn(words, { cwd: '/', stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
+  const child = Bun.spawn(carrierWords(init, ownerPath), { cwd: '/', stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
   let said = ''
   void (async () => {
     for await (const bytes of child.stderr) {
@@ -119,6 +108,19 @@ export const carryInternet = async (
   })
   return { ended, end: () => child.kill('SIGKILL') }
 }
+
+/** The command that carries the network of a process; `ownerPath` is the namespace that owns it, null for root's. */
+const carrierWords = (init: number, ownerPath: string | null): string[] => [
+  ...[findProgram('slirp4netns') ?? 'slirp4netns', '--configure', '--mtu=65520', '--disable-host-loopback'],
+  // It has all of the host's files otherwise, and speaks with the sandbox.
+  ...(isRoot() ? ['--enable-sandbox'] : []),
+  ...['--exit-fd=0', '--ready-fd=1'],
+  // Told of a process alone, it joins that one's user namespace, which owns nothing once bwrap has made another below.
+  ...(ownerPath === null
+    ? ['--netns-type=path', `/proc/${init}/ns/net`]
+    : [`--userns-path=${ownerPath}`, String(init)]),
+  'tap0',
+]
 
 /** Milliseconds between two looks at the addresses of this machine, which may get others. */
 const lookAgainMs = 2_000

@@ -32,24 +32,12 @@ const endMs = 10_000
 
 /** Starts one; throws what kept it from starting, `layer_failed` told as `sandbox_not_started`. */
 export const startMember = async (kind: PoolKind): Promise<Member> => {
-  const { command, argv0 } = programCalled('backlot')
-  const child = Bun.spawn([...command, 'local', 'wait'], {
-    argv0,
-    cwd: '/',
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'ignore',
-    // A signal to the owner's terminal is for the owner.
-    detached: true,
-  })
+  const child = spawnWaiting()
   const lines = linesOf(child.stdout)
-  const answer = async (): Promise<Record<string, unknown>> => {
-    const said = (await lines.next()).value
-    if (said === undefined) throw silent()
-    const value = JSON.parse(said) as Record<string, unknown> & { error?: FailureLine }
-    if (value.error === undefined) return value
-    const { code, message, data } = value.error
-    throw new Failure(code in failures ? code : 'internal', message, data)
+  const ask = (question: object): Promise<Record<string, unknown>> => {
+    child.stdin.write(`${JSON.stringify(question)}\n`)
+    child.stdin.flush()
+    return answerIn(lines)
   }
   let isSilent = false
   const end = async () => {
@@ -61,23 +49,19 @@ export const startMember = async (kind: PoolKind): Promise<Member> => {
     if (child.signalCode !== null) await sweep(sandboxesFolder())
   }
   try {
-    child.stdin.write(`${JSON.stringify({ wanted: kind.wanted, timeoutMs: kind.timeoutMs })}\n`)
-    child.stdin.flush()
-    const info = (await answer()) as unknown as SandboxInfo
+    const info = (await ask({ wanted: kind.wanted, timeoutMs: kind.timeoutMs })) as unknown as SandboxInfo
     await build(info, kind.layers)
     return {
       info,
       ended: child.exited,
       end,
       async ask(order) {
-        child.stdin.write(`${JSON.stringify(order)}\n`)
-        child.stdin.flush()
         const { promise, reject } = Promise.withResolvers<never>()
         const late = setTimeout(() => {
           isSilent = true
           reject(silent())
         }, answerMs)
-        return Promise.race([answer(), promise]).finally(() => clearTimeout(late))
+        return Promise.race([ask(order), promise]).finally(() => clearTimeout(late))
       },
       leave() {
         child.stdin.end()
@@ -90,10 +74,33 @@ export const startMember = async (kind: PoolKind): Promise<Member> => {
   }
 }
 
+const spawnWaiting = () => {
+  const { command, argv0 } = programCalled('backlot')
+  return Bun.spawn([...command, 'local', 'wait'], {
+    argv0,
+    cwd: '/',
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'ignore',
+    // A signal to the owner's terminal is for the owner.
+    detached: true,
+  })
+}
+
 interface FailureLine {
   readonly code: FailureCode
   readonly message: string
   readonly data: Readonly<Record<string, unknown>>
+}
+
+/** The next answer of a sandbox; throws the failure that it tells. */
+const answerIn = async (lines: AsyncIterator<string, unknown>): Promise<Record<string, unknown>> => {
+  const { done, value: line } = await lines.next()
+  if (done) throw silent()
+  const answer = JSON.parse(line) as Record<string, unknown> & { error?: FailureLine }
+  if (answer.error === undefined) return answer
+  const { code, message, data } = answer.error
+  throw new Failure(code in failures ? code : 'internal', message, data)
 }
 
 const silent = (): Failure => new Failure('sandbox_not_found', 'A sandbox of the pool has ended or does not answer.')

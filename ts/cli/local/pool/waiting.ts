@@ -11,6 +11,8 @@ import {
   markWhole,
   type NewSandbox,
   type RunningSandbox,
+  type SandboxFolder,
+  type SandboxRecord,
   sandboxesFolder,
   startSandbox,
 } from '@backlot/local'
@@ -52,47 +54,60 @@ export const waitInPool = async (): Promise<number> => {
     await printJson(failureLine(error))
     return 1
   }
-  const stopped = new Promise<'stopped'>((settle) => stop.signal.addEventListener('abort', () => settle('stopped')))
-  let handed: HandedOut | null = null
+  const stopped = new Promise<undefined>((settle) => stop.signal.addEventListener('abort', () => settle(undefined)))
+  const nextOrder = async (): Promise<string | undefined> => {
+    const order = await Promise.race([next.then(({ value }) => value), running.ended.then(() => undefined), stopped])
+    if (order !== undefined) next = orders.next()
+    return order
+  }
   try {
     markWhole(made, running.info)
     made.lock.release()
-    const key = readFileSync(folder.key, 'utf8').trim()
     await printJson(running.info)
+    const kept = await obey(folder, nextOrder)
+    const over = kept === null ? undefined : await Promise.race([running.ended, stopped, expiry(kept)])
+    await running[Symbol.asyncDispose]()
+    if (kept === null || over === 'expired') await removeUnlessHeld(folder)
+    return 0
+  } finally {
+    await running[Symbol.asyncDispose]()
+  }
+}
+
+/**
+ * Carries out orders until there are no more or the sandbox does not answer; gives the record of a sandbox that its pool
+ * leaves to who claimed it, and null where it is to end.
+ */
+const obey = async (
+  folder: SandboxFolder,
+  nextOrder: () => Promise<string | undefined>,
+): Promise<SandboxRecord | null> => {
+  const key = readFileSync(folder.key, 'utf8').trim()
+  let handed: HandedOut | null = null
+  try {
     for (;;) {
-      const order = await Promise.race([next.then(({ value }) => value), running.ended.then(() => 'ended'), stopped])
-      if (order === undefined || order === 'ended' || order === 'stopped') break
-      next = orders.next()
-      const said = JSON.parse(order) as Order
-      if ('keep' in said && handed !== null) {
+      const line = await nextOrder()
+      if (line === undefined) return null
+      const order = JSON.parse(line) as Order
+      if ('keep' in order && handed !== null) {
         const kept = handed.keep()
         await printJson({ kept: true } satisfies Answer)
-        handed.release()
-        handed = null
-        const over = await Promise.race([running.ended, stopped, expiry(kept)])
-        await running[Symbol.asyncDispose]()
-        if (over === 'expired') await removeUnlessHeld(folder)
-        return 0
+        return kept
       }
-      if ('check' in said) await printJson({ isWell: await isWell(folder, key) } satisfies Answer)
-      if ('claim' in said) {
+      if ('check' in order) await printJson({ isWell: await isWell(folder, key) } satisfies Answer)
+      if ('claim' in order) {
         try {
           if (!(await isWell(folder, key))) throw unwell(folder.name)
-          handed = await handOut(folder, key, said.claim)
+          handed = await handOut(folder, key, order.claim)
           await printJson(handed.info)
         } catch (error) {
           await printJson(failureLine(error))
-          if (Failure.from(error).code === 'sandbox_not_found') break
+          if (Failure.from(error).code === 'sandbox_not_found') return null
         }
       }
     }
-    handed?.release()
-    await running[Symbol.asyncDispose]()
-    await removeUnlessHeld(folder)
-    return 0
   } finally {
     handed?.release()
-    await running[Symbol.asyncDispose]()
   }
 }
 
