@@ -1,4 +1,4 @@
-/** Bytes and base64 (RFC 4648, 4), in every runtime. */
+/** Bytes as text, in every runtime: base64 (RFC 4648, 4) and hexadecimal. */
 import type { Bytes } from './basics.ts'
 
 /** The bytes of a base64 text. */
@@ -22,3 +22,7 @@ export const toBase64 = (bytes: Uint8Array): string => {
   }
   return btoa(binary)
 }
+
+/** Two hexadecimal digits for each byte. */
+export const toHex = (bytes: Uint8Array): string =>
+  [...bytes].map((each) => each.toString(16).padStart(2, '0')).join('')

@@ -37,18 +37,26 @@ export const within = async <T>(
   usualMs: number = usualTimeoutMs,
 ): Promise<T> => {
   const timeoutMs = timeoutOf(options, usualMs)
-  const caller = options?.signal
+  const { ending, over } = endingOf(options?.signal, timeoutMs, () => tookTooLong(what, timeoutMs))
+  try {
+    return await orAborted(ending.signal, work(ending.signal))
+  } finally {
+    over()
+  }
+}
+
+/** What ends work: its caller's signal, or its limit with the error of that; `over` lets go of both. */
+export const endingOf = (caller: AbortSignal | undefined, limitMs: number, tooLate: () => Error) => {
   caller?.throwIfAborted()
   const ending = new AbortController()
   const cancel = () => ending.abort(caller?.reason)
   caller?.addEventListener('abort', cancel, { once: true })
-  const timer = timerFor(timeoutMs, () => ending.abort(tookTooLong(what, timeoutMs)))
-  try {
-    return await orAborted(ending.signal, work(ending.signal))
-  } finally {
+  const timer = timerFor(limitMs, () => ending.abort(tooLate()))
+  const over = () => {
     clearTimeout(timer)
     caller?.removeEventListener('abort', cancel)
   }
+  return { ending, over }
 }
 
 /** What the work gives, or the reason of the signal once that comes first. */

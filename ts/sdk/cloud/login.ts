@@ -1,5 +1,6 @@
 /** Signing in by the browser: the cloud sends the key to an address on this machine that lives as long as this takes. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { toHex } from '../base64.ts'
 import { orAborted } from '../deadline.ts'
 import { AuthenticationError, BacklotError, ConnectionError } from '../errors.ts'
 import { page } from './login-page.ts'
@@ -49,9 +50,7 @@ export const signIn = async (
 const listen = async (): Promise<Callback> => {
   const { createServer } = await import('node:http')
   // Only who saw the address that the person was sent to knows this word; it stands in the path, where no query disturbs it.
-  const state = [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((each) => each.toString(16).padStart(2, '0'))
-    .join('')
+  const state = toHex(crypto.getRandomValues(new Uint8Array(16)))
   const key = deferred<string>()
   key.promise.catch(() => undefined)
   const ended = deferred<string>()

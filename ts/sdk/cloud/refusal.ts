@@ -26,67 +26,77 @@ export const retryAfterMs = (header: string | null, now: number): number | null 
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
+/** What an error is made of. */
+interface Refused {
+  readonly status: number
+  readonly at: string
+  /** What the cloud said, in brackets behind a space; empty where it said nothing. */
+  readonly because: string
+  readonly details: { readonly data: Readonly<Record<string, unknown>> }
+}
+
 /** The error that an answer other than 2xx stands for. */
 export const refusalOf = (response: Response, answer: unknown, asked: Asked): BacklotError => {
   const { status } = response
-  const { baseUrl, operation, input } = asked
   const said = saidBy(answer, asked.apiKey)
-  const because = said === undefined ? '' : ` (${said})`
-  const at = `The cloud at "${baseUrl}"`
-  const details = { data: { baseUrl, status, ...(said !== undefined && { said }) } }
-  if (status === 401 || status === 403) {
-    return new AuthenticationError(
-      'unauthorized',
-      `${at} refuses the key${because}. Sign in again with \`login()\`, or give another key.`,
-      details,
-    )
+  const refused = {
+    status,
+    at: `The cloud at "${asked.baseUrl}"`,
+    because: said === undefined ? '' : ` (${said})`,
+    details: { data: { baseUrl: asked.baseUrl, status, ...(said !== undefined && { said }) } },
   }
+  return (
+    aboutSandbox(refused, asked) ?? aboutKey(refused, response.headers.get('retry-after')) ?? aboutCloud(refused, asked)
+  )
+}
+
+/** That the sandbox is not there, is there already, or is busy. */
+const aboutSandbox = (refused: Refused, { operation, input }: Asked): BacklotError | undefined => {
+  const { status, at, because, details } = refused
   const vm = input.vm ?? input.name
   if (status === 404 && typeof vm === 'string' && operation !== 'createVm') {
-    return new NotFoundError(
-      'sandbox_not_found',
-      `${at} has no sandbox "${vm}". \`Sandbox.list({ runtime: 'cloud' })\` names those there are.`,
-      details,
-    )
+    const text = `${at} has no sandbox "${vm}". \`Sandbox.list({ runtime: 'cloud' })\` names those there are.`
+    return new NotFoundError('sandbox_not_found', text, details)
   }
-  if (status === 409 && operation === 'createVm') {
+  if (status !== 409) return undefined
+  if (operation === 'createVm') {
     const text = `${at} has a sandbox "${input.name}" already. Connect to it, or give another name.`
     return new ConflictError('sandbox_exists', text, details)
   }
-  if (status === 409) {
-    const text = `${at} is doing something else with "${vm}"${because}. Try again when that has ended.`
-    return new ConflictError('sandbox_busy', text, { ...details, retryable: true })
+  const text = `${at} is doing something else with "${vm}"${because}. Try again when that has ended.`
+  return new ConflictError('sandbox_busy', text, { ...details, retryable: true })
+}
+
+/** That the key is none, or is given no more. */
+const aboutKey = ({ status, at, because, details }: Refused, retryAfter: string | null): BacklotError | undefined => {
+  if (status === 401 || status === 403) {
+    const text = `${at} refuses the key${because}. Sign in again with \`login()\`, or give another key.`
+    return new AuthenticationError('unauthorized', text, details)
   }
   if (status === 402) {
-    return new ResourceError(
-      'quota_exceeded',
-      `${at} gives no more to this key${because}. Delete what is not used.`,
-      details,
-    )
+    const text = `${at} gives no more to this key${because}. Delete what is not used.`
+    return new ResourceError('quota_exceeded', text, details)
   }
-  if (status === 429) {
-    return new ResourceError('rate_limited', `${at} was asked too often${because}. Try again later.`, {
-      ...details,
-      retryable: true,
-      retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()),
-    })
-  }
+  if (status !== 429) return undefined
+  return new ResourceError('rate_limited', `${at} was asked too often${because}. Try again later.`, {
+    ...details,
+    retryable: true,
+    retryAfterMs: retryAfterMs(retryAfter, Date.now()),
+  })
+}
+
+/** That the request is wrong, or the cloud does not answer as one. */
+const aboutCloud = ({ status, at, because, details }: Refused, { method }: Asked): BacklotError => {
   if (status === 400 || status === 422) {
-    return new InvalidArgumentError(
-      'invalid_argument',
-      `${at} refuses the request${because}. Change what is asked.`,
-      details,
-    )
+    const text = `${at} refuses the request${because}. Change what is asked.`
+    return new InvalidArgumentError('invalid_argument', text, details)
   }
   if (status >= 502 && status <= 504) {
     const text = `${at} does not answer at the moment (status ${status}). Try again later.`
-    return new ConnectionError('unreachable', text, { ...details, retryable: asked.method === 'GET' })
+    return new ConnectionError('unreachable', text, { ...details, retryable: method === 'GET' })
   }
-  return new ConnectionError(
-    'invalid_response',
-    `${at} answered with status ${status}${because}. Check that the address is that of a cloud.`,
-    details,
-  )
+  const text = `${at} answered with status ${status}${because}. Check that the address is that of a cloud.`
+  return new ConnectionError('invalid_response', text, details)
 }
 
 /** What the cloud said, without the key should it have repeated it. */

@@ -56,8 +56,6 @@ export interface Files {
 /** The files behind a transport. */
 export const filesOf = (transport: Transport): Files => {
   const streams = (what: string) => new FileStreams(routesFor(transport, what))
-  const isFolder = async (path: string, options: CallOptions) =>
-    (await transport.send('directory_exists', { path }, options)).exists
   return {
     async readText(path, options) {
       return new TextDecoder().decode(await streams('Reading a file').whole(path, options))
@@ -98,6 +96,17 @@ export const filesOf = (transport: Transport): Files => {
     async remove(path, options) {
       await transport.send('remove_path', { path, recursive: options?.recursive ?? false }, options)
     },
+    ...copyingOf(transport),
+    watch: (path, options) => watchPath(routesFor(transport, 'Watching a path'), path, options),
+  }
+}
+
+/** Copying between the computer and the caller. */
+const copyingOf = (transport: Transport): Pick<Files, 'upload' | 'download'> => {
+  const streams = (what: string) => new FileStreams(routesFor(transport, what))
+  const isFolder = async (path: string, options: CallOptions) =>
+    (await transport.send('directory_exists', { path }, options)).exists
+  return {
     async upload(localPath, path, options) {
       const { openLocal } = await node('Copying a file in', () => import('../local/copy.ts'))
       const { body, isFolder, mode, check } = await openLocal(localPath)
@@ -117,7 +126,6 @@ export const filesOf = (transport: Transport): Files => {
         await save(localPath, await streams('Copying a file out').open(route, path, limits), signal)
       })
     },
-    watch: (path, options) => watchPath(routesFor(transport, 'Watching a path'), path, options),
   }
 }
 

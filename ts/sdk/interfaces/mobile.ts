@@ -83,23 +83,35 @@ export interface Mobile {
   closeNotifications(options?: CallOptions): Promise<void>
 }
 
+type Check = (options?: CallOptions) => Promise<void>
+
 /**
  * The touch screen and keys behind a transport: one finger and keys by the device's own `input`, several fingers by the
  * command `multitouch_gesture`. `check` is asked before each act, and throws where the computer is no Android device.
  */
-export const mobileOf = (transport: Transport, check: (options?: CallOptions) => Promise<void>): Mobile => {
-  // What is run holds numbers and our own words alone, so that nothing in it needs quoting.
-  const run = async (command: string, options: CallOptions = {}, takesMs = 0): Promise<void> => {
+export const mobileOf = (transport: Transport, check: Check): Mobile => {
+  const run = runner(transport, check)
+  return { ...fingerOf(run), ...fingersOn(transport, check), ...keysOf(run, transport, check) }
+}
+
+type Run = (command: string, options?: CallOptions, takesMs?: number) => Promise<void>
+
+/** Runs commands on the device; they hold numbers and our own words alone, so that nothing in them needs quoting. */
+const runner =
+  (transport: Transport, check: Check): Run =>
+  async (command, options = {}, takesMs = 0) => {
     await check(options)
     const limits = { ...options, timeoutMs: options.timeoutMs ?? usualTimeoutMs + takesMs }
     const result = resultOf(await transport.send('run_command', { command }, limits))
     if (result.exitCode === 0) return
     throw new CommandError(`"${command}" ended with ${result.exitCode} on the device: ${result.stderr.trim()}`, result)
   }
-  const press =
-    (keycode: number) =>
-    (options?: CallOptions): Promise<void> =>
-      run(`input keyevent ${keycode}`, options)
+
+const vertical = { distance: 600, durationMs: 400 }
+const horizontal = { distance: 400, durationMs: 300 }
+
+/** What one finger does. */
+const fingerOf = (run: Run) => {
   const move = async (points: Fields, durationMs: number, options?: CallOptions): Promise<void> => {
     const [x1, y1, x2, y2] = Object.entries(points).map(([name, value]) => pixel(name, value))
     const takesMs = milliseconds('durationMs', durationMs)
@@ -113,17 +125,6 @@ export const mobileOf = (transport: Transport, check: (options?: CallOptions) =>
       const far = pixel('distance', distance)
       await move({ x, y, x2: pixel('x', x) + across * far, y2: pixel('y', y) + down * far }, durationMs, options)
     }
-  const gesture = async (paths: readonly TouchPoint[], options: GestureOptions): Promise<void> => {
-    const { durationMs = 400, steps = 0 } = options
-    const duration_ms = milliseconds('durationMs', durationMs)
-    const params = { fingers: fingersOf(paths), duration_ms, steps: stepsIn(duration_ms, whole('steps', steps, 1_000)) }
-    await check(options)
-    const { width, height } = await transport.getScreenSize(options)
-    const limits = { ...options, timeoutMs: options.timeoutMs ?? usualTimeoutMs + duration_ms }
-    await transport.send('multitouch_gesture', { ...params, screen_w: width, screen_h: height }, limits)
-  }
-  const vertical = { distance: 600, durationMs: 400 }
-  const horizontal = { distance: 400, durationMs: 300 }
   return {
     tap: async (x, y, options) => run(`input tap ${pixel('x', x)} ${pixel('y', y)}`, options),
     longPress: (x, y, options = {}) => move({ x, y, x2: x, y2: y }, options.durationMs ?? 1_000, options),
@@ -133,16 +134,27 @@ export const mobileOf = (transport: Transport, check: (options?: CallOptions) =>
       // One command, so that the way to the device does not lengthen the pause.
       await run(`${tap} && sleep ${(delayMs / 1_000).toFixed(3)} && ${tap}`, options, delayMs)
     },
-    async typeText(text, options) {
-      await check(options)
-      await transport.send('type_text', { text }, options)
-    },
     swipe: (x1, y1, x2, y2, options = {}) => move({ x1, y1, x2, y2 }, options.durationMs ?? 300, options),
     scrollUp: scroll(0, 1, vertical),
     scrollDown: scroll(0, -1, vertical),
     scrollLeft: scroll(1, 0, horizontal),
     scrollRight: scroll(-1, 0, horizontal),
     fling: (x1, y1, x2, y2, options) => move({ x1, y1, x2, y2 }, 100, options),
+  } satisfies Partial<Mobile>
+}
+
+/** What several fingers do. */
+const fingersOn = (transport: Transport, check: Check) => {
+  const gesture = async (paths: readonly TouchPoint[], options: GestureOptions): Promise<void> => {
+    const { durationMs = 400, steps = 0 } = options
+    const duration_ms = milliseconds('durationMs', durationMs)
+    const params = { fingers: fingersOf(paths), duration_ms, steps: stepsIn(duration_ms, whole('steps', steps, 1_000)) }
+    await check(options)
+    const { width, height } = await transport.getScreenSize(options)
+    const limits = { ...options, timeoutMs: options.timeoutMs ?? usualTimeoutMs + duration_ms }
+    await transport.send('multitouch_gesture', { ...params, screen_w: width, screen_h: height }, limits)
+  }
+  return {
     async gesture(...given) {
       const last = given.at(-1)
       const hasOptions = last !== undefined && !Array.isArray(last)
@@ -151,6 +163,17 @@ export const mobileOf = (transport: Transport, check: (options?: CallOptions) =>
     },
     pinchIn: async (cx, cy, options = {}) => gesture(pinched('in', cx, cy, options.spread), options),
     pinchOut: async (cx, cy, options = {}) => gesture(pinched('out', cx, cy, options.spread), options),
+  } satisfies Partial<Mobile>
+}
+
+/** Text, keys and what keys would do. */
+const keysOf = (run: Run, transport: Transport, check: Check) => {
+  const press = (keycode: number) => (options?: CallOptions) => run(`input keyevent ${keycode}`, options)
+  return {
+    async typeText(text, options) {
+      await check(options)
+      await transport.send('type_text', { text }, options)
+    },
     key: async (keycode, options) => press(whole('keycode', keycode, 65_535))(options),
     home: press(3),
     back: press(4),
@@ -163,5 +186,5 @@ export const mobileOf = (transport: Transport, check: (options?: CallOptions) =>
     wake: press(224),
     notifications: (options) => run('cmd statusbar expand-notifications', options),
     closeNotifications: (options) => run('cmd statusbar collapse', options),
-  }
+  } satisfies Partial<Mobile>
 }

@@ -1,7 +1,7 @@
 /** Commands for the system's shell. */
 import { fieldsOf } from '../answer.ts'
 import type { CallOptions, CommandResult, Content, Fields } from '../basics.ts'
-import { timeoutOf, timerFor, tookTooLong } from '../deadline.ts'
+import { endingOf, timeoutOf, tookTooLong } from '../deadline.ts'
 import { CommandError, UnavailableError } from '../errors.ts'
 import { eventsOf } from '../transports/events.ts'
 import { connectionLost } from '../transports/loss.ts'
@@ -39,17 +39,10 @@ export const shellOf = (transport: Transport): Shell => {
     const server = routesFor(transport, 'Streaming the output of a command')
     const where = server.name
     const timeoutMs = timeoutOf(options, usualMs)
-    const { signal: caller, input } = options
-    caller?.throwIfAborted()
-    const ending = new AbortController()
-    const cancel = () => ending.abort(caller?.reason)
-    caller?.addEventListener('abort', cancel, { once: true })
+    const { input } = options
     // Its server ends it and tells its output; where that is silent, it is given up.
-    const timer = timerFor(timeoutMs + tellingMs, () => ending.abort(tookTooLong(`"${command}"`, timeoutMs)))
-    const over = () => {
-      clearTimeout(timer)
-      caller?.removeEventListener('abort', cancel)
-    }
+    const tooLate = () => tookTooLong(`"${command}"`, timeoutMs)
+    const { ending, over } = endingOf(options.signal, timeoutMs + tellingMs, tooLate)
     try {
       const params = { ...paramsOf(command, options, timeoutMs), ...(input !== undefined && { stdin_open: true }) }
       const request = { method: 'POST', headers: { Accept: 'text/event-stream' }, signal: ending.signal } as const

@@ -1,7 +1,7 @@
 /** The end of a tunnel on this machine: a port of 127.0.0.1, each of whose connections is carried by a WebSocket. */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { TunnelEnd, tunnelOrder } from '@backlot/contract/computer/tunnel'
-import type { RouteSocket, Routes } from '../transports/routes.ts'
+import type { RouteSocket, Routes, SocketListener } from '../transports/routes.ts'
 
 /** An open one. */
 export interface LocalTunnel {
@@ -47,52 +47,70 @@ const carry = async (routes: Routes, target: number | string, socket: Socket, si
 /** A connection into the computer. */
 export interface FarEnd extends RouteSocket {
   /** Passes on what comes from now on. */
-  follow(end: Pick<TunnelEnd, 'message' | 'closed'>): void
+  follow(end: Follower): void
+}
+
+type Follower = Pick<TunnelEnd, 'message' | 'closed'>
+
+/** What comes from the far end: its first message says whether it is connected, and the others wait for who follows. */
+class Incoming implements SocketListener {
+  /** Settles when the far end is connected; throws why it is not. */
+  readonly connected: Promise<void>
+  refuse: (error: Error) => void = () => {}
+  #open = () => {}
+  #hasBegun = false
+  #isOver = false
+  #follower: Follower | undefined
+  readonly #early: (string | Uint8Array)[] = []
+
+  constructor() {
+    this.connected = new Promise<void>((settle, refuse) => {
+      this.#open = settle
+      this.refuse = refuse
+    })
+    this.connected.catch(() => undefined)
+  }
+
+  message(message: string | Uint8Array) {
+    if (this.#follower !== undefined) return this.#follower.message(message)
+    if (this.#hasBegun) return void this.#early.push(message)
+    const order = typeof message === 'string' ? tunnelOrder(message) : undefined
+    this.#hasBegun = order?.type === 'open'
+    if (this.#hasBegun) this.#open()
+    else this.refuse(new NothingListens(order?.type === 'refused' ? order.why : 'it speaks otherwise'))
+  }
+
+  closed(reason: string): void {
+    this.#isOver = true
+    this.refuse(new NothingListens(reason))
+    this.#follower?.closed()
+  }
+
+  follow(follower: Follower): void {
+    this.#follower = follower
+    for (const message of this.#early.splice(0)) follower.message(message)
+    if (this.#isOver) follower.closed()
+  }
 }
 
 /** Connects into the computer. Throws why nothing answers there: the code of the system, such as ECONNREFUSED. */
 export const openFarEnd = async (routes: Routes, target: number | string, signal: AbortSignal): Promise<FarEnd> => {
-  let follower: Pick<TunnelEnd, 'message' | 'closed'> | undefined
-  let isOver = false
-  const early: (string | Uint8Array)[] = []
-  let opened = () => {}
-  let refused = (_: Error) => {}
-  const isOpen = new Promise<void>((settle, refuse) => {
-    opened = settle
-    refused = refuse
-  })
-  isOpen.catch(() => undefined)
-  let hasBegun = false
-  const listener = {
-    message(message: string | Uint8Array) {
-      if (follower !== undefined) return follower.message(message)
-      if (hasBegun) return void early.push(message)
-      const order = typeof message === 'string' ? tunnelOrder(message) : undefined
-      hasBegun = order?.type === 'open'
-      if (hasBegun) opened()
-      else refused(new NothingListens(order?.type === 'refused' ? order.why : 'it speaks otherwise'))
-    },
-    closed(reason: string) {
-      isOver = true
-      refused(new NothingListens(reason))
-      follower?.closed()
-    },
-  }
-  const socket = await routes.open(
-    `/tunnel?${typeof target === 'string' ? 'socket' : 'port'}=${encodeURIComponent(target)}`,
-    listener,
-    signal,
-  )
+  const incoming = new Incoming()
+  const kind = typeof target === 'string' ? 'socket' : 'port'
+  const socket = await routes.open(`/tunnel?${kind}=${encodeURIComponent(target)}`, incoming, signal)
   const leave = () => {
-    refused(signal.reason)
+    incoming.refuse(signal.reason)
     socket.close()
   }
   signal.addEventListener('abort', leave, { once: true })
-  try {
-    await isOpen
-  } catch (error) {
+  const close = () => {
     signal.removeEventListener('abort', leave)
     socket.close()
+  }
+  try {
+    await incoming.connected
+  } catch (error) {
+    close()
     throw error
   }
   return {
@@ -100,15 +118,8 @@ export const openFarEnd = async (routes: Routes, target: number | string, signal
       return socket.bufferedBytes
     },
     send: (message) => socket.send(message),
-    close() {
-      signal.removeEventListener('abort', leave)
-      socket.close()
-    },
-    follow(end) {
-      follower = end
-      for (const message of early.splice(0)) end.message(message)
-      if (isOver) end.closed()
-    },
+    close,
+    follow: (end) => incoming.follow(end),
   }
 }
 

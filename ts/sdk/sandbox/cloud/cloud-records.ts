@@ -1,6 +1,7 @@
 /** What this machine keeps of sandboxes in a cloud: of those alone that shall end by themselves, or are being made. */
 import type { CloudVm } from '@backlot/contract/cloud'
 import { type SandboxRecord, sandboxFormat } from '@backlot/contract/sandbox'
+import { toHex } from '../../base64.ts'
 import type { CallOptions } from '../../basics.ts'
 import type { CloudAccess } from '../../cloud/access.ts'
 import { type CloudClient, cloudClient } from '../../cloud/client.ts'
@@ -14,7 +15,7 @@ import { reasonToEnd } from '../machine/end.ts'
 /** The records of a cloud; the same name in another cloud is another sandbox. */
 export const cloudRecords = async ({ baseUrl }: CloudAccess): Promise<Records> => {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(baseUrl)))
-  const id = [...digest.slice(0, 8)].map((each) => each.toString(16).padStart(2, '0')).join('')
+  const id = toHex(digest.slice(0, 8))
   return new Records(`${folders().state}/sandboxes/cloud/${id}`)
 }
 

@@ -42,6 +42,34 @@ const end = (socket: AnySocket): void => {
   socket.addEventListener('close', () => clearTimeout(timer))
 }
 
+/** Hands what comes to the listener; settles when the socket opens, and throws `unreachable` where it does not. */
+const follow = (
+  socket: AnySocket,
+  url: string,
+  listener: SocketListener,
+  state: { isOpen: boolean; isOver: boolean },
+): Promise<void> =>
+  new Promise((settle, refuse) => {
+    let failure = ''
+    socket.addEventListener('open', () => {
+      state.isOpen = true
+      settle()
+    })
+    socket.addEventListener('message', ({ data }: { data: string | ArrayBuffer }) => {
+      if (!state.isOver) listener.message(typeof data === 'string' ? data : new Uint8Array(data))
+    })
+    socket.addEventListener('error', ({ message, error }: { message?: string; error?: { code?: string } }) => {
+      failure = error?.code ?? message ?? ''
+    })
+    socket.addEventListener('close', ({ code, reason }: { code: number; reason: string }) => {
+      if (state.isOver) return
+      state.isOver = true
+      const why = reason || failure || `closed with code ${code}`
+      if (state.isOpen) listener.closed(why)
+      else refuse(unreachable(url, why))
+    })
+  })
+
 /** Opens one; throws `unreachable` where it does not open. */
 export const openWebSocket = async (
   url: string,
@@ -52,34 +80,12 @@ export const openWebSocket = async (
   signal.throwIfAborted()
   const socket = await make(url, headers)
   socket.binaryType = 'arraybuffer'
-  let isOver = false
-  let failure = ''
-  let isOpen = false
-  const opened = new Promise<void>((settle, refuse) => {
-    const over = (reason: string) => {
-      if (isOver) return
-      isOver = true
-      if (isOpen) listener.closed(reason)
-      else refuse(unreachable(url, reason))
-    }
-    socket.addEventListener('open', () => {
-      isOpen = true
-      settle()
-    })
-    socket.addEventListener('message', ({ data }: { data: string | ArrayBuffer }) => {
-      if (!isOver) listener.message(typeof data === 'string' ? data : new Uint8Array(data))
-    })
-    socket.addEventListener('error', ({ message, error }: { message?: string; error?: { code?: string } }) => {
-      failure = error?.code ?? message ?? ''
-    })
-    socket.addEventListener('close', ({ code, reason }: { code: number; reason: string }) =>
-      over(reason || failure || `closed with code ${code}`),
-    )
-  })
+  const state = { isOpen: false, isOver: false }
+  const opened = follow(socket, url, listener, state)
   try {
     await orAborted(signal, opened)
   } catch (error) {
-    isOver = true
+    state.isOver = true
     end(socket)
     throw error
   }
@@ -88,7 +94,7 @@ export const openWebSocket = async (
       return socket.bufferedAmount
     },
     send(message) {
-      if (isOver) throw connectionLost(url, 'it is closed')
+      if (state.isOver) throw connectionLost(url, 'it is closed')
       socket.send(message)
     },
     close: () => end(socket),
