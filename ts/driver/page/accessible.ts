@@ -13,7 +13,7 @@ import { fits, readSelector, type SimpleSelector } from './simple-selector.ts'
 import { asFacts, asList, asText, type Facts } from './wire.ts'
 
 /** One object of the page. */
-interface Seen {
+interface PageObject {
   readonly role: string
   readonly label: string
   readonly value: string | null
@@ -29,15 +29,15 @@ interface Seen {
 
 /** The text of the page, in view or not. */
 export const readAccessibleText = async (call: Call, window: Window): Promise<Outcome> => {
-  const { seen, partial } = await look(call, window)
-  const whole = textOf(seen)
+  const { objects, partial } = await readPage(call, window)
+  const whole = textOf(objects)
   const text = whole.slice(0, limits.longestText)
   return {
     text: [`✅ Text of the page in "${window.title}".`, ...leftOut(partial), '', text].join('\n'),
     structured: {
       pid: window.pid,
       window_id: window.window_id,
-      title: seen[0]?.label ?? '',
+      title: objects[0]?.label ?? '',
       text,
       is_truncated: partial !== null || whole.length > text.length,
       partial,
@@ -54,24 +54,11 @@ export const queryAccessible = async (
   wanted: readonly string[] | undefined,
 ): Promise<Outcome> => {
   const selector = simple('css_selector', css_selector)
-  const { seen, partial } = await look(call, window)
-  const given = new Set(seen.flatMap(({ attributes }) => Object.keys(attributes)))
-  const found = seen.filter(({ tag, attributes }) => fits(selector, tag, attributes))
+  const { objects, partial } = await readPage(call, window)
+  const given = new Set(objects.flatMap(({ attributes }) => Object.keys(attributes)))
+  const found = objects.filter(({ tag, attributes }) => fits(selector, tag, attributes))
   const shown = found.slice(0, limits.elements)
-  const elements = shown.map((each) => ({
-    tag: each.tag,
-    role: each.role,
-    text: cut(each.label),
-    attributes: wanted
-      ? Object.fromEntries(wanted.map((name) => [name, each.attributes[name.toLowerCase()] ?? null]))
-      : each.attributes,
-    ...(each.value !== null && { value: cut(each.value) }),
-    ...(each.enabled ? {} : { disabled: true }),
-    element_index: each.element_index,
-    rect: each.rect,
-    is_visible: true,
-    is_in_viewport: !each.offscreen,
-  }))
+  const elements = shown.map((each) => describe(each, wanted))
   const unavailable = [...new Set([...(wanted ?? []), ...selector.names])].filter(
     (name) => !given.has(name.toLowerCase()),
   )
@@ -100,18 +87,34 @@ export const queryAccessible = async (
   }
 }
 
+/** An object as an answer tells it, with the attributes that are wanted, or all. */
+const describe = (object: PageObject, wanted: readonly string[] | undefined) => ({
+  tag: object.tag,
+  role: object.role,
+  text: cut(object.label),
+  attributes: wanted
+    ? Object.fromEntries(wanted.map((name) => [name, object.attributes[name.toLowerCase()] ?? null]))
+    : object.attributes,
+  ...(object.value !== null && { value: cut(object.value) }),
+  ...(object.enabled ? {} : { disabled: true }),
+  element_index: object.element_index,
+  rect: object.rect,
+  is_visible: true,
+  is_in_viewport: !object.offscreen,
+})
+
 /** Clicks the middle of the first object that fits a simple selector, scrolled to first, with the agent's pointer. */
 export const clickAccessible = async (call: Call, window: Window, selector: string): Promise<Outcome> => {
   const wanted = simple('selector', selector)
   refuseInvisible(window)
-  let { seen, map } = await look(call, window)
-  const matching = () => seen.filter(({ tag, attributes }) => fits(wanted, tag, attributes))
+  let { objects, map } = await readPage(call, window)
+  const matching = () => objects.filter(({ tag, attributes }) => fits(wanted, tag, attributes))
   let found = matching()
   const index = found[0]?.element_index ?? null
-  if (index !== null && placeIn(window, seen, found[0]) === null) {
+  if (index !== null && placeIn(window, objects, found[0]) === null) {
     const element = map.element(index)
     if (element !== null) await intoView(call, { window, target: { index, snapshot: map, element } })
-    ;({ seen, map } = await look(call, window))
+    ;({ objects, map } = await readPage(call, window))
     found = matching()
   }
   const [first] = found
@@ -122,17 +125,7 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
       { selector },
     )
   }
-  const refuse = (reason: string) =>
-    new Failure(
-      'page_element_not_clickable',
-      `The element that matches "${selector}" ${reason}, so a click would not meet it. Call get_window_state to look, and make it clickable first.`,
-      { selector, reason },
-    )
-  if (!first.enabled) throw refuse('is disabled')
-  if (first.rect === null || first.rect.width === 0 || first.rect.height === 0) throw refuse('has no size')
-  // Beyond the document lies the browser itself, with its tabs and its toolbar.
-  const place = placeIn(window, seen, first)
-  if (place === null) throw refuse('is scrolled out of view')
+  const place = clickablePlace(window, objects, first, selector)
   const { pid, window_id } = window
   const target =
     first.element_index === null ? undefined : call.driver.seen.element(pid, window_id, first.element_index)
@@ -155,18 +148,39 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
   })
 }
 
+/** Where a click meets an object; throws `page_element_not_clickable` where none does. */
+const clickablePlace = (
+  window: Window,
+  objects: readonly PageObject[],
+  object: PageObject,
+  selector: string,
+): Point => {
+  const refuse = (reason: string) =>
+    new Failure(
+      'page_element_not_clickable',
+      `The element that matches "${selector}" ${reason}, so a click would not meet it. Call get_window_state to look, and make it clickable first.`,
+      { selector, reason },
+    )
+  if (!object.enabled) throw refuse('is disabled')
+  if (object.rect === null || object.rect.width === 0 || object.rect.height === 0) throw refuse('has no size')
+  // Beyond the document lies the browser itself, with its tabs and its toolbar.
+  const place = placeIn(window, objects, object)
+  if (place === null) throw refuse('is scrolled out of view')
+  return place
+}
+
 /** The middle of what the window shows of an object; null where it shows nothing of it. */
-const placeIn = (window: Window, seen: readonly Seen[], object: Seen | undefined): Point | null => {
-  const rect = object?.rect && inView(object.rect, documentOf(seen, object).rect)
+const placeIn = (window: Window, objects: readonly PageObject[], object: PageObject | undefined): Point | null => {
+  const rect = object?.rect && inView(object.rect, documentOf(objects, object).rect)
   if (!rect) return null
   const place = { x: Math.floor(rect.x + rect.width / 2), y: Math.floor(rect.y + rect.height / 2) }
   return contains(window, place) ? place : null
 }
 
 /** The outermost document that an object lies in. */
-const documentOf = (seen: readonly Seen[], object: Seen): Seen => {
-  const above = object.parent === null ? undefined : seen[object.parent]
-  return above === undefined ? object : documentOf(seen, above)
+const documentOf = (objects: readonly PageObject[], object: PageObject): PageObject => {
+  const above = object.parent === null ? undefined : objects[object.parent]
+  return above === undefined ? object : documentOf(objects, above)
 }
 
 /** The part of a place that a document shows, or null when it shows none of it. */
@@ -190,13 +204,13 @@ const simple = (argument: string, text: string): SimpleSelector => {
 
 const leftOut = (partial: string | null): string[] => (partial === null ? [] : [`partial: ${partial}`])
 
-const look = async (
+const readPage = async (
   call: Call,
   window: Window,
-): Promise<{ readonly seen: readonly Seen[]; readonly map: AxSnapshot; readonly partial: string | null }> => {
+): Promise<{ readonly objects: readonly PageObject[]; readonly map: AxSnapshot; readonly partial: string | null }> => {
   const map = await refreshedMap(call, window, true)
-  const seen = asList(JSON.parse(await map.page(limits.commandMs))).map((facts) => seenOf(window, facts))
-  if (seen.length > 0) return { seen, map, partial: map.partial }
+  const objects = asList(JSON.parse(await map.page(limits.commandMs))).map((facts) => objectOf(window, facts))
+  if (objects.length > 0) return { objects, map, partial: map.partial }
   throw new Failure(
     'page_not_found',
     `Window ${window.window_id} "${window.title}" shows no web page on the accessibility bus. Launch the browser with launch_app, which switches its accessibility on, or with electron_debugging_port.`,
@@ -204,7 +218,7 @@ const look = async (
   )
 }
 
-const seenOf = (window: Window, facts: Facts): Seen => {
+const objectOf = (window: Window, facts: Facts): PageObject => {
   const { tag = '', ...attributes } = Object.fromEntries(
     Object.entries(asFacts(facts.attributes)).map(([name, value]) => [plainName(name), cut(asText(value))]),
   )
@@ -232,13 +246,13 @@ const cut = (text: string): string =>
   text.length > limits.longestPart ? `${text.slice(0, limits.longestPart - 1)}…` : text
 
 /** What the objects say, each once: a parent that only repeats what is in it stays silent. */
-const textOf = (seen: readonly Seen[]): string => {
-  const inside = seen.map(() => '')
-  for (let at = seen.length - 1; at > 0; at--) {
-    const { label, parent } = seen[at] ?? { label: '', parent: null }
+const textOf = (objects: readonly PageObject[]): string => {
+  const inside = objects.map(() => '')
+  for (let at = objects.length - 1; at > 0; at--) {
+    const { label, parent } = objects[at] ?? { label: '', parent: null }
     if (parent !== null) inside[parent] = `${squeezed(inside[at] || label)}${inside[parent]}`
   }
-  const lines = seen.flatMap(({ label, value, role }, at) => {
+  const lines = objects.flatMap(({ label, value, role }, at) => {
     if (role.startsWith('document')) return []
     const said = label.trim() === '' || inside[at]?.includes(squeezed(label)) ? '' : label.trim()
     return [said, value !== null && value !== label && role === 'entry' ? value.trim() : '']

@@ -72,42 +72,25 @@ status=$?
 kill $watch
 exit $status`
 
+/** Arguments of ffmpeg that films a display into a file which plays whenever its making ends. */
+const ffmpegArguments = (display: string, { width, height }: { width: number; height: number }, path: string) => {
+  const rate = String(limits.framesPerSecond)
+  return [
+    ...['-hide_banner', '-loglevel', 'error', '-nostdin', '-y'],
+    ...['-f', 'x11grab', '-framerate', rate, '-video_size', `${width}x${height}`, '-i', display],
+    // The encoder takes no odd sizes.
+    ...['-vf', 'crop=trunc(iw/2)*2:trunc(ih/2)*2'],
+    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency', '-pix_fmt', 'yuv420p', '-g', rate],
+    ...['-movflags', '+frag_keyframe+empty_moov+default_base_moof', '-flush_packets', '1', '-f', 'mp4'],
+    path,
+  ]
+}
+
 const startFfmpeg = async (driver: Driver, path: string): Promise<Film> => {
   const program = findFfmpeg(process.env)
   const desktop = await driver.desktop()
-  const { width, height } = await desktop.screen()
-  const input = ['-f', 'x11grab', '-framerate', String(limits.framesPerSecond), '-video_size', `${width}x${height}`]
-  const output = [
-    '-c:v',
-    'libx264',
-    '-preset',
-    'ultrafast',
-    '-tune',
-    'zerolatency',
-    '-pix_fmt',
-    'yuv420p',
-    '-g',
-    String(limits.framesPerSecond),
-  ]
-  const fragments = ['-movflags', '+frag_keyframe+empty_moov+default_base_moof', '-flush_packets', '1', '-f', 'mp4']
-  const even = ['-vf', 'crop=trunc(iw/2)*2:trunc(ih/2)*2']
-  const quiet = ['-hide_banner', '-loglevel', 'error', '-nostdin', '-y']
-  const child = Bun.spawn({
-    cmd: [
-      'sh',
-      '-c',
-      leash,
-      'film',
-      program,
-      ...quiet,
-      ...input,
-      '-i',
-      desktop.display,
-      ...even,
-      ...output,
-      ...fragments,
-      path,
-    ],
+  const words = ffmpegArguments(desktop.display, await desktop.screen(), path)
+  const child = Bun.spawn(['sh', '-c', leash, 'film', program, ...words], {
     stdin: 'pipe',
     stdout: 'ignore',
     stderr: 'pipe',

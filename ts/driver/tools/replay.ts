@@ -12,6 +12,38 @@ import { checkArguments } from '../tool/check.ts'
 import { runTool } from '../tool/run-tool.ts'
 import { acts, type Outcome, type Tool, tool } from '../tool/tool.ts'
 
+const Arguments = Type.Object({
+  dir: Type.String({ minLength: 1, description: 'output_dir of start_recording.' }),
+  delay_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: limits.longestDelayMs,
+      default: limits.delayMs,
+      more: 'Between two turns.',
+    }),
+  ),
+  stop_on_error: Type.Optional(Type.Boolean({ default: true })),
+  resolve_elements: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Find windows by title and elements by role, name and path.',
+      extension: true,
+    }),
+  ),
+})
+
+/** The calls of the turns in the folder that is named. */
+const callsOf = (args: object): { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[] => {
+  const { dir } = args as { readonly dir?: unknown }
+  if (typeof dir !== 'string') return []
+  try {
+    return readTrajectory(absolutePath('dir', dir)).map(({ action }) => ({ name: action.tool, args: action.arguments }))
+  } catch {
+    // The call itself says what is wrong with it.
+    return []
+  }
+}
+
 /** The tool, whose turns call tools that `find` gives; it throws `unknown_tool`. */
 export const replayOf = (find: (name: string) => Tool) =>
   tool({
@@ -19,39 +51,9 @@ export const replayOf = (find: (name: string) => Tool) =>
     title: 'Replay a recording',
     description:
       'Calls the tool of each recorded turn again, in order. Turns on elements fail. What a replayed launch_app starts stands for the processes and windows of then.',
-    arguments: Type.Object({
-      dir: Type.String({ minLength: 1, description: 'output_dir of start_recording.' }),
-      delay_ms: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: limits.longestDelayMs,
-          default: limits.delayMs,
-          more: 'Between two turns.',
-        }),
-      ),
-      stop_on_error: Type.Optional(Type.Boolean({ default: true })),
-      resolve_elements: Type.Optional(
-        Type.Boolean({
-          default: false,
-          description: 'Find windows by title and elements by role, name and path.',
-          extension: true,
-        }),
-      ),
-    }),
+    arguments: Arguments,
     attributes: { ...acts('accessibility'), recorded: false },
-    nested: (args) => {
-      const { dir } = args as { readonly dir?: unknown }
-      if (typeof dir !== 'string') return []
-      try {
-        return readTrajectory(absolutePath('dir', dir)).map(({ action }) => ({
-          name: action.tool,
-          args: action.arguments,
-        }))
-      } catch {
-        // The call itself says what is wrong with it.
-        return []
-      }
-    },
+    nested: callsOf,
     async run(call, args) {
       const directory = absolutePath('dir', args.dir)
       const turns = readTrajectory(directory)

@@ -65,22 +65,7 @@ export const getWindowState = tool({
     const config = await call.config()
     const mode = args.capture_mode ?? config.capture_mode
     const wants = { tree: mode !== 'vision', picture: args.include_screenshot ?? (mode !== 'ax' || path !== undefined) }
-    if (!wants.tree && !wants.picture) {
-      throw new Failure(
-        'invalid_argument',
-        'capture_mode "vision" with include_screenshot false asks for nothing. Leave one of them out.',
-        { argument: 'include_screenshot' },
-      )
-    }
-    if (args.since !== undefined && args.query !== undefined) {
-      throw new Failure(
-        'invalid_argument',
-        'query needs the whole tree, and since leaves most of it out. Pass one of them.',
-        {
-          argument: 'query',
-        },
-      )
-    }
+    refuseContradictions(wants, args)
     const window = await windowOf(call, args.pid, args.window_id)
     const limits = {
       max_elements: args.max_elements ?? defaultLimits.max_elements,
@@ -117,6 +102,20 @@ export const getWindowState = tool({
     }
   },
 })
+
+const refuseContradictions = (
+  wants: { readonly tree: boolean; readonly picture: boolean },
+  { since, query }: { readonly since?: string; readonly query?: string },
+): void => {
+  if (!wants.tree && !wants.picture) {
+    const text = 'capture_mode "vision" with include_screenshot false asks for nothing. Leave one of them out.'
+    throw new Failure('invalid_argument', text, { argument: 'include_screenshot' })
+  }
+  if (since !== undefined && query !== undefined) {
+    const text = 'query needs the whole tree, and since leaves most of it out. Pass one of them.'
+    throw new Failure('invalid_argument', text, { argument: 'query' })
+  }
+}
 
 /** True when the snapshot of that id holds what is out of view. */
 const isWhole = (call: Call, { pid, window_id }: Window, since: string | undefined): boolean =>

@@ -1,10 +1,10 @@
 /** Choosing from a list that has its options only while it is open: opened, chosen from and closed in one call. */
 import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, valueAppearsMs } from '@backlot/contract/limits'
-import type { AxOption } from '@backlot/native'
+import type { AxOption, Window } from '@backlot/native'
 import { afterGesture } from '../action/evidence.ts'
 import { intoView } from '../action/into-view.ts'
-import { centreOf, contains, nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
+import { centreOf, contains, nameOf, type Point, refuseInvisible, unlessGone } from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
@@ -38,14 +38,7 @@ export const chooseOpened = async (call: Call, found: Found, value: string): Pro
   refuseInvisible(found.window)
   const { window, target } = await intoView(call, found)
   const { window_id } = window
-  const point = centreOf(target)
-  if (!contains(window, point)) {
-    throw new Failure(
-      'window_not_visible',
-      `${nameOf(target)} cannot be opened: its middle (${point.x}, ${point.y}) is not in the window. Scroll it into view.`,
-      { window_id, element_index: target.index },
-    )
-  }
+  const point = openingPoint(window, target)
   const told: Evidence[] = []
   const press = async (key: string) => {
     const gesture = call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at: null }))
@@ -69,11 +62,7 @@ export const chooseOpened = async (call: Call, found: Found, value: string): Pro
     const able = options.filter(({ enabled }) => enabled)
     const wanted = able[positionOf(able, value)]
     if (wanted === undefined) throw noSuchOption(target, able)
-    const from = options.findIndex(({ chosen }) => chosen)
-    // Without a choice there is no first step to count from.
-    if (from === -1) await press('home')
-    const steps = options.indexOf(wanted) - Math.max(from, 0)
-    for (let step = 0; step < Math.abs(steps); step += 1) await press(steps > 0 ? 'down' : 'up')
+    for (const key of keysTo(options, wanted)) await press(key)
     const isAt = (now: readonly AxOption[]) => now.some(({ chosen, label }) => chosen && label === wanted.label)
     const reached = await waitFor(call, found, read, isAt)
     if (isAt(reached)) {
@@ -86,6 +75,26 @@ export const chooseOpened = async (call: Call, found: Found, value: string): Pro
   } finally {
     if (!isTaken) await call.gesture((agent) => agent.pressKey({ window_id, key: 'escape', modifiers: [], at: null }))
   }
+}
+
+/** Where a click opens the list; throws `window_not_visible` for a place that the window does not show. */
+const openingPoint = (window: Window, target: Found['target']): Point => {
+  const point = centreOf(target)
+  if (contains(window, point)) return point
+  throw new Failure(
+    'window_not_visible',
+    `${nameOf(target)} cannot be opened: its middle (${point.x}, ${point.y}) is not in the window. Scroll it into view.`,
+    { window_id: window.window_id, element_index: target.index },
+  )
+}
+
+/** The keys that lead from the option that is chosen to the wanted one. */
+const keysTo = (options: readonly AxOption[], wanted: AxOption): string[] => {
+  const from = options.findIndex(({ chosen }) => chosen)
+  const steps = options.indexOf(wanted) - Math.max(from, 0)
+  const arrows = Array.from({ length: Math.abs(steps) }, () => (steps > 0 ? 'down' : 'up'))
+  // Without a choice there is no first step to count from.
+  return from === -1 ? ['home', ...arrows] : arrows
 }
 
 /** Asks the toolkit for what the closed box shows, until it is what was chosen. */
