@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import type { ToolResult } from '@backlot/driver'
 import { defaultSocket, identityOf, socketPath } from '@backlot/driver/edges/address'
-import type { Reach } from '@backlot/driver/edges/client/launch'
+import type { DaemonAddress } from '@backlot/driver/edges/client/launch'
 import { callFromShell, exitOf, talkOf } from '@backlot/driver/edges/client/shell'
 import { programCalled } from './executable.ts'
 import { print, say } from './terminal/output.ts'
@@ -23,7 +23,7 @@ interface Flags {
 }
 
 /** The socket that was named, or the one of the display. */
-export const reachOf = (socket: string | undefined): Reach => ({
+export const reachOf = (socket: string | undefined): DaemonAddress => ({
   socket: socket === undefined ? defaultSocket(process.env) : socketPath(absolute(socket)),
   expect: identityOf(process.env),
   program: programCalled('backlot-driver'),

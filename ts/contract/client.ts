@@ -11,7 +11,7 @@ export type Client<Declared extends Operations> = {
 }
 
 /** How a client reaches its service. */
-export interface Reach {
+export interface ClientOptions {
   /** Address with the prefix and without a slash at its end: `http://127.0.0.1:7777/svc`. */
   readonly baseUrl: string
   /** How people name it, where that is not `baseUrl`. */
@@ -22,39 +22,43 @@ export interface Reach {
 }
 
 /** The client of a surface; a service that cannot be reached, or is another one, gives `host_unreachable`. */
-export const httpClient = <Declared extends Operations>(declared: Declared, reach: Reach): Client<Declared> =>
+export const httpClient = <Declared extends Operations>(declared: Declared, options: ClientOptions): Client<Declared> =>
   Object.fromEntries(
     Object.entries(declared).map(([name, endpoint]) => [
       name,
-      (input: Readonly<Record<string, unknown>> = {}) => call(endpoint, input, reach),
+      (input: Readonly<Record<string, unknown>> = {}) => call(endpoint, input, options),
     ]),
   ) as unknown as Client<Declared>
 
-const call = async (endpoint: Operation, input: Readonly<Record<string, unknown>>, reach: Reach): Promise<unknown> => {
-  const { url, init } = request(endpoint, input, reach)
+const call = async (
+  endpoint: Operation,
+  input: Readonly<Record<string, unknown>>,
+  options: ClientOptions,
+): Promise<unknown> => {
+  const { url, init } = request(endpoint, input, options)
   let response: Response
   try {
-    response = await reach.fetch(url, init)
+    response = await options.fetch(url, init)
   } catch (error) {
     const { code, message } = error as { code?: unknown; message?: unknown }
     throw new Failure(
       'host_unreachable',
-      `No VM host answers at "${reach.shown ?? reach.baseUrl}" (${code ?? message}). Start one with \`backlot serve\`.`,
-      { baseUrl: reach.baseUrl },
+      `No VM host answers at "${options.shown ?? options.baseUrl}" (${code ?? message}). Start one with \`backlot serve\`.`,
+      { baseUrl: options.baseUrl },
     )
   }
   const answer = await response.json().catch(() => undefined)
   if (answer !== undefined && response.status === endpoint.success.status) return answer
-  throw refused(answer, response.status, reach)
+  throw refused(answer, response.status, options)
 }
 
 const request = (
   endpoint: Operation,
   input: Readonly<Record<string, unknown>>,
-  reach: Reach,
+  options: ClientOptions,
 ): { url: string; init: RequestInit } => {
   const headers: Record<string, string> = {}
-  if (reach.token !== undefined) headers.Authorization = `Bearer ${reach.token}`
+  if (options.token !== undefined) headers.Authorization = `Bearer ${options.token}`
   let path = endpoint.path
   const query = new URLSearchParams()
   const body: Record<string, unknown> = {}
@@ -76,16 +80,16 @@ const request = (
     headers['Content-Type'] = 'application/json'
     init.body = JSON.stringify(body)
   }
-  return { url: `${reach.baseUrl}${path}${query.size > 0 ? `?${query}` : ''}`, init }
+  return { url: `${options.baseUrl}${path}${query.size > 0 ? `?${query}` : ''}`, init }
 }
 
-const refused = (answer: unknown, status: number, reach: Reach): Failure => {
+const refused = (answer: unknown, status: number, options: ClientOptions): Failure => {
   const { code, message, ...data } = (answer ?? {}) as Record<string, unknown>
   if (typeof code !== 'string' || typeof message !== 'string') {
     return new Failure(
       'host_unreachable',
-      `What answers at "${reach.shown ?? reach.baseUrl}" is no VM host (status ${status}); name the address of one.`,
-      { baseUrl: reach.baseUrl, status },
+      `What answers at "${options.shown ?? options.baseUrl}" is no VM host (status ${status}); name the address of one.`,
+      { baseUrl: options.baseUrl, status },
     )
   }
   return Object.hasOwn(failures, code)

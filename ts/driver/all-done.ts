@@ -1,4 +1,5 @@
 /** Several ends, each of which is waited for. */
+import { Queue } from '@backlot/contract/queue'
 
 /** Settles when all are done, whatever becomes of some of them; then throws the first failure. */
 export const allDone = async (work: readonly (() => unknown)[]): Promise<void> => {
@@ -9,12 +10,6 @@ export const allDone = async (work: readonly (() => unknown)[]): Promise<void> =
 
 /** As `allDone`, one after the other. */
 export const allDoneInOrder = async (work: readonly (() => unknown)[]): Promise<void> => {
-  let last: Promise<unknown> = Promise.resolve()
-  await allDone(
-    work.map((each) => () => {
-      const next = last.then(each)
-      last = next.catch(() => undefined)
-      return next
-    }),
-  )
+  const queue = new Queue()
+  await allDone(work.map((each) => () => queue.run(each)))
 }

@@ -47,14 +47,14 @@ export const signal = (record: ProcessRecord, name: NodeJS.Signals): void => {
   }
 }
 
-interface Seen {
+interface ProcessStat {
   readonly pid: number
   readonly parent: number
   /** Its letter of proc(5). */
   readonly state: string
 }
 
-const allProcesses = (): Seen[] =>
+const allProcesses = (): ProcessStat[] =>
   readdirSync('/proc').flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return []
     try {
@@ -70,7 +70,7 @@ const allProcesses = (): Seen[] =>
 export const parentOf = (pid: number): number => allProcesses().find((each) => each.pid === pid)?.parent ?? 0
 
 /** The first process of a namespace and all in it: orphans become its children. */
-const family = (init: number): Seen[] => {
+const family = (init: number): ProcessStat[] => {
   const all = allProcesses()
   const known = new Set([init])
   for (let before = 0; before !== known.size; ) {
@@ -84,7 +84,7 @@ const family = (init: number): Seen[] => {
  * Whether a process runs no more. Where its child was halted between vfork(2) and execve(2) it cannot take the signal,
  * and stays in its uninterruptible wait until that child goes on.
  */
-const isHalted = ({ pid, state }: Seen, among: readonly Seen[]): boolean =>
+const isHalted = ({ pid, state }: ProcessStat, among: readonly ProcessStat[]): boolean =>
   /[TtZX]/.test(state) || (state === 'D' && among.some((child) => child.parent === pid && /[Tt]/.test(child.state)))
 
 /** Whether all processes of a sandbox are halted, told by its first one, which is halted last. */

@@ -1,4 +1,5 @@
 /** Watching for the person's stop key, which puts the brake on. */
+import { Queue } from '@backlot/contract/queue'
 import type { Brake } from './brake.ts'
 import type { StopKey } from './index.ts'
 
@@ -10,7 +11,7 @@ export class StopKeyWatch {
   #combination = ''
   #watching: Promise<StopKey> | undefined
   /** One change after another, so that no watch is opened twice. */
-  #following: Promise<unknown> = Promise.resolve()
+  readonly #changes = new Queue()
 
   constructor(
     private readonly brake: Brake,
@@ -24,9 +25,7 @@ export class StopKeyWatch {
    * which the person could not halt.
    */
   follow(): Promise<void> {
-    const turn = this.#following.then(() => this.#follow())
-    this.#following = turn.catch(() => undefined)
-    return turn
+    return this.#changes.run(() => this.#follow())
   }
 
   async #follow(): Promise<void> {

@@ -36,7 +36,7 @@ const examine = async (): Promise<Finding[]> => {
     import('../doctor/sandboxes.ts'),
   ])
   const [look, bus, socket, guests, sandboxes] = await Promise.all([
-    on.lookAtDisplay(),
+    on.readDisplay(),
     buses.lookAtBuses(),
     parts.daemon(),
     machines.virtualMachines(),

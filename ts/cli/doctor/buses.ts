@@ -1,6 +1,6 @@
 /** What the session bus offers. Only asks who is there: a call to the accessibility bus would start it. */
 import { existsSync } from 'node:fs'
-import { type Found, limited, missing, works } from './finding.ts'
+import { type CheckResult, limited, missing, works } from './finding.ts'
 
 /** What a look at the buses gave. */
 export interface Buses {
@@ -71,14 +71,14 @@ const applicationsOf = async (gdbus: string, session: string): Promise<Set<numbe
 
 const newSession = 'dbus-run-session -- bash'
 
-export const session = ({ address, failure }: Buses): Found => {
+export const session = ({ address, failure }: Buses): CheckResult => {
   if (address === undefined) return missing('DBUS_SESSION_BUS_ADDRESS is not set.', newSession)
   if (failure === 'no_client') return limited('It cannot be asked without gdbus.', 'apt-get install libglib2.0-bin')
   if (failure === 'no_answer') return missing(`Nobody answers at "${address}".`, newSession)
   return works(`"${address}".`)
 }
 
-export const accessibility = ({ address, failure, accessibility: state }: Buses): Found => {
+export const accessibility = ({ address, failure, accessibility: state }: Buses): CheckResult => {
   if (address === undefined || failure === 'no_answer') return missing('It needs a session bus.', newSession)
   if (failure === 'no_client') return limited('Without gdbus it is not known.', 'apt-get install libglib2.0-bin')
   if (state === 'running') return works('It runs.')
@@ -90,7 +90,7 @@ export const accessibility = ({ address, failure, accessibility: state }: Buses)
 export const applications = (
   { accessibility: state, applications: known }: Buses,
   pids: ReadonlySet<number>,
-): Found => {
+): CheckResult => {
   if (pids.size === 0) return works('No application has a window yet.')
   if (state === 'absent' || state === undefined)
     return missing('There is no accessibility bus.', 'backlot desktop -- bash')

@@ -1,9 +1,9 @@
 /** What the X server offers. Opens the display and lets go of it again; nothing stays. */
 import { Failure } from '@backlot/contract/failure'
-import { type Found, limited, missing, works } from './finding.ts'
+import { type CheckResult, limited, missing, works } from './finding.ts'
 
 /** What a look at the display gave. */
-export interface Look {
+export interface DisplayFacts {
   readonly display: string
   readonly vendor: string
   readonly windowManager: string | null
@@ -14,7 +14,7 @@ export interface Look {
 }
 
 /** Looks at `$DISPLAY`; gives the failure where it cannot be opened. */
-export const lookAtDisplay = async (): Promise<Look | Failure> => {
+export const readDisplay = async (): Promise<DisplayFacts | Failure> => {
   try {
     const { Desktop } = await import('@backlot/native')
     const desktop = await Desktop.open(null)
@@ -43,22 +43,22 @@ export const noDisplay = missing('There is no display to look at.', otherDisplay
 /** Where the person may write and run files, whatever is wrong with the temporary folder. */
 const unpackElsewhere = 'mkdir -p ~/.cache/backlot && export BUN_TMPDIR=~/.cache/backlot'
 
-export const nativeCore = (look: Look | Failure): Found =>
+export const nativeCore = (look: DisplayFacts | Failure): CheckResult =>
   look instanceof Failure && look.code === 'unsupported_platform'
     ? missing(look.message, look.data.folder === undefined ? 'npm install backlot' : unpackElsewhere)
     : works(`Loaded for ${process.platform}-${process.arch}.`)
 
-export const display = (look: Look | Failure): Found =>
+export const display = (look: DisplayFacts | Failure): CheckResult =>
   look instanceof Failure ? missing(look.message, otherDisplay) : works(`"${look.display}" of ${look.vendor}.`)
 
-export const windowManager = (look: Look | Failure): Found => {
+export const windowManager = (look: DisplayFacts | Failure): CheckResult => {
   if (look instanceof Failure) return noDisplay
   return look.windowManager === null
     ? limited('None runs: windows have no order, and the active one is not known.', 'openbox &')
     : works(`${look.windowManager}.`)
 }
 
-export const capture = (look: Look | Failure): Found => {
+export const capture = (look: DisplayFacts | Failure): CheckResult => {
   if (look instanceof Failure) return noDisplay
   if (!look.extensions.has('composite')) {
     return limited('The X server lacks Composite: a covered window has no picture.', otherDisplay)
@@ -72,7 +72,7 @@ export const capture = (look: Look | Failure): Found => {
   return works('Windows are pictured, covered ones too, through shared memory.')
 }
 
-export const backgroundInput = (look: Look | Failure): Found => {
+export const backgroundInput = (look: DisplayFacts | Failure): CheckResult => {
   if (look instanceof Failure) return noDisplay
   const absent = ['xtest', 'xinputextension', 'shape', 'xkeyboard'].filter((name) => !look.extensions.has(name))
   return absent.length === 0

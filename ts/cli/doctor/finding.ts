@@ -14,8 +14,8 @@ export interface Finding {
 }
 
 /** A finding without its name: what a check gives. */
-export type Found = Pick<Finding, 'state' | 'detail' | 'mend'>
+export type CheckResult = Pick<Finding, 'state' | 'detail' | 'mend'>
 
-export const works = (detail: string): Found => ({ state: 'works', detail, mend: null })
-export const limited = (detail: string, mend: string | null): Found => ({ state: 'limited', detail, mend })
-export const missing = (detail: string, mend: string): Found => ({ state: 'missing', detail, mend })
+export const works = (detail: string): CheckResult => ({ state: 'works', detail, mend: null })
+export const limited = (detail: string, mend: string | null): CheckResult => ({ state: 'limited', detail, mend })
+export const missing = (detail: string, mend: string): CheckResult => ({ state: 'missing', detail, mend })

@@ -3,9 +3,9 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { placesOf } from '@backlot/contract/places'
 import { accelerationAt } from '@backlot/vmhost'
-import { type Found, limited, missing, works } from './finding.ts'
+import { type CheckResult, limited, missing, works } from './finding.ts'
 
-export const virtualMachines = async (): Promise<Found> => {
+export const virtualMachines = async (): Promise<CheckResult> => {
   try {
     const { accelerator, version, refusal, slowdown } = await accelerationAt(placesOf(process.env))
     if (accelerator === 'kvm') return works(`${version} runs guests with KVM.`)

@@ -4,9 +4,9 @@ import { connect } from '@backlot/driver/edges/client/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
 import { findPrograms } from '@backlot/headless'
 import { reachOf } from '../tool-call.ts'
-import { type Found, limited, missing, works } from './finding.ts'
+import { type CheckResult, limited, missing, works } from './finding.ts'
 
-export const privateDesktop = (): Found => {
+export const privateDesktop = (): CheckResult => {
   try {
     const { xServer } = findPrograms(process.env.PATH ?? '')
     return works(`All parts are here; the X server is "${xServer}".`)
@@ -17,7 +17,7 @@ export const privateDesktop = (): Found => {
   }
 }
 
-export const daemon = async (): Promise<Found> => {
+export const daemon = async (): Promise<CheckResult> => {
   let socket = ''
   try {
     const reach = reachOf(undefined)

@@ -2,9 +2,9 @@
 import { findLevels } from '@backlot/local'
 import { runtimes } from '@backlot/sdk'
 import { nameToSdk } from '../executable.ts'
-import { type Found, limited, missing, works } from './finding.ts'
+import { type CheckResult, limited, missing, works } from './finding.ts'
 
-export const sandboxes = async (): Promise<Found> => {
+export const sandboxes = async (): Promise<CheckResult> => {
   nameToSdk()
   const [levels, engine, service, qemu] = await Promise.all([
     findLevels(),

@@ -1,5 +1,5 @@
 /** The VM host that commands talk to: where it is, its operations, and what it tells while long work is under way. */
-import { type Client, httpClient, type Reach } from '@backlot/contract/client'
+import { type Client, type ClientOptions, httpClient } from '@backlot/contract/client'
 import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
 import { environment, vmHostPort, vmHostPrefixes } from '@backlot/contract/limits'
 import { vmHost } from '@backlot/contract/vmhost'
@@ -12,7 +12,7 @@ export const usualUrl = `http://127.0.0.1:${vmHostPort}`
 /** A service and how it is reached. */
 export interface Service {
   readonly client: Client<typeof vmHost>
-  readonly reach: Reach
+  readonly reach: ClientOptions
   /** Whether it runs on this machine, so that paths mean the same to both. */
   readonly isLocal: boolean
 }
@@ -26,7 +26,7 @@ export const serviceAt = (url: string = process.env[environment.hostUrl] || usua
   const isLoopback = /^http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(url)
   // A proxy of the environment cannot reach this machine's loopback, and would see the token.
   if (isLoopback) process.env.no_proxy = '*'
-  const reach: Reach = {
+  const reach: ClientOptions = {
     baseUrl: `${unix === undefined ? url.replace(/\/+$/, '') : 'http://localhost'}${vmHostPrefixes[0]}`,
     shown: unix === undefined ? undefined : url,
     fetch: (address, init) => fetch(address, unix === undefined ? init : { ...init, unix }),

@@ -1,8 +1,10 @@
 /** `backlot sandbox shell`: a terminal in a sandbox, or one command in it. */
+
 import { fstatSync } from 'node:fs'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 import { Failure } from '@backlot/contract/failure'
+import { Queue } from '@backlot/contract/queue'
 import type { Sandbox, Terminal } from '@backlot/sdk'
 import { printPart, sayPart } from '../terminal/output.ts'
 import { reach } from './reach.ts'
@@ -53,10 +55,8 @@ const talk = async (sandbox: Sandbox): Promise<number> => {
     void terminal.close().catch(() => undefined)
   })
   // One after the other, in the order in which they were typed.
-  let sent = Promise.resolve()
-  const send = (work: () => Promise<void>) => {
-    sent = sent.then(work).catch(() => undefined)
-  }
+  const queue = new Queue()
+  const send = (work: () => Promise<void>) => void queue.run(work).catch(() => undefined)
   const type = (text: string) => send(() => terminal.sendInput(text))
   const resize = () => send(() => terminal.resize(size().cols, size().rows))
   stdin.setEncoding('utf8')

@@ -1,4 +1,5 @@
 /** The driver's configuration: one JSON file that every call reads again, so that all processes agree. */
+
 import { statSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -6,6 +7,7 @@ import { Failure } from '@backlot/contract/failure'
 import { choice } from '@backlot/contract/fields/choice'
 import { evidence, observation } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
+import { Queue } from '@backlot/contract/queue'
 import type { FileLock } from '@backlot/native'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -77,7 +79,7 @@ export const configFileAt = (env: Readonly<Record<string, string | undefined>>):
 
 /** The configuration file; a key it does not name has its default, a key it alone knows is kept. */
 export class ConfigFile {
-  #writing: Promise<unknown> = Promise.resolve()
+  readonly #changes = new Queue()
   #known: { readonly version: string | undefined; readonly config: Config } | undefined
 
   constructor(readonly path: string) {}
@@ -123,7 +125,7 @@ export class ConfigFile {
 
   /** Reads and writes while no other process does, so that no change is lost; this process's own come in order. */
   #alone<T>(change: () => Promise<T>): Promise<T> {
-    const next = this.#writing.then(async () => {
+    return this.#changes.run(async () => {
       const lock = await this.#lock()
       try {
         return await change()
@@ -131,8 +133,6 @@ export class ConfigFile {
         lock.release()
       }
     })
-    this.#writing = next.catch(() => undefined)
-    return next
   }
 
   async #lock(): Promise<FileLock> {

@@ -9,7 +9,7 @@ import { withIndex } from './tokens.ts'
 import { refreshedMap } from './trees.ts'
 
 /** What one look found. */
-export interface Sight {
+export interface Reading {
   readonly met: boolean
   /** In words, for the summary. */
   readonly saw: string
@@ -17,10 +17,10 @@ export interface Sight {
 }
 
 /** A condition in one place. */
-export interface Eyes {
+export interface Watched {
   /** What is waited for, in words. */
   readonly what: string
-  look(): Promise<Sight>
+  read(): Promise<Reading>
   /** Waits until another look may find something else, for at most so many milliseconds. */
   next(timeoutMs: number): Promise<unknown>
 }
@@ -57,7 +57,7 @@ export const conditions = {
   window: (call: Call, wanted: Wanted) => titled(call, wanted, true),
   window_gone: (call: Call, wanted: Wanted) => titled(call, wanted, false),
   still: (call: Call, wanted: Wanted) => still(call, wanted),
-} satisfies Record<string, (call: Call, wanted: Wanted) => Promise<Eyes>>
+} satisfies Record<string, (call: Call, wanted: Wanted) => Promise<Watched>>
 
 const needs = (argument: string, type: string): Failure =>
   new Failure('missing_argument', `Missing required ${type} field: ${argument}`, { argument })
@@ -69,12 +69,12 @@ const holds = (whole: string, part: string | undefined): boolean =>
 const orWindowGone = async (
   call: Call,
   wanted: Wanted,
-  condition: (call: Call, wanted: Wanted) => Promise<Eyes>,
-): Promise<Eyes> => {
+  condition: (call: Call, wanted: Wanted) => Promise<Watched>,
+): Promise<Watched> => {
   const { pid } = wanted
   let { window_id } = wanted
   /** What that says where it failed because the window is no longer there. */
-  const orGone = async (error: unknown): Promise<Sight> => {
+  const orGone = async (error: unknown): Promise<Reading> => {
     const patienceMs = endingCodes.has(Failure.from(error).code) ? endingMs : 0
     if (window_id === undefined || !(await isGone(call, window_id, patienceMs))) throw error
     return { met: true, saw: `window ${window_id} is closed`, facts: { pid, window_id } }
@@ -83,11 +83,11 @@ const orWindowGone = async (
   if (pid !== undefined)
     window_id = (await windowOrFrontmost(call, pid, window_id).catch(() => undefined))?.window_id ?? window_id
   try {
-    const eyes = await condition(call, { ...wanted, ...(window_id !== undefined && { window_id }) })
-    return { ...eyes, look: () => eyes.look().catch(orGone) }
+    const watched = await condition(call, { ...wanted, ...(window_id !== undefined && { window_id }) })
+    return { ...watched, read: () => watched.read().catch(orGone) }
   } catch (error) {
     const gone = await orGone(error)
-    return { what: 'the end of a window', next: async () => undefined, look: async () => gone }
+    return { what: 'the end of a window', next: async () => undefined, read: async () => gone }
   }
 }
 
@@ -134,7 +134,7 @@ const treeOf = async (call: Call, { pid, window_id, label }: Wanted) => {
   }
 }
 
-const element = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<Eyes> => {
+const element = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<Watched> => {
   const { role, label } = wanted
   if (role === undefined && label === undefined) throw needs('label (or role)', 'string')
   const tree = await treeOf(call, wanted)
@@ -142,7 +142,7 @@ const element = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<E
   return {
     what: `${isWanted ? 'an element' : 'the end of every element'} ${named} in window ${tree.window.window_id}`,
     next: tree.next,
-    async look() {
+    async read() {
       const { window, tree: snapshot } = await tree.read()
       const all = JSON.parse(snapshot.elements(label ?? null)) as Element[]
       const found = all.filter((each) => each.role.toLowerCase() === (role ?? each.role).toLowerCase())
@@ -161,7 +161,7 @@ const element = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<E
 
 const shown = ({ element_index, role, label }: Element): string => `[element_index ${element_index}] ${role} "${label}"`
 
-const thisElementGone = async (call: Call, wanted: Wanted): Promise<Eyes> => {
+const thisElementGone = async (call: Call, wanted: Wanted): Promise<Watched> => {
   const { pid, window_id, element_index, element_token } = wanted
   if (pid === undefined) throw needs('pid', 'integer')
   const found = await withIndex(call, { ...wanted, pid })
@@ -170,14 +170,14 @@ const thisElementGone = async (call: Call, wanted: Wanted): Promise<Eyes> => {
   if (found === undefined) {
     const saw = `the element ${element_token ?? element_index} is gone`
     const facts = { pid, window_id, element_index }
-    return { what: 'the end of an element', next: async () => undefined, look: async () => ({ met: true, saw, facts }) }
+    return { what: 'the end of an element', next: async () => undefined, read: async () => ({ met: true, saw, facts }) }
   }
   const { target } = found
   const tree = await treeOf(call, wanted)
   return {
     what: `the end of ${nameOf(target)}`,
     next: tree.next,
-    async look() {
+    async read() {
       const read = await target.snapshot.read(target.index).catch((error) => {
         if (Failure.from(error).code === 'stale_element') return undefined
         throw error
@@ -194,14 +194,14 @@ const unlessStale = (error: unknown): undefined => {
   if (Failure.from(error).code !== 'stale_element') throw error
 }
 
-const text = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<Eyes> => {
+const text = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<Watched> => {
   const { text: part } = wanted
   if (part === undefined) throw needs('text', 'string')
   const tree = await treeOf(call, wanted)
   return {
     what: `the ${isWanted ? '' : 'end of the '}text "${part}" in window ${tree.window.window_id}`,
     next: tree.next,
-    async look() {
+    async read() {
       const { window, tree: snapshot } = await tree.read()
       const lines = snapshot
         .markdown(part, false)
@@ -219,7 +219,7 @@ const text = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<Eyes
   }
 }
 
-const titled = async (call: Call, { pid, window_id, title }: Wanted, isWanted: boolean): Promise<Eyes> => {
+const titled = async (call: Call, { pid, window_id, title }: Wanted, isWanted: boolean): Promise<Watched> => {
   if (title === undefined && pid === undefined && window_id === undefined) throw needs('title', 'string')
   const desktop = await call.driver.desktop()
   let changes = 0
@@ -233,7 +233,7 @@ const titled = async (call: Call, { pid, window_id, title }: Wanted, isWanted: b
     async next(timeoutMs) {
       changes = await desktop.waitForChange(changes, Math.ceil(timeoutMs))
     },
-    async look() {
+    async read() {
       changes = desktop.changes()
       const windows = (await desktop.windows()).filter(
         (each) =>
@@ -248,7 +248,7 @@ const titled = async (call: Call, { pid, window_id, title }: Wanted, isWanted: b
   }
 }
 
-const still = async (call: Call, { pid, window_id, still_ms }: Wanted): Promise<Eyes> => {
+const still = async (call: Call, { pid, window_id, still_ms }: Wanted): Promise<Watched> => {
   if (pid === undefined) throw needs('pid', 'integer')
   const window = await windowOrFrontmost(call, pid, window_id)
   const capturer = await call.driver.capturer()
@@ -257,7 +257,7 @@ const still = async (call: Call, { pid, window_id, still_ms }: Wanted): Promise<
   return {
     what: `pixels that stay for ${still_ms} ms in window ${window.window_id}`,
     next: (timeoutMs) => pause(Math.min(timeoutMs, Math.max(limits.digestEveryMs, still_ms / 10))),
-    async look() {
+    async read() {
       const now = await capturer.digest(window.window_id, null)
       if (now !== digest) {
         ;[digest, since] = [now, performance.now()]

@@ -14,17 +14,17 @@ export interface TreeLimits {
 }
 
 /** A snapshot that the caller has been told, under its id. */
-export interface Told {
+export interface NamedSnapshot {
   readonly id: string
   readonly snapshot: AxSnapshot
 }
 
-interface Seen {
+interface WindowRecord {
   /** What an element_index means now: the latest told snapshot, or a later one with the same indices. */
   map?: AxSnapshot
   limits?: TreeLimits
   /** The latest that were told, the newest last. */
-  told: readonly Told[]
+  told: readonly NamedSnapshot[]
   /** Picture pixels per window pixel of the last picture of each viewer, the latest last. */
   readonly scales: Map<string, number>
 }
@@ -45,7 +45,7 @@ export interface SeenElement {
 
 /** Index maps and picture scales by (pid, window_id); the next snapshot or picture of a pair replaces its own. */
 export class SeenWindows {
-  readonly #windows = new Map<string, Seen & { readonly window_id: number }>()
+  readonly #windows = new Map<string, WindowRecord & { readonly window_id: number }>()
   readonly #started = Date.now().toString(36)
   #snapshots = 0
 
@@ -64,7 +64,7 @@ export class SeenWindows {
   }
 
   /** The snapshot that was told under that id, or the latest when none is named. */
-  told(pid: number, window_id: number, id?: string): Told | undefined {
+  told(pid: number, window_id: number, id?: string): NamedSnapshot | undefined {
     const told = this.#windows.get(key(pid, window_id))?.told
     return id === undefined ? told?.at(-1) : told?.find((each) => each.id === id)
   }
@@ -116,7 +116,7 @@ export class SeenWindows {
     this.#windows.clear()
   }
 
-  #of(pid: number, window_id: number): Seen {
+  #of(pid: number, window_id: number): WindowRecord {
     const pair = key(pid, window_id)
     const seen = this.#windows.get(pair) ?? { window_id, told: [], scales: new Map() }
     this.#windows.set(pair, seen)

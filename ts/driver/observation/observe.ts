@@ -18,7 +18,7 @@ export interface Changes {
 }
 
 /** Changes with the snapshot that they lead to, for the result and for the text. */
-export interface Told {
+export interface ObservedChanges {
   readonly snapshot: AxSnapshot
   readonly facts: Changes & { readonly since: string; readonly snapshot_id: string }
   /** One line a change, after a line that counts them. */
@@ -39,7 +39,7 @@ export const changesSince = async (
   tree: AxSnapshot,
   limits: TreeLimits,
   id?: string,
-): Promise<Told | undefined> => {
+): Promise<ObservedChanges | undefined> => {
   const { seen } = call.driver
   const base = seen.told(pid, window_id, id)
   if (base === undefined) return undefined

@@ -28,9 +28,9 @@ export const clickElement = async (call: Call, reached: ReachedPage, selector: s
   const noted = await ask(page, notes, {}, limits.commandMs)
   const place = placeOf(window, asFacts(aimed.viewport), asFacts(noted.mouse), { x, y })
   if (noted.met === false) throw unclickable(selector, 'is covered', { by: 'something that appeared under the mouse' })
-  const hand = await handOf(call, reached, selector, place)
+  const device = await deviceFor(call, reached, selector, place)
   const evidence = await watch(call, { window, ...(place && { place: around(place), aim: place }) }, async () => {
-    const delivery = await hand.press({ x, y })
+    const delivery = await device.press({ x, y })
     return [...(delivery === undefined ? [] : [...afterGesture(delivery)]), ...(await received(reached))]
   })
   const others = Number(aimed.count) > 1 ? ` (the first of ${aimed.count} that match)` : ''
@@ -44,13 +44,13 @@ export const clickElement = async (call: Call, reached: ReachedPage, selector: s
     viewport_y: y,
     screen_x: place === undefined ? null : window.x + place.x,
     screen_y: place === undefined ? null : window.y + place.y,
-    pointer_moved: hand.isPointed,
-    route: hand.route,
+    pointer_moved: device.isPointed,
+    route: device.route,
   })
 }
 
 /** What clicks: the page's own mouse, or the agent's pointer where the browser would come to the front for its own. */
-interface Hand {
+interface ClickDevice {
   readonly route: string
   readonly isPointed: boolean
   /** Clicks at a place of the viewport; what the agent's pointer clicked has a delivery. */
@@ -58,12 +58,12 @@ interface Hand {
 }
 
 /** Puts the agent's pointer where the click will be; a place that it cannot get to, the page's own mouse may. */
-const handOf = async (
+const deviceFor = async (
   call: Call,
   { page, window }: ReachedPage,
   selector: string,
   place: Point | undefined,
-): Promise<Hand> => {
+): Promise<ClickDevice> => {
   const { window_id } = window
   const press = page.press?.bind(page)
   if (press === undefined) {

@@ -1,8 +1,10 @@
 /** One recording: numbers its turns and writes them one after the other, off the path of the calls. */
+
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { recording as limits } from '@backlot/contract/limits'
+import { Queue } from '@backlot/contract/queue'
 import { version } from '@backlot/contract/version'
 import type { Driver } from '../driver.ts'
 import type { CursorEvent } from '../session/cursors.ts'
@@ -23,7 +25,7 @@ import type { Turn } from './turn.ts'
 import { filesOf } from './turn-files.ts'
 
 /** What a recording is asked for. */
-export interface Wish {
+export interface RecordingOptions {
   readonly output_dir: string
   readonly record_video: boolean
 }
@@ -53,25 +55,30 @@ export class Recording {
   #next = 1
   #waiting = 0
   #error: string | null = null
-  #writing: Promise<unknown> = Promise.resolve()
+  readonly #writes = new Queue()
   #stopped: Promise<RecordingState> | undefined
 
   private constructor(
     private readonly driver: Driver,
     /** Whose calls it holds; the anonymous one's holds all. */
     readonly session: Session,
-    private readonly wish: Wish,
+    private readonly options: RecordingOptions,
     private readonly own: OwnFolder,
   ) {}
 
   /** Makes the folder and begins. Throws `recording_not_started`; a film that cannot be made is only said. */
-  static async start(driver: Driver, session: Session, owner: string | null, wish: Wish): Promise<Recording> {
-    const { output_dir } = wish
+  static async start(
+    driver: Driver,
+    session: Session,
+    owner: string | null,
+    options: RecordingOptions,
+  ): Promise<Recording> {
+    const { output_dir } = options
     const own = await takeFolder(output_dir).catch((error: unknown) => {
       const failure = Failure.from(error)
       throw failure.code === 'recording_not_started' ? failure : notWritable(output_dir, failure)
     })
-    const recording = new Recording(driver, session, wish, own)
+    const recording = new Recording(driver, session, options, own)
     recording.owner = owner
     try {
       recording.#earlier = await prepareFolder(output_dir, recording.#startedAt)
@@ -80,7 +87,7 @@ export class Recording {
       await own.release()
       throw notWritable(output_dir, Failure.from(error))
     }
-    if (wish.record_video) await recording.#startFilm(join(output_dir, names.film))
+    if (options.record_video) await recording.#startFilm(join(output_dir, names.film))
     return recording
   }
 
@@ -100,7 +107,7 @@ export class Recording {
     const film = this.#film?.state()
     const filmError = film?.error ?? null
     return {
-      output_dir: this.wish.output_dir,
+      output_dir: this.options.output_dir,
       owner: this.owner,
       next_turn: this.#next,
       last_error: filmError ?? this.#error ?? film?.outside ?? null,
@@ -119,12 +126,12 @@ export class Recording {
     const isCrowded = this.#waiting > limits.mostWaiting
     const files = coming.then(async (taken) => {
       const missing = `${limits.mostWaiting} turns before it were not written yet`
-      const { shot: _, clicked: __, ...look } = taken.look
+      const { shot: _, clicked: __, ...application } = taken.application
       const kept: Turn = isCrowded
         ? {
             ...taken,
             state: asJson({ tree_markdown: null, elements: [], reason: missing }),
-            look: { ...look, missing, isDefect: true },
+            application: { ...application, missing, isDefect: true },
           }
         : taken
       return { taken: kept, files: await filesOf(kept, this.#factsOf(turn, startedAt)) }
@@ -134,8 +141,8 @@ export class Recording {
     this.#queue(`Turn ${turn}`, async () => {
       try {
         const { taken, files: content } = await files
-        await writeTurn(this.wish.output_dir, turn, content)
-        const { missing, isDefect } = taken.look
+        await writeTurn(this.options.output_dir, turn, content)
+        const { missing, isDefect } = taken.application
         if (isDefect) this.#error = `Turn ${turn} has no screenshot: ${missing}.`
         await this.#noteCursor(turn, taken, startedAt)
       } finally {
@@ -163,10 +170,10 @@ export class Recording {
     const film = this.#film
     const ended = await film?.stop().catch((thrown: unknown) => ({ error: Failure.from(thrown).message }))
     if (ended?.error) this.#error = ended.error
-    const path = join(this.wish.output_dir, names.film)
+    const path = join(this.options.output_dir, names.film)
     if (film !== undefined && existsSync(path)) this.#filmPath = path
     this.#queue('The end of the recording', () => this.#writeSession(because))
-    await this.#writing
+    await this.#writes.idle()
     await this.own.release()
     return this.state
   }
@@ -181,11 +188,10 @@ export class Recording {
   }
 
   #queue(what: string, work: () => Promise<void>): void {
-    this.#writing = this.#writing
-      .then(() => this.own.check())
-      .then(work)
+    this.#writes
+      .run(() => this.own.check().then(work))
       .catch((error: unknown) => {
-        this.#error = `${what} was not written to "${this.wish.output_dir}": ${Failure.from(error).message}. Make room there, or call start_recording with another folder.`
+        this.#error = `${what} was not written to "${this.options.output_dir}": ${Failure.from(error).message}. Make room there, or call start_recording with another folder.`
       })
   }
 
@@ -214,7 +220,7 @@ export class Recording {
   }
 
   async #append(line: object): Promise<void> {
-    await appendBeside(this.wish.output_dir, names.cursor, `${JSON.stringify(line)}\n`)
+    await appendBeside(this.options.output_dir, names.cursor, `${JSON.stringify(line)}\n`)
   }
 
   async #writeSession(stopped_because: string | null): Promise<void> {

@@ -1,15 +1,17 @@
 /** The recordings of a driver: one for each session, and an anonymous one that holds every call. */
+
 import { realpath } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { environment, recording as limits } from '@backlot/contract/limits'
+import { Queue } from '@backlot/contract/queue'
 import { type Call, viewersOf } from '../context.ts'
 import type { Driver } from '../driver.ts'
 import type { CursorEvent } from '../session/cursors.ts'
 import { anonymous, type Session } from '../session/sessions.ts'
 import type { Outcome, Tool } from '../tool/tool.ts'
+import { noApplication, readApplication } from './application.ts'
 import { inUse } from './folder.ts'
-import { lookAt, nothing } from './look.ts'
-import { Recording, type RecordingState, type Wish } from './recording.ts'
+import { Recording, type RecordingOptions, type RecordingState } from './recording.ts'
 import { clickPointOf, type Done, pidOf, turnOf } from './turn.ts'
 
 /** What the owner of a recording is told of it. */
@@ -35,7 +37,7 @@ class Recordings {
   readonly #active = new Map<string, Recording>()
   readonly #last = new Map<string, RecordingState>()
   /** One change after another. */
-  #changing: Promise<unknown> = Promise.resolve()
+  readonly #changes = new Queue()
   #idle: ReturnType<typeof setTimeout> | undefined
   /** Calls under way. */
   #running = 0
@@ -48,13 +50,13 @@ class Recordings {
   }
 
   /** Starts the session's recording, after its earlier one has ended. Throws `recording_not_started`. */
-  start(driver: Driver, session: Session, wish: Wish): Promise<RecordingState> {
-    return this.#change(async () => {
+  start(driver: Driver, session: Session, options: RecordingOptions): Promise<RecordingState> {
+    return this.#changes.run(async () => {
       await this.#stop(session.key, 'its owner started another')
-      const folder = await realpath(wish.output_dir).catch(() => wish.output_dir)
+      const folder = await realpath(options.output_dir).catch(() => options.output_dir)
       const other = this.active.find((each) => each.folder === folder)
-      if (other !== undefined) throw inUse(wish.output_dir, other.owner)
-      const recording = await Recording.start(driver, session, ownerOf(session), wish)
+      if (other !== undefined) throw inUse(options.output_dir, other.owner)
+      const recording = await Recording.start(driver, session, ownerOf(session), options)
       this.#active.set(session.key, recording)
       // It may have ended while the folder was made.
       if (session.signal.aborted) await this.#stop(session.key, 'its session was over')
@@ -65,7 +67,7 @@ class Recordings {
 
   /** Stops the session's recording; where it has none, or is the anonymous one, all that are active. */
   stop({ key }: Session): Promise<readonly RecordingState[]> {
-    return this.#change(async () => {
+    return this.#changes.run(async () => {
       const keys = key !== anonymous && this.#active.has(key) ? [key] : [...this.#active.keys()]
       const stopped = await Promise.all(keys.map((each) => this.#stop(each, 'stop_recording')))
       return stopped.flatMap((state) => state ?? [])
@@ -74,14 +76,14 @@ class Recordings {
 
   /** Stops what belongs to a session that is over. */
   async ended({ key }: Pick<Session, 'key'>, how: string): Promise<void> {
-    await this.#change(() => this.#stop(key, how))
+    await this.#changes.run(() => this.#stop(key, how))
     this.#last.delete(key)
   }
 
   /** Stops all. */
   async #close(because: string): Promise<void> {
     clearTimeout(this.#idle)
-    await this.#change(() => Promise.all([...this.#active.keys()].map((key) => this.#stop(key, because))))
+    await this.#changes.run(() => Promise.all([...this.#active.keys()].map((key) => this.#stop(key, because))))
   }
 
   /** The recording that holds the session's calls: its own, else the anonymous one; else how its last one ended. */
@@ -153,10 +155,13 @@ class Recordings {
   async #take(call: Call, holding: readonly Recording[], done: Done): Promise<void> {
     const pid = pidOf(done)
     const clicked = clickPointOf(done) && done.trace.window
-    const looking = pid === undefined ? Promise.resolve(nothing('the call had no process')) : lookAt(call, pid, clicked)
-    const turn = looking.then((look) => turnOf(done, look, call.driver.secrets, call.short))
+    const reading =
+      pid === undefined
+        ? Promise.resolve(noApplication('the call had no process'))
+        : readApplication(call, pid, clicked)
+    const turn = reading.then((application) => turnOf(done, application, call.driver.secrets, call.short))
     for (const recording of holding) recording.take(turn, done.started_at)
-    await Promise.race([looking, Bun.sleep(limits.longestHoldMs)])
+    await Promise.race([reading, Bun.sleep(limits.longestHoldMs)])
   }
 
   #holding({ key }: Pick<Session, 'key'>): readonly Recording[] {
@@ -171,12 +176,6 @@ class Recordings {
     const state = await recording.stop(because)
     this.#last.set(key, state)
     return state
-  }
-
-  #change<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#changing.then(work)
-    this.#changing = next.catch(() => undefined)
-    return next
   }
 }
 

@@ -1,14 +1,15 @@
 /** The files of one turn, its pictures among them. */
+
+import type { Application } from './application.ts'
 import { asJson, type Content, names } from './folder.ts'
-import type { Look } from './look.ts'
 import type { ClickPoint, Turn } from './turn.ts'
 
 /** The files of a turn by name; `facts` stand first in its action. */
 export const filesOf = async (
-  { action, state, look, click, isSecret }: Turn,
+  { action, state, application, click, isSecret }: Turn,
   facts: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, Content>> => {
-  const pictures = isSecret ? { missing: 'a secret was typed' } : await picturesOf(look, click)
+  const pictures = isSecret ? { missing: 'a secret was typed' } : await picturesOf(application, click)
   const { screenshot, dotted, missing } = pictures
   return {
     ...(screenshot && { [names.screenshot]: screenshot.png }),
@@ -34,12 +35,12 @@ interface Taken {
 }
 
 const picturesOf = async (
-  { shot, clicked, missing }: Look,
+  { shot, clicked, missing }: Application,
   click: ClickPoint | undefined,
 ): Promise<{ readonly screenshot?: Taken; readonly dotted?: Taken; readonly missing?: string | undefined }> => {
   if (shot === undefined) return { missing }
   const take = async (
-    { window, pixels }: NonNullable<Look['shot']>,
+    { window, pixels }: NonNullable<Application['shot']>,
     point?: { x: number; y: number },
   ): Promise<Taken> => ({
     png: await pixels.png(point),

@@ -7,8 +7,8 @@ import type { Trace } from '../notes.ts'
 import { mask, Secrets } from '../secrets/secrets.ts'
 import type { ShortSecrets } from '../secrets/short-secrets.ts'
 import type { Outcome, Tool } from '../tool/tool.ts'
+import type { Application, WindowTree } from './application.ts'
 import { type Locator, locatorOf } from './locator.ts'
-import type { Look, SeenTree } from './look.ts'
 
 /** A recorded call that is over. */
 export interface Done {
@@ -54,7 +54,7 @@ export interface Turn {
   readonly action: Readonly<Record<string, unknown>>
   /** app_state.json. */
   readonly state: string
-  readonly look: Look
+  readonly application: Application
   readonly click: ClickPoint | undefined
   readonly isSecret: boolean
 }
@@ -63,9 +63,14 @@ export interface Turn {
  * Puts a turn together; adds to `secrets`, and to those that are `short` and masked in this call alone, what went into a
  * password field that only its trees show.
  */
-export const turnOf = async (done: Done, look: Look, secrets: Secrets, short: ShortSecrets): Promise<Turn> => {
+export const turnOf = async (
+  done: Done,
+  application: Application,
+  secrets: Secrets,
+  short: ShortSecrets,
+): Promise<Turn> => {
   const { tool, args, outcome, trace } = done
-  const trees = await look.trees
+  const trees = await application.trees
   // What follows may take long on a large tree: not before the answer has left.
   await new Promise(setImmediate)
   const isSecret = typesSecret(done, trees)
@@ -94,11 +99,11 @@ export const turnOf = async (done: Done, look: Look, secrets: Secrets, short: Sh
     window: trace.window ? masked(windowFacts(trace.window)) : null,
     locator: masked(locatorIn(trace) ?? null),
   }
-  return { action, state: stateOf(done, look, trees, secrets, short), look, click, isSecret: isKept }
+  return { action, state: stateOf(done, application, trees, secrets, short), application, click, isSecret: isKept }
 }
 
 /** Whether the call typed what no file may hold. */
-const typesSecret = ({ tool, args, outcome, trace }: Done, trees: readonly SeenTree[]): boolean => {
+const typesSecret = ({ tool, args, outcome, trace }: Done, trees: readonly WindowTree[]): boolean => {
   if (typing(tool).length === 0) return false
   if (args.secret === true) return true
   if (!typesText(args)) return false
@@ -160,14 +165,14 @@ const locatorIn = ({ target }: Trace): Locator | undefined =>
 /** app_state.json. */
 const stateOf = (
   done: Done,
-  { taken_at, windows, missing }: Look,
-  trees: readonly SeenTree[],
+  { taken_at, windows, missing }: Application,
+  trees: readonly WindowTree[],
   secrets: Secrets,
   short: ShortSecrets,
 ): string => {
   const reasonOf = (reason: string | undefined) =>
     JSON.stringify(reason === undefined ? null : short.maskedIn(secrets.masked(reason)))
-  const textOf = ({ window, snapshot, reason }: SeenTree): string => {
+  const textOf = ({ window, snapshot, reason }: WindowTree): string => {
     const facts = JSON.stringify(short.without(secrets.without(windowFacts(window)))).slice(1, -1)
     if (snapshot === undefined) return `${facts},"reason":${reasonOf(reason)}`
     const elements = elementsOf(snapshot, secrets, short)

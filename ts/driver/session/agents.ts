@@ -1,19 +1,20 @@
 /** The agents of a desktop: each session has a pointer and a keyboard of its own, made at its first gesture. */
 
+import { addAbortListener } from 'node:events'
+import { Queue } from '@backlot/contract/queue'
 import { type Shared, shared } from '@backlot/contract/shared'
 import type { Agent } from '@backlot/native'
 import { allDone } from '../all-done.ts'
 import { reasonOf } from '../ending.ts'
 
-interface Seat {
+interface AgentOfSession {
   readonly agent: Shared<Agent>
-  /** Settled when the gesture asked for last has ended. */
-  last: Promise<unknown>
+  readonly gestures: Queue
 }
 
 /** One agent for each session, and one gesture of it at a time. */
 export class Agents {
-  readonly #seats = new Map<string, Seat>()
+  readonly #agents = new Map<string, AgentOfSession>()
 
   constructor(private readonly open: () => Promise<Agent>) {}
 
@@ -23,34 +24,27 @@ export class Agents {
    * Not to be nested.
    */
   gesture<T>(session: string, signal: AbortSignal, work: (agent: Agent) => Promise<T>): Promise<T> {
-    const seat = this.#seatOf(session, signal)
-    const turn = seat.last.then(async () => {
+    const { agent, gestures } = this.#agentOf(session, signal)
+    return gestures.run(async () => {
       refuseAborted(signal)
-      const agent = await seat.agent.get()
+      const opened = await agent.get()
       refuseAborted(signal)
-      const stop = () => agent.cancel()
-      signal.addEventListener('abort', stop, { once: true })
-      try {
-        return await work(agent)
-      } finally {
-        signal.removeEventListener('abort', stop)
-      }
+      using _cancelling = addAbortListener(signal, () => opened.cancel())
+      return await work(opened)
     })
-    seat.last = turn.catch(() => undefined)
-    return turn
   }
 
   /** Removes the agent of a session that is over; its calls must have been aborted before. */
   async release(session: string): Promise<void> {
-    const seat = this.#seats.get(session)
-    this.#seats.delete(session)
-    await seat?.agent.close()
+    const entry = this.#agents.get(session)
+    this.#agents.delete(session)
+    await entry?.agent.close()
   }
 
   /** Removes all agents; each is made again when it is needed. */
   async close(): Promise<void> {
     await allDone(
-      [...this.#seats.values()].map(
+      [...this.#agents.values()].map(
         ({ agent }) =>
           () =>
             agent.close(),
@@ -58,13 +52,13 @@ export class Agents {
     )
   }
 
-  #seatOf(session: string, signal: AbortSignal): Seat {
+  #agentOf(session: string, signal: AbortSignal): AgentOfSession {
     refuseAborted(signal)
-    const known = this.#seats.get(session)
+    const known = this.#agents.get(session)
     if (known !== undefined) return known
-    const seat: Seat = { agent: shared(this.open), last: Promise.resolve() }
-    this.#seats.set(session, seat)
-    return seat
+    const entry: AgentOfSession = { agent: shared(this.open), gestures: new Queue() }
+    this.#agents.set(session, entry)
+    return entry
   }
 }
 

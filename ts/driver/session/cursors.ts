@@ -49,7 +49,7 @@ export interface CursorEvent {
   readonly y: number
 }
 
-interface Held {
+interface CursorRecord {
   readonly key: string
   readonly name: string | null
   readonly cursorId: string
@@ -60,7 +60,7 @@ interface Held {
   /** Where it was sent last. */
   position: Point | undefined
   /** The overlay's connection that knows it as it is set. */
-  dressed: Shown | undefined
+  styledOn: Shown | undefined
   /** Where it hid by itself. */
   idle: Point | undefined
   /** When something of it was told last. */
@@ -72,7 +72,7 @@ const hiddenWaitMs = 30_000
 
 /** All cursors of a driver, by the session that each belongs to. */
 export class Cursors {
-  readonly #held = new Map<string, Held>()
+  readonly #held = new Map<string, CursorRecord>()
   readonly #shown: Shared<Shown>
   readonly #followers = new Set<(event: CursorEvent) => void>()
   /** The overlay's connection whose cursors are known to hide. */
@@ -158,12 +158,12 @@ export class Cursors {
     const held = await this.#of(owner)
     const before = held.settings
     held.settings = { ...before, ...changes }
-    held.dressed = undefined
+    held.styledOn = undefined
     try {
       await this.#show(held, async () => undefined)
     } catch (error) {
       held.settings = before
-      held.dressed = undefined
+      held.styledOn = undefined
       throw error
     }
     return this.#viewNow(owner)
@@ -172,7 +172,7 @@ export class Cursors {
   /** Shows or hides a session's cursor until it is told otherwise. */
   async enable(owner: Session, isEnabled: boolean): Promise<CursorView> {
     const held = await this.#of(owner)
-    const isTold = held.dressed !== undefined && held.isEnabled !== isEnabled
+    const isTold = held.styledOn !== undefined && held.isEnabled !== isEnabled
     if (isTold && !isEnabled) this.#tell(held, 'hide')
     held.isEnabled = isEnabled
     if (isTold && isEnabled) this.#tell(held, 'place')
@@ -212,7 +212,7 @@ export class Cursors {
   /** Takes away the cursor of a session that is over. */
   async end({ key }: Pick<Session, 'key'>): Promise<void> {
     const held = this.#held.get(key)
-    if (held?.dressed !== undefined) this.#tell(held, 'hide')
+    if (held?.styledOn !== undefined) this.#tell(held, 'hide')
     this.#held.delete(key)
     await (await this.#shown.peek())?.remove(key).catch(() => undefined)
   }
@@ -237,7 +237,7 @@ export class Cursors {
   }
 
   /** Throws `session_ended` where it is over: what its late calls still want must not make another. */
-  async #of(owner: Session): Promise<Held> {
+  async #of(owner: Session): Promise<CursorRecord> {
     const { key, signal } = owner
     const known = this.#held.get(key)
     if (known !== undefined && !signal.aborted) return known
@@ -249,7 +249,7 @@ export class Cursors {
   }
 
   /** The cursor that a session begins with. Throws `session_ended`. */
-  async #fresh({ key, name, signal }: Session): Promise<Held> {
+  async #fresh({ key, name, signal }: Session): Promise<CursorRecord> {
     const cursorId = name ?? defaultCursor
     const color = (await this.native()).colorOf(cursorId)
     if (signal.aborted) throw reasonOf(signal)
@@ -261,20 +261,20 @@ export class Cursors {
       isEnabled: true,
       glides: false,
       position: undefined,
-      dressed: undefined,
+      styledOn: undefined,
       idle: undefined,
       told: 0,
     }
   }
 
-  async #go(held: Held, shown: Shown, kind: 'glide' | 'place', to: Point): Promise<void> {
+  async #go(held: CursorRecord, shown: Shown, kind: 'glide' | 'place', to: Point): Promise<void> {
     if (this.#held.get(held.key) !== held) return
     this.#tell(held, kind, to)
     await shown[kind](held.key, to)
   }
 
   /** What the person does not see, as that of a session that is over, is not told. */
-  #tell(held: Held, kind: CursorEvent['kind'], place = held.position, at = new Date()): void {
+  #tell(held: CursorRecord, kind: CursorEvent['kind'], place = held.position, at = new Date()): void {
     const { key, name: session, cursorId: cursor_id, isEnabled, idle } = held
     if (place === undefined || !isEnabled || this.#held.get(key) !== held) return
     if (idle !== undefined && kind === 'hide') return
@@ -307,12 +307,12 @@ export class Cursors {
   }
 
   /** Does something to a cursor on the screen, where there is an overlay. */
-  async #show(held: Held | undefined, work: (shown: Shown) => Promise<unknown>): Promise<void> {
+  async #show(held: CursorRecord | undefined, work: (shown: Shown) => Promise<unknown>): Promise<void> {
     if (!this.isShown) return
     const shown = await this.#open()
     if (shown === undefined) return
     try {
-      if (held !== undefined && held.dressed !== shown) await this.#dress(held, shown)
+      if (held !== undefined && held.styledOn !== shown) await this.#dress(held, shown)
       await work(shown)
     } catch (error) {
       // It is opened again by whoever needs it next.
@@ -327,12 +327,12 @@ export class Cursors {
     if (place !== undefined) await this.#show(undefined, (shown) => shown.preview(window.window_id, place))
   }
 
-  async #dress(held: Held, shown: Shown): Promise<void> {
+  async #dress(held: CursorRecord, shown: Shown): Promise<void> {
     const { settings } = held
     await shown.dress(held.key, styleOf(settings))
     await shown.pace(held.key, paceOf(settings))
     await shown.enable(held.key, held.isEnabled)
-    if (held.settings === settings) held.dressed = shown
+    if (held.settings === settings) held.styledOn = shown
     // Its session may have ended meanwhile.
     if (this.#held.get(held.key) !== held) await shown.remove(held.key)
   }
@@ -353,7 +353,7 @@ export class Cursors {
   }
 }
 
-const viewOf = (held: Held, state: CursorState | null, isShown: boolean): CursorView => ({
+const viewOf = (held: CursorRecord, state: CursorState | null, isShown: boolean): CursorView => ({
   cursor_id: held.cursorId,
   position: state?.position ?? held.position ?? null,
   enabled: held.isEnabled,

@@ -30,7 +30,7 @@ export interface Caller {
   readonly session?: string
 }
 
-interface Held extends Session {
+interface SessionRecord extends Session {
   readonly end: AbortController
   /** The connection whose end is its end. */
   holder: string | undefined
@@ -52,7 +52,7 @@ export interface SessionEvents {
 
 /** All sessions of a driver. */
 export class Sessions {
-  readonly #held = new Map<string, Held>()
+  readonly #held = new Map<string, SessionRecord>()
   /** How each of the latest that are over ended. */
   readonly #ended = new Map<string, string>()
 
@@ -132,7 +132,7 @@ export class Sessions {
     await allDone([...this.#held.values()].map((session) => () => this.#end(session, 'the driver ended')))
   }
 
-  #of({ client, holder, session: name }: Caller, onlyLooks: boolean): Held | Session {
+  #of({ client, holder, session: name }: Caller, onlyLooks: boolean): SessionRecord | Session {
     const key = name === undefined ? client : keyOf(name)
     const known = this.#held.get(key)
     if (known !== undefined) return known
@@ -141,17 +141,27 @@ export class Sessions {
     return name !== undefined && onlyLooks ? unused(key, name) : this.#begin(key, name ?? null, holder)
   }
 
-  #begin(key: string, name: string | null, holder: string | undefined): Held {
+  #begin(key: string, name: string | null, holder: string | undefined): SessionRecord {
     const end = new AbortController()
     const { signal } = end
     const idleMs = name === null ? 0 : idleSeconds(this.env) * 1_000
-    const session: Held = { key, name, overrides: {}, signal, end, holder, isDeclared: false, running: 0, idleMs }
+    const session: SessionRecord = {
+      key,
+      name,
+      overrides: {},
+      signal,
+      end,
+      holder,
+      isDeclared: false,
+      running: 0,
+      idleMs,
+    }
     this.#held.set(key, session)
     if (name !== null) for (const follower of this.#followers) follower.begun?.(name)
     return session
   }
 
-  async #end(session: Held, how: string): Promise<void> {
+  async #end(session: SessionRecord, how: string): Promise<void> {
     const { key, name, isDeclared, end } = session
     if (this.#held.get(key) !== session) return
     this.#held.delete(key)
@@ -170,7 +180,7 @@ export class Sessions {
     }
   }
 
-  #watchIdle(session: Held): void {
+  #watchIdle(session: SessionRecord): void {
     clearTimeout(session.idle)
     const { name, running, signal, idleMs } = session
     if (name === null || running > 0 || signal.aborted) return

@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import { absolutePath } from '../paths.ts'
-import { type Resolved, Stage } from '../recording/stage.ts'
+import { ReplayTargets, type Resolved } from '../recording/replay-targets.ts'
 import { type RecordedTurn, readTrajectory } from '../recording/trajectory.ts'
 import { checkArguments } from '../tool/check.ts'
 import { runTool } from '../tool/run-tool.ts'
@@ -57,13 +57,13 @@ export const replayOf = (find: (name: string) => Tool) =>
     async run(call, args) {
       const directory = absolutePath('dir', args.dir)
       const turns = readTrajectory(directory)
-      const stage = new Stage(call, args.resolve_elements === true)
+      const targets = new ReplayTargets(call, args.resolve_elements === true)
       const reports: Report[] = []
       for (const [at, turn] of turns.entries()) {
         if (at > 0)
           await pause(args.delay_ms ?? limits.delayMs, undefined, { signal: call.signal }).catch(() => undefined)
         if (call.signal.aborted) throw stopped(directory, reports, reasonOf(call.signal))
-        const report = await played(find, call, stage, turn)
+        const report = await played(find, call, targets, turn)
         reports.push(report.report)
         if (report.failure === undefined) continue
         if (call.signal.aborted) throw stopped(directory, reports, reasonOf(call.signal))
@@ -87,7 +87,7 @@ interface Report {
 const played = async (
   find: (name: string) => Tool,
   call: Call,
-  stage: Stage,
+  targets: ReplayTargets,
   recorded: RecordedTurn,
 ): Promise<{ readonly report: Report; readonly failure?: Failure }> => {
   const { turn, action } = recorded
@@ -98,10 +98,10 @@ const played = async (
   try {
     const known = find(action.tool)
     refuseUnrecordable(recorded, known.attributes)
-    const found = await stage.argumentsOf(recorded)
+    const found = await targets.argumentsOf(recorded)
     resolved = found.resolved
     const { text, structured } = await runTool(call, known, checkArguments(known, found.args))
-    stage.learn(action.result, structured)
+    targets.learn(action.result, structured)
     return { report: { ...named, ok: true, summary: firstLine(text), effect: structured.effect, ...said(resolved) } }
   } catch (error) {
     const failure = Failure.from(error)

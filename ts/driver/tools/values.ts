@@ -8,7 +8,7 @@ import { reasonOf } from '../ending.ts'
 import { elementIndex, pid, windowId } from '../tool/arguments.ts'
 import { acts, type Outcome, tool } from '../tool/tool.ts'
 import { isSwitch, routeByDevices } from '../value/devices.ts'
-import type { Found, Setting } from '../value/setting.ts'
+import type { ElementTarget, Setting } from '../value/setting.ts'
 
 export const setValue = tool({
   name: 'set_value',
@@ -42,7 +42,7 @@ type Attempt =
   | { readonly setting: Setting }
   | { readonly setting?: undefined /** Why the toolkit sets no value of this element. */; readonly refusal: Failure }
 
-const setThroughToolkit = async ({ window, target }: Found, value: string): Promise<Attempt> => {
+const setThroughToolkit = async ({ window, target }: ElementTarget, value: string): Promise<Attempt> => {
   try {
     const asked = target.snapshot.setValue(target.index, value, accessibleActionTimeoutMs)
     const written = await unlessUnknown(window, target.index, asked)
@@ -54,7 +54,7 @@ const setThroughToolkit = async ({ window, target }: Found, value: string): Prom
   }
 }
 
-const told = ({ window, target }: Found, { route, confirmed, value, evidence }: Setting): Outcome => {
+const told = ({ window, target }: ElementTarget, { route, confirmed, value, evidence }: Setting): Outcome => {
   const reads = value === null ? 'its value cannot be read' : `it reads "${value}"`
   const summary = route === 'none' ? `${nameOf(target)} had that value before.` : `Set the value of ${nameOf(target)}.`
   return acted(

@@ -5,7 +5,7 @@ import { choice } from '@backlot/contract/fields/choice'
 import { waiting as limits, longestTimeoutMs } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
 import { reasonOf } from '../ending.ts'
-import { conditions, type Sight } from '../observation/conditions.ts'
+import { conditions, type Reading } from '../observation/conditions.ts'
 import { elementIndex, pid, windowId } from '../tool/arguments.ts'
 import { reads, tool } from '../tool/tool.ts'
 
@@ -34,28 +34,28 @@ export const waitFor = tool({
   findsElement: true,
   async run(call, args) {
     const { condition, timeout_ms = limits.timeoutMs } = args
-    const eyes = await conditions[condition](call, { still_ms: limits.stillMs, ...args })
+    const watched = await conditions[condition](call, { still_ms: limits.stillMs, ...args })
     const started = performance.now()
-    let sight: Sight
+    let reading: Reading
     for (;;) {
-      sight = await eyes.look()
+      reading = await watched.read()
       if (call.signal.aborted) throw reasonOf(call.signal)
       const waited_ms = Math.round(performance.now() - started)
-      if (sight.met) {
+      if (reading.met) {
         return {
-          text: `✅ After ${waited_ms} ms: ${sight.saw}.`,
-          structured: { condition, met: true, waited_ms, saw: sight.saw, ...sight.facts },
+          text: `✅ After ${waited_ms} ms: ${reading.saw}.`,
+          structured: { condition, met: true, waited_ms, saw: reading.saw, ...reading.facts },
         }
       }
       const remaining = timeout_ms - waited_ms
       if (remaining <= 0) {
         throw new Failure(
           'condition_not_met',
-          `Waited ${waited_ms} ms in vain for ${eyes.what}; saw ${sight.saw}. Wait longer, or look with get_window_state.`,
-          { condition, waited_ms, saw: sight.saw, ...sight.facts },
+          `Waited ${waited_ms} ms in vain for ${watched.what}; saw ${reading.saw}. Wait longer, or look with get_window_state.`,
+          { condition, waited_ms, saw: reading.saw, ...reading.facts },
         )
       }
-      await eyes.next(Math.min(remaining, limits.lookAgainMs))
+      await watched.next(Math.min(remaining, limits.lookAgainMs))
     }
   },
 })

@@ -9,9 +9,9 @@ import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import { chooseOpened, noSuchOption, positionOf } from './opened-list.ts'
-import type { Found, Setting } from './setting.ts'
+import type { ElementTarget, Setting } from './setting.ts'
 
-type Route = (call: Call, found: Found, value: string) => Promise<Setting>
+type Route = (call: Call, found: ElementTarget, value: string) => Promise<Setting>
 
 /** How the devices set the value of such an element; `undefined` where they cannot. */
 export const routeByDevices = ({ element: { role, editable } }: SeenElement): Route | undefined => {
@@ -123,7 +123,7 @@ const clickSwitch: Route = async (call, found) => {
 /** Reads until the value is as wanted, for a short while. */
 const readBack = async (
   call: Call,
-  { window: { pid } }: Found,
+  { window: { pid } }: ElementTarget,
   route: string,
   evidence: readonly Evidence[],
   read: () => Promise<{ readonly value: string | null; readonly confirmed: boolean }>,

@@ -8,7 +8,7 @@ import { centreOf, contains, nameOf, type Point, refuseInvisible, unlessGone } f
 import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
-import type { Found, Setting } from './setting.ts'
+import type { ElementTarget, Setting } from './setting.ts'
 
 /** Milliseconds for which an application that is choosing from its own list may leave questions unanswered. */
 const busyApplicationMs = 12_000
@@ -22,7 +22,7 @@ export const positionOf = (options: readonly AxOption[], value: string): number 
 const folded = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase()
 
 /** The refusal of a value that is none of the options, which it names. */
-export const noSuchOption = (target: Found['target'], options: readonly AxOption[]): Failure =>
+export const noSuchOption = (target: ElementTarget['target'], options: readonly AxOption[]): Failure =>
   new Failure(
     'value_not_accepted',
     `${nameOf(target)} has no such option; it has: ${options.map(({ label }) => `"${label}"`).join(', ')}. Use one of these.`,
@@ -34,7 +34,7 @@ export const noSuchOption = (target: Found['target'], options: readonly AxOption
  * Return. Whatever ends it before, Escape closes the list. Throws `value_not_accepted` for what is no option, and
  * `value_not_supported` where the open list tells no options.
  */
-export const chooseOpened = async (call: Call, found: Found, value: string): Promise<Setting> => {
+export const chooseOpened = async (call: Call, found: ElementTarget, value: string): Promise<Setting> => {
   refuseInvisible(found.window)
   const { window, target } = await intoView(call, found)
   const { window_id } = window
@@ -78,7 +78,7 @@ export const chooseOpened = async (call: Call, found: Found, value: string): Pro
 }
 
 /** Where a click opens the list; throws `window_not_visible` for a place that the window does not show. */
-const openingPoint = (window: Window, target: Found['target']): Point => {
+const openingPoint = (window: Window, target: ElementTarget['target']): Point => {
   const point = centreOf(target)
   if (contains(window, point)) return point
   throw new Failure(
@@ -98,7 +98,12 @@ const keysTo = (options: readonly AxOption[], wanted: AxOption): string[] => {
 }
 
 /** Asks the toolkit for what the closed box shows, until it is what was chosen. */
-const readShown = async (call: Call, found: Found, value: string, evidence: readonly Evidence[]): Promise<Setting> => {
+const readShown = async (
+  call: Call,
+  found: ElementTarget,
+  value: string,
+  evidence: readonly Evidence[],
+): Promise<Setting> => {
   const { snapshot, index } = found.target
   const ask = () =>
     snapshot.setValue(index, value, accessibleActionTimeoutMs).catch((error) => {
@@ -111,7 +116,7 @@ const readShown = async (call: Call, found: Found, value: string, evidence: read
 /** Reads until it is as wanted, for a while; what keeps the application from answering, as drawing its first list does, does not count. */
 const waitFor = async <T>(
   call: Call,
-  { window: { pid } }: Found,
+  { window: { pid } }: ElementTarget,
   read: () => Promise<T>,
   isWanted: (now: T) => boolean,
 ): Promise<T> => {
@@ -138,7 +143,7 @@ const waitFor = async <T>(
   }
 }
 
-const namesNone = (target: Found['target']): Failure =>
+const namesNone = (target: ElementTarget['target']): Failure =>
   new Failure(
     'value_not_supported',
     `${nameOf(target)} was opened, and its toolkit names none of its options (GtkComboBox of GTK 4 does not). Click it, look at the picture of its list, and press down or up and return.`,

@@ -4,7 +4,7 @@ import type { Evidence } from '../action/witnesses.ts'
 import type { SeenElement } from '../observation/elements.ts'
 
 /** An element to act on, in its window. */
-export interface Found {
+export interface ElementTarget {
   readonly window: Window
   readonly target: SeenElement
 }

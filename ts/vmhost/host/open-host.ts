@@ -69,7 +69,7 @@ export const openHost = async (
       await recovered
     },
   }
-  await takeUp(host)
+  await recoverWhatIsLeft(host)
   await (await recovered)?.collecting
   return {
     ...host,
@@ -144,7 +144,7 @@ interface Left {
   readonly running: readonly StoredVm[]
   readonly moved: readonly StoredVm[]
   readonly pooling: readonly StoredVm[]
-  readonly brief: Storage
+  readonly ephemeralStorage: Storage
 }
 
 type Open = Omit<Host, 'newLink'>
@@ -153,8 +153,8 @@ type Open = Omit<Host, 'newLink'>
 const leftIn = async (host: Open): Promise<Left | undefined> => {
   const settings = await host.settings.read()
   const storages: Storage[] = []
-  const brief = storageOf(settings, host.store.data, ephemeral)
-  for (const storage of [...searched(settings), brief]) {
+  const ephemeralStorage = storageOf(settings, host.store.data, ephemeral)
+  for (const storage of [...searched(settings), ephemeralStorage]) {
     // Whoever asks for one that cannot be read is told why.
     if ((await readdir(storage.path).catch(() => undefined)) !== undefined) storages.push(storage)
   }
@@ -169,13 +169,13 @@ const leftIn = async (host: Open): Promise<Left | undefined> => {
     running.length > 0 ||
     isHalfTemplate ||
     moved.length > 0 ||
-    vms.some(({ storage }) => storage === brief) ||
+    vms.some(({ storage }) => storage === ephemeralStorage) ||
     (await host.store.hasRemains(storages))
-  return isWork ? { storages, running, moved, pooling, brief } : undefined
+  return isWork ? { storages, running, moved, pooling, ephemeralStorage } : undefined
 }
 
 /** Takes charge where there is something to take up. */
-const takeUp = async (host: Open): Promise<void> => {
+const recoverWhatIsLeft = async (host: Open): Promise<void> => {
   if ((await leftIn(host)) === undefined) return
   await host.takeCharge().catch((error) => {
     host.log.write('error', 'already_running', { message: (error as Error).message })
@@ -191,7 +191,7 @@ const recover = async (host: Open): Promise<{ collecting?: Promise<unknown> }> =
     host.log.write('error', 'not_taken_up', { vm: name, message: (error as Error).message })
   const left = await leftIn(host).catch(tell('-'))
   if (left === undefined) return {}
-  const { storages, running, moved, pooling, brief } = left
+  const { storages, running, moved, pooling, ephemeralStorage } = left
   const settle = async (vm: StoredVm) => {
     using lock = host.locks.tryTake(vmPath(vm.path, 'work'))
     if (lock !== undefined) await settleMove(host.store, vm)
@@ -200,7 +200,7 @@ const recover = async (host: Open): Promise<{ collecting?: Promise<unknown> }> =
   for (const vm of moved) {
     await settle(vm).catch(tell(vm.name))
   }
-  await removeEphemeral(host, brief)
+  await removeEphemeral(host, ephemeralStorage)
   await sweepTemplates(host, storages).catch(tell('-'))
   await sweepPools(host, storages).catch(tell('-'))
   await host.store.sweep(storages).catch(tell('-'))
@@ -209,9 +209,9 @@ const recover = async (host: Open): Promise<{ collecting?: Promise<unknown> }> =
 }
 
 /** Nobody who made a VM that is not to last is there any more to start it: what does not run goes. */
-const removeEphemeral = async ({ store, machines, locks, log }: Open, brief: Storage): Promise<void> => {
+const removeEphemeral = async ({ store, machines, locks, log }: Open, ephemeralStorage: Storage): Promise<void> => {
   const isLeft = (vm: StoredVm) => machines.status(vm) === 'stopped' && vm.settings.movingTo === undefined
-  for (const vm of await store.list([brief]).catch(() => [])) {
+  for (const vm of await store.list([ephemeralStorage]).catch(() => [])) {
     try {
       using lock = locks.tryTake(vmPath(vm.path, 'work'))
       if (lock === undefined || !isLeft(vm)) continue

@@ -1,9 +1,11 @@
 /** What the person decided about this host, in one file: read when it is another, changed whole or not at all. */
+
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { images } from '@backlot/contract/limits'
 import type { Places } from '@backlot/contract/places'
+import { Queue } from '@backlot/contract/queue'
 import { Location } from '@backlot/contract/vmhost/location'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -42,7 +44,7 @@ const patienceMs = 5_000
 
 /** The file. It need not exist; fields in it that this version does not know are kept. */
 export class SettingsFile {
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #changes = new Queue()
   readonly #locks = new FileLocks((path) => core().FileLock.take(path) ?? undefined)
   /** What was read last, and of which file. */
   #known: { readonly stamp: string; readonly decided: Decided } | undefined
@@ -62,14 +64,12 @@ export class SettingsFile {
    * `config_not_written` too.
    */
   change(change: (settings: Settings) => Partial<Settings> | Promise<Partial<Settings>>): Promise<void> {
-    const turn = this.#last.then(async () => {
+    return this.#changes.run(async () => {
       using _lock = await this.#lock()
       const decided = await this.#decided()
       const changed = await change(this.#settings(decided))
       await this.#write({ ...decided, ...changed })
     })
-    this.#last = turn.catch(() => undefined)
-    return turn
   }
 
   async #lock(): Promise<Disposable> {

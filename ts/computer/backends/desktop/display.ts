@@ -1,5 +1,7 @@
 /** The display that the commands act on: each connection to it opened when first needed, and again after it was lost. */
+import { addAbortListener } from 'node:events'
 import type { Failure } from '@backlot/contract/failure'
+import { Queue } from '@backlot/contract/queue'
 import { type Shared, shared } from '@backlot/contract/shared'
 import type { Accessibility, Capturer, CoreDevices, Desktop } from '@backlot/native'
 
@@ -28,19 +30,16 @@ export const openDisplay = (): Display => {
   const devices = shared(async () => (await native()).CoreDevices.open(await desktop.get()))
   const capturer = shared(async () => (await native()).Capturer.open(await desktop.get()))
   const accessibility = shared(async () => (await native()).Accessibility.open())
-  let turn: Promise<unknown> = Promise.resolve()
-  const inTurn = async <T>(signal: AbortSignal, work: (devices: CoreDevices) => Promise<T>): Promise<T> => {
+  const actions = new Queue()
+  const act = async <T>(signal: AbortSignal, work: (opened: CoreDevices) => Promise<T>): Promise<T> => {
     signal.throwIfAborted()
-    const hands = await devices.get()
-    const cancel = () => hands.cancel()
-    signal.addEventListener('abort', cancel, { once: true })
+    const opened = await devices.get()
+    signal.throwIfAborted()
+    using _cancelling = addAbortListener(signal, () => opened.cancel())
     try {
-      signal.throwIfAborted()
-      return await work(hands)
+      return await work(opened)
     } catch (error) {
       throw signal.aborted ? signal.reason : error
-    } finally {
-      signal.removeEventListener('abort', cancel)
     }
   }
   const close = async (connections: readonly Shared<unknown>[]): Promise<void> => {
@@ -48,11 +47,7 @@ export const openDisplay = (): Display => {
   }
   return {
     desktop: desktop.get,
-    act(signal, work) {
-      const mine = turn.then(() => inTurn(signal, work))
-      turn = mine.catch(() => undefined)
-      return mine
-    },
+    act: (signal, work) => actions.run(() => act(signal, work)),
     releaseHeld: async () => (await devices.peek())?.releaseAll(),
     tryDevices: async () => void (await devices.get()),
     capturer: capturer.get,

@@ -41,14 +41,14 @@ export const desktopBackend = (terminals: Terminals): Backend => {
           () => true as const,
           (error: unknown) => Failure.from(error).message,
         )
-      const [screen, hands, accessibility] = await Promise.all([
+      const [screen, devices, accessibility] = await Promise.all([
         works(async () => (await display.capturer()) && (await display.desktop()).screen()),
         works(display.tryDevices),
         works(async () => (await display.accessibility()).applications()),
       ])
       return {
         display: screen,
-        input: hands,
+        input: devices,
         accessibility,
         clipboard: screen,
         windows: screen === true ? await works(async () => managed(await (await display.desktop()).probe())) : screen,

@@ -6,29 +6,29 @@ import type { Display } from './display.ts'
 export const keyboardHandlers = ({ act }: Display) =>
   ({
     async type_text({ text, delay = 0 }, { signal }) {
-      await act(signal, (hands) => hands.typeText(text, Math.round(delay * 1_000)))
+      await act(signal, (devices) => devices.typeText(text, Math.round(delay * 1_000)))
       return {}
     },
     async press_key({ key }, { signal }) {
       checkKey(key)
-      await act(signal, (hands) => hands.pressKeys([key]))
+      await act(signal, (devices) => devices.pressKeys([key]))
       return {}
     },
     async key_down({ key }, { signal }) {
       checkKey(key)
-      await act(signal, (hands) => hands.keyDown(key))
+      await act(signal, (devices) => devices.keyDown(key))
       return {}
     },
     async key_up({ key }, { signal }) {
       checkKey(key)
-      await act(signal, (hands) => hands.keyUp(key))
+      await act(signal, (devices) => devices.keyUp(key))
       return {}
     },
     async hotkey({ keys }, { signal }) {
       const given = typeof keys === 'string' ? [keys] : keys
       const meant = given.length > 1 ? given.map(hereFor) : given
       for (const key of meant) checkKey(key)
-      await act(signal, (hands) => hands.pressKeys(meant))
+      await act(signal, (devices) => devices.pressKeys(meant))
       return {}
     },
   }) satisfies Handlers

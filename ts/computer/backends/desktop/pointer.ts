@@ -30,7 +30,7 @@ const buttonHandlers = ({ act }: Display) => {
     async (params: ClickParams, { signal }: Call) => {
       const { modifiers = [] } = params
       const place = placeOf(params)
-      await act(signal, (hands) => hands.click({ button: params.button ?? button, count, at: place, modifiers }))
+      await act(signal, (devices) => devices.click({ button: params.button ?? button, count, at: place, modifiers }))
       return {}
     }
   return {
@@ -41,12 +41,12 @@ const buttonHandlers = ({ act }: Display) => {
     triple_click: clicking('left', 3),
     async mouse_down(params, { signal }) {
       const place = placeOf(params)
-      await act(signal, (hands) => hands.press(params.button ?? 'left', place))
+      await act(signal, (devices) => devices.press(params.button ?? 'left', place))
       return {}
     },
     async mouse_up(params, { signal }) {
       const place = placeOf(params)
-      await act(signal, (hands) => hands.release(params.button ?? 'left', place))
+      await act(signal, (devices) => devices.release(params.button ?? 'left', place))
       return {}
     },
   } satisfies Handlers
@@ -56,18 +56,18 @@ const motionHandlers = (display: Display) => {
   const { act } = display
   const scroll: Scroll = async (right, up, given, signal) => {
     const notches = { right: Math.round(right), down: -Math.round(up), at: placeOf(given) }
-    await act(signal, (hands) => hands.wheel({ ...notches, modifiers: [] }))
+    await act(signal, (devices) => devices.wheel({ ...notches, modifiers: [] }))
     return {}
   }
   const drag = async (path: Point[], button: Button = 'left', seconds = usualDragSeconds, signal: AbortSignal) => {
     const duration_ms = Math.round(seconds * 1_000)
-    await act(signal, (hands) => hands.drag({ path, button, duration_ms, modifiers: [] }))
+    await act(signal, (devices) => devices.drag({ path, button, duration_ms, modifiers: [] }))
     return {}
   }
   return {
     get_cursor_position: async () => ({ position: await (await display.desktop()).cursorPosition() }),
     async move_cursor({ x, y }, { signal }) {
-      await act(signal, (hands) => hands.move(at(x, y), 0))
+      await act(signal, (devices) => devices.move(at(x, y), 0))
       return {}
     },
     drag: (params, { signal }) =>

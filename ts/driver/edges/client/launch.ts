@@ -14,7 +14,7 @@ export interface Program {
 }
 
 /** Which daemon, and how to start it. */
-export interface Reach {
+export interface DaemonAddress {
   readonly socket: string
   readonly expect: Identity
   /** `backlot-driver`. */
@@ -25,13 +25,17 @@ export interface Reach {
 const lookEveryMs = 5
 
 /** Connects to the daemon that listens; throws `not_running` where none does. */
-export const reachRunning = async ({ socket, expect }: Reach): Promise<Connection> => {
+export const reachRunning = async ({ socket, expect }: DaemonAddress): Promise<Connection> => {
   checkSocket(socket)
   return connect(socket, expect)
 }
 
 /** One call of the daemon that listens, as `callOnce` says; throws `not_running` where none does. */
-export const callRunning = async ({ socket, expect }: Reach, name: string, args: unknown): Promise<ToolResult> => {
+export const callRunning = async (
+  { socket, expect }: DaemonAddress,
+  name: string,
+  args: unknown,
+): Promise<ToolResult> => {
   checkSocket(socket)
   return callOnce(socket, expect, name, args)
 }
@@ -45,8 +49,8 @@ export const startDeadline = (): number => performance.now() + daemon.startTimeo
  * Throws `daemon_mismatch` for one that is in use or was started by hand, `daemon_unavailable` where none comes up.
  */
 export const reachDaemon = async <Reached>(
-  reach: Reach,
-  way: (reach: Reach) => Promise<Reached>,
+  reach: DaemonAddress,
+  way: (reach: DaemonAddress) => Promise<Reached>,
   deadline = startDeadline(),
 ): Promise<Reached> => {
   try {
@@ -77,8 +81,8 @@ const retire = async (socket: string): Promise<boolean> => {
 }
 
 const start = async <Reached>(
-  reach: Reach,
-  way: (reach: Reach) => Promise<Reached>,
+  reach: DaemonAddress,
+  way: (reach: DaemonAddress) => Promise<Reached>,
   deadline: number,
 ): Promise<Reached> => {
   const { openLog } = await import('../daemon/log.ts')

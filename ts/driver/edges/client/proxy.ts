@@ -5,13 +5,13 @@ import { failed, type ToolResult } from '../../tool/result.ts'
 import { type Access, both, isFull } from '../access.ts'
 import type { Caller } from '../caller.ts'
 import type { Connection } from './connection.ts'
-import { type Reach, reachDaemon, reachRunning, startDeadline } from './launch.ts'
+import { type DaemonAddress, reachDaemon, reachRunning, startDeadline } from './launch.ts'
 
 /** Milliseconds in which a daemon says what it permits. */
 const listWaitMs = 1_000
 
 /** Calls through one connection to the daemon; its own access comes on top of the daemon's. */
-export const daemonCaller = (reach: Reach, access: Access): Caller => {
+export const daemonCaller = (reach: DaemonAddress, access: Access): Caller => {
   let connecting: Promise<Connection> | undefined
   /** The open connection, or else the one that `open` gives; of several that find it lost, the first opens. */
   const connection = async (open: () => Promise<Connection>): Promise<Connection> => {

@@ -1,7 +1,7 @@
 /** The shell edge: a tool's arguments as JSON, its structured result on standard output, all talk on standard error. */
 import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
 import { failed, type ToolResult } from '../../tool/result.ts'
-import { callRunning, type Reach, reachDaemon } from './launch.ts'
+import { callRunning, type DaemonAddress, reachDaemon } from './launch.ts'
 
 /** What a call from a shell says. */
 export interface ShellCall {
@@ -11,7 +11,7 @@ export interface ShellCall {
   /** Runs the tool in this process, without a daemon. */
   readonly isDirect: boolean
   /** Which daemon otherwise. */
-  readonly reach: Reach
+  readonly reach: DaemonAddress
 }
 
 /** Arguments are a JSON object; throws `invalid_json` for anything else. No text at all is no arguments. */
@@ -54,7 +54,7 @@ const callHere = async (name: string, args: Record<string, unknown>): Promise<To
 }
 
 /** Calls the daemon; none is started for a name that no tool has. */
-const callDaemon = (reach: Reach, name: string, args: unknown): Promise<ToolResult> =>
+const callDaemon = (reach: DaemonAddress, name: string, args: unknown): Promise<ToolResult> =>
   reachDaemon(reach, async () => {
     try {
       return await callRunning(reach, name, args)

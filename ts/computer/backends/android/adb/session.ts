@@ -1,6 +1,8 @@
 /** One shell on a device that stays open, so that a command costs a round trip and no process on this side. */
+
 import { shellOutputLength } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
+import { Queue } from '@backlot/contract/queue'
 import type { Connection } from './connection.ts'
 import { MarkedOutput, newMark } from './marked-output.ts'
 import type { AdbDevice } from './server.ts'
@@ -19,22 +21,20 @@ const usualMs = 60_000
 /** Runs commands one after the other; a command that is given up ends the shell, and the next one opens another. */
 export class ShellSession implements AsyncDisposable {
   #opened: Connection | undefined
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #lines = new Queue()
   #isClosed = false
 
   constructor(private readonly device: AdbDevice) {}
 
   /** Runs a line, which has to be whole for the shell. Throws `device_failed`, and the reason of the signal. */
   run(line: string, signal?: AbortSignal, mostMs = usualMs): Promise<Ended> {
-    const turn = this.#last.then(() => this.#run(line, signal, mostMs))
-    this.#last = turn.catch(() => undefined)
-    return turn
+    return this.#lines.run(() => this.#run(line, signal, mostMs))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     this.#drop()
-    await this.#last
+    await this.#lines.idle()
   }
 
   async #run(line: string, signal: AbortSignal | undefined, mostMs: number): Promise<Ended> {

@@ -2,7 +2,9 @@
  * The agent: a program of ours on the device, which runs as the shell's user while the server needs it and does what no command
  * of Android does (images/android-agent). It is talked to by its standard input and output, which no other program reaches.
  */
+
 import { Failure } from '@backlot/contract/failure'
+import { Queue } from '@backlot/contract/queue'
 import type { Connection } from '../adb/connection.ts'
 import { quoted } from '../adb/quote.ts'
 import type { AdbDevice } from '../adb/server.ts'
@@ -17,7 +19,7 @@ const mostMs = 30_000
 
 export class DeviceAgent implements AsyncDisposable {
   #started: Promise<Conversation> | undefined
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #requests = new Queue()
   #isClosed = false
 
   constructor(private readonly device: AdbDevice) {}
@@ -37,16 +39,14 @@ export class DeviceAgent implements AsyncDisposable {
 
   /** Asks one thing after the other; gives the answer's body. Throws `not_available`, and `device_failed` with what it says. */
   ask(request: AgentRequest, signal?: AbortSignal): Promise<Buffer> {
-    const turn = this.#last.then(() => this.#ask(request, signal))
-    this.#last = turn.catch(() => undefined)
-    return turn
+    return this.#requests.run(() => this.#ask(request, signal))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     const started = await this.#started?.catch(() => undefined)
     started?.[Symbol.dispose]()
-    await this.#last
+    await this.#requests.idle()
   }
 
   async #ask(request: AgentRequest, signal: AbortSignal | undefined): Promise<Buffer> {

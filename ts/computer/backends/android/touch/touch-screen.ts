@@ -34,13 +34,13 @@ const takenMs = 30_000
 /** Bytes that are written to the touch screen at once: a multiple of an event's in programs of 32 and of 64 bits. */
 const blockBytes = 4_080
 
-interface Found {
+interface EventDevice {
   readonly touch: TouchDevice
   readonly bits: 32 | 64
 }
 
 export class TouchScreen {
-  #found: Found | undefined
+  #found: EventDevice | undefined
 
   constructor(
     private readonly device: AndroidDevice,
@@ -54,7 +54,7 @@ export class TouchScreen {
   }
 
   /** Throws `not_available` where there is no touch screen that takes several fingers. */
-  async find(signal?: AbortSignal): Promise<Found> {
+  async find(signal?: AbortSignal): Promise<EventDevice> {
     if (this.#found !== undefined) return this.#found
     const options = signal === undefined ? {} : { signal }
     const touch = touchDeviceIn(await this.device.run(['getevent', '-p'], options))

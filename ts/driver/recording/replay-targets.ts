@@ -1,4 +1,4 @@
-/** Where a recording is played again: which processes, windows and elements stand for those of then. */
+/** What a replay acts on: the processes, windows and elements that stand for the recorded ones. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { replay as limits } from '@backlot/contract/limits'
@@ -23,8 +23,8 @@ export interface Resolved {
 
 type Args = Readonly<Record<string, unknown>>
 
-/** What is known so far of who stands for whom. */
-export class Stage {
+/** Which processes and windows stand for recorded ones, as far as is known. */
+export class ReplayTargets {
   readonly #pids = new Map<number, number>()
   readonly #windows = new Map<number, number>()
 
@@ -72,7 +72,7 @@ export class Stage {
       },
     }
     if (!namesElement)
-      return { args: await this.#scaled(action, await this.#peopled(action, placed)), resolved: how ?? {} }
+      return { args: await this.#scaled(action, await this.#withProcess(action, placed)), resolved: how ?? {} }
     const { locator } = action
     if (!locator || window === undefined) throw unnamed(turn, mapped)
     const element = await this.#appearing(async () => {
@@ -94,7 +94,7 @@ export class Stage {
   }
 
   /** The process of a call that names no window: the one of the same application, where the recorded one is gone. */
-  async #peopled({ window, arguments: { pid } }: RecordedAction, args: Args): Promise<Args> {
+  async #withProcess({ window, arguments: { pid } }: RecordedAction, args: Args): Promise<Args> {
     if (typeof args.pid !== 'number' || args.window_id !== undefined || this.#pids.has(pid as number)) return args
     const windows = await (await this.call.driver.desktop()).windows()
     const same =
@@ -141,11 +141,11 @@ export class Stage {
   }
 
   /** What is looked for, as soon as it is there; `undefined` where it does not come. */
-  async #appearing<T>(look: () => Promise<T | undefined>): Promise<T | undefined> {
+  async #appearing<T>(find: () => Promise<T | undefined>): Promise<T | undefined> {
     const deadline = performance.now() + limits.appearsMs
     for (;;) {
-      const seen = await look()
-      if (seen !== undefined || performance.now() > deadline) return seen
+      const found = await find()
+      if (found !== undefined || performance.now() > deadline) return found
       if (this.call.signal.aborted) throw reasonOf(this.call.signal)
       await pause(limits.lookEveryMs)
     }

@@ -1,4 +1,4 @@
-/** How the target of an action looks when the action is over. */
+/** The application that an action was for, as it is when the action is over. */
 import { Failure } from '@backlot/contract/failure'
 import { recording as limits } from '@backlot/contract/limits'
 import type { AxSnapshot, Shot, Window } from '@backlot/native'
@@ -7,14 +7,14 @@ import type { Call } from '../context.ts'
 import { defaultLimits, readTree } from '../observation/trees.ts'
 
 /** The tree of one window, or why there is none. */
-export interface SeenTree {
+export interface WindowTree {
   readonly window: Window
   readonly snapshot?: AxSnapshot
   readonly reason?: string
 }
 
-/** What was seen of a process. */
-export interface Look {
+/** Windows, pixels and trees of a process. */
+export interface Application {
   readonly taken_at: Date
   /** Its windows, the frontmost first. */
   readonly windows: readonly Window[]
@@ -25,11 +25,11 @@ export interface Look {
   /** Why there are no pixels, and whether that is a defect: an application that has ended has none. */
   readonly missing?: string
   readonly isDefect?: boolean
-  readonly trees: Promise<readonly SeenTree[]>
+  readonly trees: Promise<readonly WindowTree[]>
 }
 
-/** Nothing to be seen, and why. */
-export const nothing = (missing: string): Look => ({
+/** A process of which nothing is shown, and why. */
+export const noApplication = (missing: string): Application => ({
   taken_at: new Date(),
   windows: [],
   missing,
@@ -37,14 +37,14 @@ export const nothing = (missing: string): Look => ({
 })
 
 /** Takes the pixels of a process now, and begins to read its trees; never throws. `clicked` is the window of a click. */
-export const lookAt = async (call: Call, pid: number, clicked: Window | undefined): Promise<Look> => {
+export const readApplication = async (call: Call, pid: number, clicked: Window | undefined): Promise<Application> => {
   const taken_at = new Date()
   try {
     // What is recorded of a call is none of its caller's business, who may have given it up.
     const own: Call = { ...call, signal: new AbortController().signal }
     const desktop = await call.driver.desktop()
     const windows = frontmostOf((await desktop.windows()).filter((window) => window.pid === pid))
-    if (windows.length === 0) return { ...nothing(`process ${pid} has no window`), taken_at }
+    if (windows.length === 0) return { ...noApplication(`process ${pid} has no window`), taken_at }
     const trees = Promise.all(windows.slice(0, limits.windows).map((window) => treeOf(own, window)))
     const front = windows.find(({ is_on_screen, is_minimized }) => is_on_screen && !is_minimized)
     const capturer = await call.driver.capturer()
@@ -64,11 +64,11 @@ export const lookAt = async (call: Call, pid: number, clicked: Window | undefine
       ...(other.status === 'fulfilled' && other.value && { clicked: other.value }),
     }
   } catch (error) {
-    return { ...nothing(Failure.from(error).message), taken_at, isDefect: true }
+    return { ...noApplication(Failure.from(error).message), taken_at, isDefect: true }
   }
 }
 
-const treeOf = async (call: Call, window: Window): Promise<SeenTree> => {
+const treeOf = async (call: Call, window: Window): Promise<WindowTree> => {
   try {
     return { window, snapshot: await readTree(call, window, defaultLimits) }
   } catch (error) {
