@@ -49,6 +49,10 @@ async function loadedBy(args: string[], input = '', isDone?: (output: string) =>
   }
 }
 
+/** What of the package `native` loads no native core. */
+const withoutCore = ['ts/native/durable.ts']
+const nativeIn = (own: readonly string[]) => own.filter((path) => path.startsWith('ts/native/'))
+
 test('a tool called from the shell loads the way to the daemon and nothing else', async () => {
   const { own, external } = await loadedBy(['get_config', '{}', '--socket', socket])
   expect(external).toEqual([])
@@ -109,15 +113,16 @@ test('`mcp` with a daemon loads neither the native core nor the VM host', async 
     { id: 3, method: 'tools/call', params: { name: 'get_config', arguments: {} } },
   ]
   const input = messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('')
-  const { packages, external } = await loadedBy(['mcp', '--socket', socket], input)
-  expect(packages).toEqual(['cli', 'contract', 'driver'])
+  const { own, packages, external } = await loadedBy(['mcp', '--socket', socket], input)
+  expect(packages).toEqual(['cli', 'contract', 'driver', 'native'])
+  expect(nativeIn(own)).toEqual(withoutCore)
   expect(external.filter((name) => /elysia|napi/.test(name))).toEqual([])
   expect(external).toContain('@modelcontextprotocol/sdk')
 })
 
 test('`serve` loads neither the tools nor MCP', async () => {
-  const { own, packages, external } = await loadedBy(['serve', '--port', '0'], '', (output) => output.includes('\n'))
-  expect(packages).not.toContain('native')
+  const { own, external } = await loadedBy(['serve', '--port', '0'], '', (output) => output.includes('\n'))
+  expect(nativeIn(own)).toEqual(withoutCore)
   expect(own.filter((path) => /^ts\/driver\/(index|registry|tools)/.test(path))).toEqual([])
   expect(external.filter((name) => /modelcontextprotocol|zod/.test(name))).toEqual([])
   expect(external).toContain('elysia')

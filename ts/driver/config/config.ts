@@ -1,7 +1,7 @@
 /** The driver's configuration: one JSON file that every call reads again, so that all processes agree. */
 
 import { statSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { choice } from '@backlot/contract/fields/choice'
@@ -9,6 +9,7 @@ import { evidence, observation } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
 import { Queue } from '@backlot/contract/queue'
 import type { FileLock } from '@backlot/native'
+import { writeWhole } from '@backlot/native/durable'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { tryLock } from '../lock.ts'
@@ -166,16 +167,9 @@ export class ConfigFile {
   }
 
   async #replace(text: string): Promise<void> {
-    const temporary = `${this.path}.${process.pid}.tmp`
-    try {
-      await using file = await open(temporary, 'w', 0o600)
-      await file.writeFile(text)
-      await file.sync()
-      await rename(temporary, this.path)
-    } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined)
+    await writeWhole(this.path, text).catch((error) => {
       throw this.#notWritten(error)
-    }
+    })
   }
 
   #unreadable(what: string): Failure {

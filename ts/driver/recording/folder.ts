@@ -1,7 +1,8 @@
 /** The files of a recording, each written whole or not at all. */
-import { appendFile, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { appendFile, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { type Content, replaceFile, syncFolder, writeSynced } from '@backlot/native/durable'
 import { tryLock } from '../lock.ts'
 
 /** Names in the folder of a recording. */
@@ -21,23 +22,8 @@ export const turnName = (turn: number): string => `turn-${String(turn).padStart(
 /** True of the names of turns. */
 export const isTurn = (name: string): boolean => /^turn-\d{5,}$/.test(name)
 
-/** What a file of a recording holds. */
-export type Content = Uint8Array | string
-
 /** Values of JSON as they stand in a file. */
 export const asJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
-
-const writeWhole = async (path: string, content: Content): Promise<void> => {
-  await using file = await open(path, 'wx', 0o600)
-  await file.writeFile(content)
-  await file.sync()
-}
-
-/** Makes what was done under a name last. */
-const syncFolder = async (path: string): Promise<void> => {
-  await using folder = await open(path, 'r')
-  await folder.sync()
-}
 
 /** A folder that one recording writes to, whatever process it runs in and however its path is spelled. */
 export interface OwnFolder {
@@ -105,7 +91,7 @@ export const writeTurn = async (
   // Not within what follows: what is there already is not ours to take away.
   await mkdir(temporary, { mode: 0o700 })
   try {
-    for (const [name, content] of Object.entries(files)) await writeWhole(join(temporary, name), content)
+    for (const [name, content] of Object.entries(files)) await writeSynced(join(temporary, name), content)
     await syncFolder(temporary)
     await rename(temporary, final)
     await syncFolder(folder)
@@ -116,18 +102,8 @@ export const writeTurn = async (
 }
 
 /** Writes or replaces a file beside the turns. */
-export const writeBeside = async (folder: string, name: string, content: Content): Promise<void> => {
-  const temporary = join(folder, `.${name}.${process.pid}.tmp`)
-  try {
-    await rm(temporary, { force: true })
-    await writeWhole(temporary, content)
-    await rename(temporary, join(folder, name))
-    await syncFolder(folder)
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined)
-    throw error
-  }
-}
+export const writeBeside = (folder: string, name: string, content: Content): Promise<void> =>
+  replaceFile(join(folder, name), content)
 
 /** Adds lines to a file beside the turns, in a folder that is still there. */
 export const appendBeside = async (folder: string, name: string, lines: string): Promise<void> => {

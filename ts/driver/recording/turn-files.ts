@@ -1,7 +1,8 @@
 /** The files of one turn, its pictures among them. */
 
+import type { Content } from '@backlot/native/durable'
 import type { Application } from './application.ts'
-import { asJson, type Content, names } from './folder.ts'
+import { asJson, names } from './folder.ts'
 import type { ClickPoint, Turn } from './turn.ts'
 
 /** The files of a turn by name; `facts` stand first in its action. */

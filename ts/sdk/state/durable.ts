@@ -43,13 +43,13 @@ export const readText = async (path: string): Promise<string | undefined> => {
 /** Replaces a file, or makes it; its user alone may read it. */
 export const replaceFile = async (path: string, text: string): Promise<void> => {
   const { rename } = await import('node:fs/promises')
-  await staged(path, text, (temporary) => rename(temporary, path))
+  await placed(path, text, (temporary) => rename(temporary, path))
 }
 
 /** Makes a file whole or not at all; false where there is one of that name already, whoever made it. */
 export const createFile = async (path: string, text: string): Promise<boolean> => {
   const { link } = await import('node:fs/promises')
-  return staged(path, text, async (temporary) => {
+  return placed(path, text, async (temporary) => {
     try {
       // A second name for the file is given to one caller only, and appears with all that is in the file.
       await link(temporary, path)
@@ -77,24 +77,15 @@ export const removeFile = async (path: string): Promise<void> => {
 /** Beginning of the names under which files are written. */
 export const temporaryPrefix = '.new-'
 
-const staged = async <T>(path: string, text: string, place: (temporary: string) => Promise<T>): Promise<T> => {
-  const [{ open, rm }, { dirname, join }] = await Promise.all([import('node:fs/promises'), import('node:path')])
-  const temporary = join(dirname(path), `${temporaryPrefix}${crypto.randomUUID()}`)
+const placed = async <T>(path: string, text: string, place: (temporary: string) => Promise<T>): Promise<T> => {
+  const [{ staged }, { dirname, join }] = await Promise.all([import('../local/write.ts'), import('node:path')])
+  const next = join(dirname(path), `${temporaryPrefix}${crypto.randomUUID()}`)
   try {
-    const file = await open(temporary, 'wx', 0o600)
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    const placed = await place(temporary)
+    const result = await staged(text, { next, mode: 0o600 }, () => place(next))
     await syncFolder(path)
-    return placed
+    return result
   } catch (error) {
     throw refusalOf(error, path)
-  } finally {
-    await rm(temporary, { force: true }).catch(() => undefined)
   }
 }
 

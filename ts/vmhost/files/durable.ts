@@ -1,33 +1,7 @@
-/** Files that are whole whenever the power goes: written beside, synced, renamed. */
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+/** Files and folders of ours, which are whole whenever the power goes. */
+import { mkdir, open, readFile } from 'node:fs/promises'
 
-/** Puts `text` into the place of the file at `path`, for its owner alone unless `mode` says otherwise. */
-export const replaceFile = async (path: string, text: string, mode = 0o600): Promise<void> => {
-  const folder = dirname(path)
-  const next = join(folder, `.${crypto.randomUUID()}.tmp`)
-  try {
-    await writeSynced(next, text, mode)
-    await rename(next, path)
-  } catch (error) {
-    await rm(next, { force: true })
-    throw error
-  }
-  await syncFolder(folder)
-}
-
-/** Writes a file that is not there yet. */
-export const writeSynced = async (path: string, text: string, mode = 0o600): Promise<void> => {
-  await using file = await open(path, 'wx', mode)
-  await file.writeFile(text)
-  await file.sync()
-}
-
-/** Without this a name in the folder may be lost with the power. */
-export const syncFolder = async (path: string): Promise<void> => {
-  await using folder = await open(path, 'r')
-  await folder.sync()
-}
+export { replaceFile, syncFolder, writeSynced } from '@backlot/native/durable'
 
 /** Waits until the disk has what was written to the file. */
 export const syncFile = async (path: string): Promise<void> => {

@@ -1,11 +1,11 @@
 /** Pushes the disk of a VM: a copy of it as it was when that began, so that the VM can be used meanwhile. */
 import { existsSync } from 'node:fs'
-import { copyFile, rename, rm } from 'node:fs/promises'
+import { copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { images } from '@backlot/contract/limits'
 import { ownDisk } from '../disks/own-disk.ts'
 import { copyDisk } from '../disks/qemu-img.ts'
-import { makeFolder, syncFile, syncFolder } from '../files/durable.ts'
+import { makeFolder, replaceFile, syncFile } from '../files/durable.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Begun, Work } from '../host/operations.ts'
 import { afresh, alone, findVm } from '../lifecycle/find.ts'
@@ -117,10 +117,7 @@ const copyOf = async (host: Host, place: VmPlace, folder: string, work: Work): P
         },
       }
       await syncFile(join(folder, 'disk.raw'))
-      await Bun.write(`${told}.tmp`, JSON.stringify(configuration))
-      await syncFile(`${told}.tmp`)
-      await rename(`${told}.tmp`, told)
-      await syncFolder(folder)
+      await replaceFile(told, JSON.stringify(configuration))
       return configuration
     },
     work.signal,
