@@ -1,4 +1,5 @@
 /** A private desktop: an X server, a window manager, a session bus and an accessibility bus that nobody else sees. */
+import { addAbortListener } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
@@ -116,11 +117,10 @@ const within = <T>(work: Promise<T>, timeoutMs: number, signal: AbortSignal | un
   const cancel = () =>
     reject(new Failure('cancelled', 'The start of the private desktop was cancelled; start it again.'))
   const timer = setTimeout(giveUp, timeoutMs)
-  signal?.addEventListener('abort', cancel, { once: true })
-  if (signal?.aborted) cancel()
+  const cancelling = signal && addAbortListener(signal, cancel)
   return Promise.race([work, promise]).finally(() => {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', cancel)
+    cancelling?.[Symbol.dispose]()
   })
 }
 

@@ -1,4 +1,5 @@
 /** Folders as tar archives (pax, IEEE 1003.1), packed and unpacked by the system's `tar` as they are streamed. */
+import { addAbortListener } from 'node:events'
 import { Failure } from '@backlot/contract/failure'
 import { endProcesses, newMark } from '../processes.ts'
 
@@ -17,8 +18,8 @@ export const packFolder = (folder: string, signal: AbortSignal): Response => {
   })
   const said = child.stderr.text()
   const end = () => void endProcesses(child.pid, mark)
-  signal.addEventListener('abort', end, { once: true })
-  void child.exited.finally(() => signal.removeEventListener('abort', end))
+  const ending = addAbortListener(signal, end)
+  void child.exited.finally(() => ending[Symbol.dispose]())
   const reader = child.stdout.getReader()
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -55,8 +56,7 @@ export const unpackInto = async (folder: string, { body, signal }: Request): Pro
     env: { ...process.env, ...mark },
   })
   const said = child.stderr.text()
-  const end = () => void endProcesses(child.pid, mark)
-  signal.addEventListener('abort', end, { once: true })
+  using _ending = addAbortListener(signal, () => void endProcesses(child.pid, mark))
   const tail = new Tail()
   try {
     for await (const piece of body ?? []) {
@@ -70,7 +70,6 @@ export const unpackInto = async (folder: string, { body, signal }: Request): Pro
     await endProcesses(child.pid, mark)
   }
   const status = await child.exited
-  signal.removeEventListener('abort', end)
   if (status === 0 && tail.isEnd) return
   const why = status === 0 ? 'it ended early' : (await said).trim().split('\n').slice(0, 3).join('; ')
   throw new Failure('invalid_body', `The archive was not unpacked into "${folder}": ${why || 'it ended early'}.`, {

@@ -1,4 +1,5 @@
 /** What ends a command early. */
+import { addAbortListener } from 'node:events'
 
 /** Who ended a command: its time was over, or its caller hung up. */
 export type EndedBy = 'time' | 'caller'
@@ -10,12 +11,11 @@ export const stopEarly = (
   stop: (by: EndedBy) => void,
 ): Disposable => {
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop('time'), timeoutMs)
-  const hangUp = () => stop('caller')
-  signal.addEventListener('abort', hangUp, { once: true })
+  const hangUp = addAbortListener(signal, () => stop('caller'))
   return {
     [Symbol.dispose]() {
       clearTimeout(timer)
-      signal.removeEventListener('abort', hangUp)
+      hangUp[Symbol.dispose]()
     },
   }
 }

@@ -1,4 +1,5 @@
 /** Reading the tree of a window, as much of it as was asked for. */
+import { addAbortListener } from 'node:events'
 import { tree as defaults } from '@backlot/contract/limits'
 import type { AxSnapshot, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
@@ -21,13 +22,8 @@ export const readTree = async (
   const { AxCancel } = await driver.native()
   const accessibility = await driver.accessibility()
   const cancel = new AxCancel()
-  const stop = () => cancel.cancel()
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await accessibility.snapshot({ pid, window_id, title, bounds, ...limits }, cancel)
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
+  using _cancelling = addAbortListener(signal, () => cancel.cancel())
+  return await accessibility.snapshot({ pid, window_id, title, bounds, ...limits }, cancel)
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Running a caller's script in a page. */
+import { addAbortListener } from 'node:events'
 import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
 import type { Call } from '../context.ts'
@@ -18,8 +19,7 @@ export const runScript = async (
   // A page that does not answer now would run the script some time after the call has failed.
   await page.ours('() => ""', '', limits.commandMs)
   if (call.signal.aborted) throw reasonOf(call.signal)
-  const halt = () => void page.halt().catch(() => undefined)
-  call.signal.addEventListener('abort', halt, { once: true })
+  using _halting = addAbortListener(call.signal, () => void page.halt().catch(() => undefined))
   try {
     const ran = await runAnyForm(call, page, script, timeoutMs)
     if ('thrown' in ran) throw scriptFailed(ran.thrown)
@@ -38,8 +38,6 @@ export const runScript = async (
   } catch (error) {
     if (!(error instanceof Silent) || page.dialog !== undefined) throw error
     throw await timedOut(page, timeoutMs)
-  } finally {
-    call.signal.removeEventListener('abort', halt)
   }
 }
 

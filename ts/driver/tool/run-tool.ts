@@ -1,4 +1,5 @@
 /** Running one tool, for a call of its own or as a part of another. */
+import { addAbortListener } from 'node:events'
 import type { Static, TObject } from '@sinclair/typebox'
 import { withScrolled } from '../action/into-view.ts'
 import { typedTexts } from '../action/typing.ts'
@@ -49,11 +50,6 @@ const withoutContents = ({ driver: { secrets } }: Call, { attributes }: Tool, ou
 const untilAborted = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
   if (signal.aborted) throw reasonOf(signal)
   const { promise, reject } = Promise.withResolvers<never>()
-  const stop = () => reject(reasonOf(signal))
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await Promise.race([work(), promise])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
+  using _stopping = addAbortListener(signal, () => reject(reasonOf(signal)))
+  return await Promise.race([work(), promise])
 }

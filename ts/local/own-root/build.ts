@@ -1,4 +1,5 @@
 /** The build of an own root by mmdebstrap, out of Debian's packages from where this machine has its own. */
+import { addAbortListener } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
@@ -181,25 +182,20 @@ const run = async (
     stdout: 'ignore',
     stderr: 'pipe',
   })
-  const end = () => child.kill('SIGKILL')
-  signal.addEventListener('abort', end, { once: true })
-  try {
-    let last: string[] = []
-    let rest = ''
-    for await (const bytes of child.stderr) {
-      const lines = (rest + new TextDecoder().decode(bytes)).split(/[\r\n]+/)
-      rest = lines.pop() ?? ''
-      for (const line of lines) if (line.startsWith('I: ')) onStep(line)
-      last = [...last, ...lines].filter((line) => line.trim() !== '').slice(-6)
-    }
-    const status = await child.exited
-    if (signal.aborted) throw cancelled()
-    if (status === 0) return
-    throw new Failure(
-      'root_not_built',
-      `The root was not built: it ended with ${child.signalCode ?? `status ${status}`}: ${[...last, rest].join(' | ').slice(-1_500)}. See that this machine reaches its Debian sources (apt-get update), then run it again.`,
-    )
-  } finally {
-    signal.removeEventListener('abort', end)
+  using _ending = addAbortListener(signal, () => child.kill('SIGKILL'))
+  let last: string[] = []
+  let rest = ''
+  for await (const bytes of child.stderr) {
+    const lines = (rest + new TextDecoder().decode(bytes)).split(/[\r\n]+/)
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line.startsWith('I: ')) onStep(line)
+    last = [...last, ...lines].filter((line) => line.trim() !== '').slice(-6)
   }
+  const status = await child.exited
+  if (signal.aborted) throw cancelled()
+  if (status === 0) return
+  throw new Failure(
+    'root_not_built',
+    `The root was not built: it ended with ${child.signalCode ?? `status ${status}`}: ${[...last, rest].join(' | ').slice(-1_500)}. See that this machine reaches its Debian sources (apt-get update), then run it again.`,
+  )
 }

@@ -1,4 +1,5 @@
 /** `qemu-img`, for what the native core does not do: reading other formats and copying whole disks. */
+import { addAbortListener } from 'node:events'
 import { truncate } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 
@@ -80,23 +81,18 @@ const run = async (
     stderr: 'pipe',
     env: { PATH: process.env.PATH, LC_ALL: 'C' },
   })
-  const end = () => child.kill('SIGKILL')
-  signal.addEventListener('abort', end)
-  try {
-    const complaint = new Response(child.stderr).text()
-    let output = ''
-    for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
-      if (onPercent === undefined) output += part
-      const percent = [...part.matchAll(/\(([\d.]+)\/100%\)/g)].at(-1)?.[1]
-      if (percent !== undefined) onPercent?.(Number(percent))
-    }
-    const status = await child.exited
-    signal.throwIfAborted()
-    if (status === 0) return output
-    throw failure(path, (await complaint).trim())
-  } finally {
-    signal.removeEventListener('abort', end)
+  using _ending = addAbortListener(signal, () => child.kill('SIGKILL'))
+  const complaint = new Response(child.stderr).text()
+  let output = ''
+  for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
+    if (onPercent === undefined) output += part
+    const percent = [...part.matchAll(/\(([\d.]+)\/100%\)/g)].at(-1)?.[1]
+    if (percent !== undefined) onPercent?.(Number(percent))
   }
+  const status = await child.exited
+  signal.throwIfAborted()
+  if (status === 0) return output
+  throw failure(path, (await complaint).trim())
 }
 
 const failure = (path: string, complaint: string): Failure => {

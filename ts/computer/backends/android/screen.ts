@@ -1,4 +1,5 @@
 /** The screen of a device: its picture, its size, its coordinates. */
+import { addAbortListener } from 'node:events'
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../../backend.ts'
 import type { AdbDevice } from './adb/server.ts'
@@ -17,9 +18,8 @@ const mostMs = 60_000
 /** What a program of the device writes, byte for byte. Throws `device_failed`. */
 export const bytesOf = async (adb: AdbDevice, command: string, signal?: AbortSignal): Promise<Buffer> => {
   using connection = await adb.open(`shell,v2,raw:${command}`)
-  const close = () => connection[Symbol.dispose]()
   const limit = AbortSignal.any([AbortSignal.timeout(mostMs), ...(signal === undefined ? [] : [signal])])
-  limit.addEventListener('abort', close, { once: true })
+  using _closing = addAbortListener(limit, () => connection[Symbol.dispose]())
   const parts: Buffer[] = []
   const said: Buffer[] = []
   try {
@@ -37,8 +37,6 @@ export const bytesOf = async (adb: AdbDevice, command: string, signal?: AbortSig
     signal?.throwIfAborted()
     if (limit.aborted) throw new Failure('device_failed', `${adb.name} has not ended "${command}" in ${mostMs} ms.`)
     throw error
-  } finally {
-    limit.removeEventListener('abort', close)
   }
 }
 

@@ -1,5 +1,6 @@
 /** One shell on a device that stays open, so that a command costs a round trip and no process on this side. */
 
+import { addAbortListener } from 'node:events'
 import { shellOutputLength } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
 import { Queue } from '@backlot/contract/queue'
@@ -46,8 +47,7 @@ export class ShellSession implements AsyncDisposable {
       isLate = true
       this.#drop()
     }, mostMs)
-    const drop = () => this.#drop()
-    signal?.addEventListener('abort', drop, { once: true })
+    using _dropping = signal && addAbortListener(signal, () => this.#drop())
     try {
       return await readTo(connection, line)
     } catch (error) {
@@ -59,7 +59,6 @@ export class ShellSession implements AsyncDisposable {
       throw error
     } finally {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', drop)
     }
   }
 

@@ -3,6 +3,7 @@
  * of Android does (images/android-agent). It is talked to by its standard input and output, which no other program reaches.
  */
 
+import { addAbortListener } from 'node:events'
 import { Failure } from '@backlot/contract/failure'
 import { Queue } from '@backlot/contract/queue'
 import type { Connection } from '../adb/connection.ts'
@@ -53,15 +54,12 @@ export class DeviceAgent implements AsyncDisposable {
     signal?.throwIfAborted()
     const conversation = await this.#conversation()
     // The answer to a request that is given up would be taken for the next one's.
-    const drop = () => conversation[Symbol.dispose]()
-    signal?.addEventListener('abort', drop, { once: true })
+    using _dropping = signal && addAbortListener(signal, () => conversation[Symbol.dispose]())
     try {
       return await conversation.ask(request)
     } catch (error) {
       signal?.throwIfAborted()
       throw error
-    } finally {
-      signal?.removeEventListener('abort', drop)
     }
   }
 
