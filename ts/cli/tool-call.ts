@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { ToolResult } from '@backlot/driver'
 import { defaultSocket, identityOf, socketPath } from '@backlot/driver/edges/address'
 import type { DaemonAddress } from '@backlot/driver/edges/client/launch'
-import { callFromShell, exitOf, talkOf } from '@backlot/driver/edges/client/shell'
+import { callFromShell, statusOf, talkOf } from '@backlot/driver/edges/client/shell'
 import { programCalled } from './executable.ts'
 import { print, say } from './terminal/output.ts'
 
@@ -70,7 +70,7 @@ export const callTool = async (
   const result = await callFromShell({ name, json, isDirect: flags.direct, reach: reachOf(flags.socket) })
   if (whenUnknown !== undefined && result.structuredContent?.code === 'unknown_tool') throw await whenUnknown()
   await printResult(result, flags)
-  return exitOf(result)
+  return statusOf(result)
 }
 
 const fromInput = async (json: string | undefined, waits: boolean): Promise<string> => {

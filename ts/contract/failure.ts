@@ -31,6 +31,13 @@ export const failures = {
 /** A failure's code. */
 export type FailureCode = keyof typeof failures
 
+/** The failure's code that a value is; `internal` where it is none. */
+export const codeOf = (code: unknown): FailureCode =>
+  typeof code === 'string' && Object.hasOwn(failures, code) ? (code as FailureCode) : 'internal'
+
+/** The exit status of a command that failed with that code. */
+export const exitOf = (code: unknown): number => failures[codeOf(code)].exit
+
 /** A failed call: `code` is stable, `message` names the thing and ends with the next step, `data` holds the facts. */
 export class Failure extends Error {
   override readonly name = 'Failure'
@@ -47,9 +54,6 @@ export class Failure extends Error {
   static from(error: unknown): Failure {
     if (error instanceof Failure) return error
     const { code, message } = error as { code?: unknown; message?: unknown }
-    const text = typeof message === 'string' ? message : String(error)
-    return typeof code === 'string' && Object.hasOwn(failures, code)
-      ? new Failure(code as FailureCode, text)
-      : new Failure('internal', text)
+    return new Failure(codeOf(code), typeof message === 'string' ? message : String(error))
   }
 }

@@ -1,8 +1,7 @@
 /** The session bus and the accessibility bus of a desktop. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-const escapeXml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+import { escapeXml } from './escape-xml.ts'
 
 /** Escapes a value of a D-Bus address (D-Bus Specification, "Server Addresses"). */
 const escapeAddress = (path: string): string =>

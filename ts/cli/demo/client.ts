@@ -1,6 +1,6 @@
 /** The demo's MCP client: the official one, with every call kept in a file. */
 import { appendFileSync, writeFileSync } from 'node:fs'
-import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { codeOf, Failure } from '@backlot/contract/failure'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 
@@ -44,10 +44,7 @@ export const connectClient = async (options: {
       const failed = result.isError === true
       const entry = { tool: name, arguments: given, ms, failed, text, structured }
       appendFileSync(options.log, `${JSON.stringify(entry)}\n`)
-      if (failed) {
-        const code = String(structured.code)
-        throw new Failure(Object.hasOwn(failures, code) ? (code as FailureCode) : 'internal', `${name}: ${text}`)
-      }
+      if (failed) throw new Failure(codeOf(structured.code), `${name}: ${text}`)
       const picture = blocks.find((block) => block.type === 'image')?.data
       return {
         structured: structured as Structured,

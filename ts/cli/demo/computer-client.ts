@@ -1,5 +1,5 @@
 /** A client of a computer server: commands and files over HTTP. */
-import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { codeOf, Failure } from '@backlot/contract/failure'
 
 /** What a command gives back. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -22,9 +22,8 @@ export class ComputerClient {
     })
     const result = JSON.parse((await answer.text()).replace(/^data: /, '')) as Fields
     if (result.success === true) return result
-    const code = String(result.code)
     const text = `${command}: ${String(result.error ?? result.message ?? result.detail)}`
-    throw new Failure(Object.hasOwn(failures, code) ? (code as FailureCode) : 'internal', text)
+    throw new Failure(codeOf(result.code), text)
   }
 
   /** Writes a file on the computer. */

@@ -1,5 +1,5 @@
 /** What of a guest is streamed by the service: commands with their output, and files. */
-import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { codeOf, Failure } from '@backlot/contract/failure'
 import { ExecEvent, execStreamPath, guestFilePath, guestFolderPath } from '@backlot/contract/vmhost/guest-streams'
 import { Value } from '@sinclair/typebox/value'
 import { printPart, sayPart } from '../terminal/output.ts'
@@ -41,11 +41,7 @@ const ask = async ({ reach }: Service, path: string, init: RequestInit): Promise
 }
 
 const failed = (code: unknown, message: unknown, data: Readonly<Record<string, unknown>> = {}): Failure =>
-  new Failure(
-    typeof code === 'string' && Object.hasOwn(failures, code) ? (code as FailureCode) : 'internal',
-    String(message),
-    data,
-  )
+  new Failure(codeOf(code), String(message), data)
 
 const pathOf = (path: string, name: string): string => path.replace('{name}', encodeURIComponent(name))
 

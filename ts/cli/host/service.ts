@@ -1,6 +1,6 @@
 /** The VM host that commands talk to: where it is, its operations, and what it tells while long work is under way. */
 import { type Client, type ClientOptions, httpClient } from '@backlot/contract/client'
-import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { codeOf, Failure } from '@backlot/contract/failure'
 import { environment, vmHostPort, vmHostPrefixes } from '@backlot/contract/limits'
 import { vmHost } from '@backlot/contract/vmhost'
 import { eventsPath, HostEvent, type Operation } from '@backlot/contract/vmhost/operation'
@@ -117,6 +117,5 @@ const settleWith = ({ state, cause, kind, name, messages }: Operation): void => 
   if (state === 'done') return
   if (state === 'cancelled') throw new Failure('cancelled', `"${kind}" of the VM "${name}" was cancelled.`)
   const { code, message } = cause ?? { code: 'internal', message: `"${kind}" of the VM "${name}" failed.` }
-  const known = Object.hasOwn(failures, code) ? (code as FailureCode) : 'internal'
-  throw new Failure(known, [message, ...messages.slice(-5).map((line) => `  ${line}`)].join('\n'))
+  throw new Failure(codeOf(code), [message, ...messages.slice(-5).map((line) => `  ${line}`)].join('\n'))
 }

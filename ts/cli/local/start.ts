@@ -1,6 +1,6 @@
 /** `backlot local start`: a sandbox for as long as its program lives, or until it is deleted. */
 import { fstatSync } from 'node:fs'
-import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { codeOf, Failure } from '@backlot/contract/failure'
 import { privateDesktop } from '@backlot/contract/limits'
 import { whenParentEnds } from '@backlot/headless'
 import { createSandbox, type MadeSandbox, type SandboxInfo, sandboxesFolder } from '@backlot/local'
@@ -8,7 +8,7 @@ import { programCalled } from '../executable.ts'
 import { print, printJson } from '../terminal/output.ts'
 import { startProgress } from '../terminal/progress.ts'
 import { readNewSandbox } from './new-sandbox.ts'
-import { failureLine, inputEnds, removeUnlessHeld, signalled, supervise } from './supervise.ts'
+import { type FailureLine, failureLine, inputEnds, removeUnlessHeld, signalled, supervise } from './supervise.ts'
 
 const { width, height } = privateDesktop.size
 
@@ -105,7 +105,7 @@ export const startSupervisor = async (
   })
   const lines = linesOf(child.stdout)
   const text = (await lines.next()).value
-  const answer = text === undefined ? null : (JSON.parse(text) as SandboxInfo | { error: FailureJson })
+  const answer = text === undefined ? null : (JSON.parse(text) as SandboxInfo | { error: FailureLine })
   if (answer !== null && !('error' in answer)) {
     // Where this one dies before it says so, the start is undone.
     child.stdin.write('keep\n')
@@ -120,13 +120,7 @@ export const startSupervisor = async (
     throw new Failure('sandbox_not_started', `The supervisor of "${folder.name}" ended; start the sandbox again.`)
   }
   const { code, message, data } = answer.error
-  throw new Failure(code in failures ? code : 'internal', message, data)
-}
-
-interface FailureJson {
-  readonly code: FailureCode
-  readonly message: string
-  readonly data: Readonly<Record<string, unknown>>
+  throw new Failure(codeOf(code), message, data)
 }
 
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {

@@ -84,6 +84,9 @@ export const inputEnds = async (isPipe: boolean): Promise<void> => {
   }
 }
 
+/** What a line of JSON tells of a failure. */
+export type FailureLine = ReturnType<typeof failureLine>['error']
+
 /** A failure as one line of JSON, for a program. */
 export const failureLine = (error: unknown) => {
   const { code, message, data } = Failure.from(error)

@@ -1,5 +1,5 @@
 /** One field of an operation's input: read from text, and checked. */
-import type { TSchema } from '@sinclair/typebox'
+import type { TObject, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 /** What a path, a query string or a command line gives as text, as the type that the schema asks for, if it can be. */
@@ -31,8 +31,35 @@ const range = ({ minimum, maximum }: TSchema): string => {
   return maximum === undefined ? '' : `; it is ${maximum} at most`
 }
 
-const show = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? String(value)
+/** What is thrown for a field that is missing, and for one with that fault. */
+export interface FieldFailures {
+  missing(name: string, schema: TSchema): Error
+  wrong(name: string, fault: string): Error
+}
+
+/** The declared fields among those given, `null` counting as absent; what is not declared is left out. */
+export const checkedFields = (
+  { properties, required = [] }: TObject,
+  given: Readonly<Record<string, unknown>>,
+  failures: FieldFailures,
+): Record<string, unknown> => {
+  const fields: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(properties)) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    if (value === undefined || value === null) {
+      if (required.includes(name)) throw failures.missing(name, schema)
+      continue
+    }
+    const fault = fieldFault(name, schema, value)
+    if (fault !== undefined) throw failures.wrong(name, fault)
+    fields[name] = value
+  }
+  return fields
+}
+
+/** A value as messages show it: its JSON, cut where it is long. */
+export const show = (value: unknown): string => {
+  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? typeof value)
   // A text that is cut keeps its closing quote.
   return text.length > 60 ? `${text.slice(0, 56)}…${text.startsWith('"') ? '"' : ''}` : text
 }

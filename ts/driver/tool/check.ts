@@ -1,5 +1,6 @@
 /** Arguments, checked in one place: what a tool's handler sees has its declared types and ranges. */
 import { Failure } from '@backlot/contract/failure'
+import { show } from '@backlot/contract/fields/field'
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Tool } from './tool.ts'
@@ -114,13 +115,6 @@ const count = (least: number | undefined, most: number | undefined, noun: string
   if (least === undefined && most === undefined) return ''
   if (most === undefined) return ` of at least ${least} ${noun}${least === 1 ? '' : 's'}`
   return ` of ${least ?? 0} to ${most} ${noun}s`
-}
-
-/** A value as the message shows it: its JSON, cut where it is long. */
-const show = (value: unknown): string => {
-  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? typeof value)
-  // A text that is cut keeps its closing quote.
-  return text.length > 60 ? `${text.slice(0, 56)}…${text.startsWith('"') ? '"' : ''}` : text
 }
 
 /** The name out of `names` that is fewest single-character edits from `name`, if that is less than half of it. */

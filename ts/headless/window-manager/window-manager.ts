@@ -1,9 +1,9 @@
 /** openbox with a configuration of our own, so that a person's settings neither change a desktop nor are changed by it. */
+
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import theme from '../../../images/linux-desktop/openbox-theme.conf' with { type: 'text' }
-
-const escapeXml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+import { escapeXml } from '../escape-xml.ts'
 
 // Without a menu of ours openbox would read the host's.
 const emptyMenu = `<?xml version="1.0" encoding="UTF-8"?>

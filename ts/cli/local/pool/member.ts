@@ -1,8 +1,9 @@
 /** A sandbox of a pool, as its owner has it: the process that looks after it, started, asked and ended. */
-import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { codeOf, Failure } from '@backlot/contract/failure'
 import { type NewSandbox, type SandboxInfo, sandboxesFolder, sweep } from '@backlot/local'
 import { programCalled } from '../../executable.ts'
 import { linesOf } from '../start.ts'
+import type { FailureLine } from '../supervise.ts'
 import type { Order } from './waiting.ts'
 
 /** What each sandbox of a pool is started as. */
@@ -87,12 +88,6 @@ const spawnWaiting = () => {
   })
 }
 
-interface FailureLine {
-  readonly code: FailureCode
-  readonly message: string
-  readonly data: Readonly<Record<string, unknown>>
-}
-
 /** The next answer of a sandbox; throws the failure that it tells. */
 const answerIn = async (lines: AsyncIterator<string, unknown>): Promise<Record<string, unknown>> => {
   const { done, value: line } = await lines.next()
@@ -100,7 +95,7 @@ const answerIn = async (lines: AsyncIterator<string, unknown>): Promise<Record<s
   const answer = JSON.parse(line) as Record<string, unknown> & { error?: FailureLine }
   if (answer.error === undefined) return answer
   const { code, message, data } = answer.error
-  throw new Failure(code in failures ? code : 'internal', message, data)
+  throw new Failure(codeOf(code), message, data)
 }
 
 const silent = (): Failure => new Failure('sandbox_not_found', 'A sandbox of the pool has ended or does not answer.')

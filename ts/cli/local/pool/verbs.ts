@@ -1,6 +1,6 @@
 /** `backlot local pool`, `pools` and `claim`: sandboxes that wait for who needs one at once. */
 import { fstatSync } from 'node:fs'
-import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { codeOf, Failure } from '@backlot/contract/failure'
 import { whenParentEnds } from '@backlot/headless'
 import {
   findPool,
@@ -21,7 +21,7 @@ import { print, printJson, say } from '../../terminal/output.ts'
 import { isTerminal, table } from '../../terminal/table.ts'
 import { labelOf, numberOf, readNewSandbox } from '../new-sandbox.ts'
 import { linesOf } from '../start.ts'
-import { inputEnds, signalled } from '../supervise.ts'
+import { type FailureLine, inputEnds, signalled } from '../supervise.ts'
 import type { PoolKind } from './member.ts'
 import { ownPool, type PoolCalls } from './owner.ts'
 import { waitInPool } from './waiting.ts'
@@ -49,13 +49,7 @@ const callPool = async <Path extends keyof PoolCalls>(
   const value = (await answer.json()) as Record<string, unknown> & { error?: FailureLine }
   if (value.error === undefined) return value
   const { code, message, data } = value.error
-  throw new Failure(code in failures ? code : 'internal', message, data)
-}
-
-interface FailureLine {
-  readonly code: FailureCode
-  readonly message: string
-  readonly data: Readonly<Record<string, unknown>>
+  throw new Failure(codeOf(code), message, data)
 }
 
 /** Takes the place of the pool of that name, if there is one: it is ended. */

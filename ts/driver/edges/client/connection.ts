@@ -1,5 +1,5 @@
 /** A client's connection to the daemon. Loads nothing but what it needs: the shell form pays for every module. */
-import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { codeOf, Failure } from '@backlot/contract/failure'
 import { daemon, longestLineBytes } from '@backlot/contract/limits'
 import type { Socket } from 'bun'
 import type { ToolResult } from '../../tool/result.ts'
@@ -164,7 +164,7 @@ class Open {
   async ask(request: Asked): Promise<unknown> {
     const reply = await (request.method === 'hello' ? this.#send(request) : this.#sendWatched(request))
     if (reply.ok) return reply.result
-    throw new Failure(reply.code in failures ? (reply.code as FailureCode) : 'internal', reply.error, reply.data)
+    throw new Failure(codeOf(reply.code), reply.error, reply.data)
   }
 
   async call(name: string, args: unknown, signal?: AbortSignal): Promise<ToolResult> {

@@ -1,5 +1,5 @@
 /** The shell edge: a tool's arguments as JSON, its structured result on standard output, all talk on standard error. */
-import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { exitOf, Failure } from '@backlot/contract/failure'
 import { failed, type ToolResult } from '../../tool/result.ts'
 import { callRunning, type DaemonAddress, reachDaemon } from './launch.ts'
 
@@ -68,11 +68,8 @@ const callDaemon = (reach: DaemonAddress, name: string, args: unknown): Promise<
   })
 
 /** Exit status of a call: 0, or what the row of its failure says. */
-export const exitOf = (result: ToolResult): number => {
-  if (result.isError !== true) return 0
-  const code = result.structuredContent?.code
-  return typeof code === 'string' && Object.hasOwn(failures, code) ? failures[code as FailureCode].exit : 1
-}
+export const statusOf = (result: ToolResult): number =>
+  result.isError === true ? exitOf(result.structuredContent?.code) : 0
 
 /** What standard error says: the first line of a success, the whole text of a failure. */
 export const talkOf = (result: ToolResult): string => {

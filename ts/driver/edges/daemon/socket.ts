@@ -1,5 +1,5 @@
 /** The socket edge: answers the lines of one connection. */
-import { Failure, type FailureCode, failures } from '@backlot/contract/failure'
+import { exitOf, Failure } from '@backlot/contract/failure'
 import { callsAtOnce, longestLineBytes } from '@backlot/contract/limits'
 import type { Socket } from 'bun'
 import type { CallContext } from '../../context.ts'
@@ -326,9 +326,6 @@ const sessionIn = (request: Request): string => {
     argument: 'session_id',
   })
 }
-
-const exitOf = (code: unknown): number =>
-  typeof code === 'string' && code in failures ? failures[code as FailureCode].exit : 1
 
 const failed = ({ code, message, data }: Failure): Reply => ({
   ok: false,
