@@ -1,7 +1,7 @@
 /** A computer server on its socket. */
 import { longestComputerMessageBytes } from '@backlot/contract/computer/limits'
 import * as native from '@backlot/native'
-import { type Key, type Listening, listen as listenAt } from '@backlot/serve'
+import { type Listening, type ListenOptions, listen as listenAt } from '@backlot/serve'
 import { AbilityProbe } from './abilities.ts'
 import type { Backend } from './backend.ts'
 import type { Computer } from './command/run.ts'
@@ -18,19 +18,9 @@ import type { Room } from './room.ts'
 import { endRunning } from './shell/running.ts'
 import { tunnelRoutes } from './tunnel/routes.ts'
 
-export interface ComputerServerOptions {
-  /** An address of this machine, or `unix:PATH`. */
-  readonly address: string
-  /** 0 takes any free port; a Unix socket has none. */
-  readonly port: number
-  /** Asked of every caller; required beyond loopback, unless the server is open. A function gives the one of the moment. */
-  readonly key?: Key | undefined
-  /** Listens beyond loopback without a key too. */
-  readonly isOpen?: boolean
-  /** Names beside those of this machine under which it is reached beyond loopback. */
-  readonly names?: readonly string[]
-  /** The port of 127.0.0.1 from which somebody leads callers to the Unix socket. */
-  readonly forwardedPort?: number | undefined
+/** Where it listens and whom it admits, and what it serves. */
+export interface ComputerServerOptions
+  extends Pick<ListenOptions, 'address' | 'port' | 'key' | 'isOpen' | 'names' | 'forwardedPort' | 'log'> {
   /** What carries out the commands, once it can; who opened it closes it. */
   readonly backend: Current<Backend>
   readonly osType: 'linux' | 'android'
@@ -42,8 +32,6 @@ export interface ComputerServerOptions {
   readonly percent?: (() => number) | undefined
   /** Routes that others bring, and the features that they stand for. */
   readonly rooms?: readonly Room[]
-  /** Takes a line for each request and each defect, without time and line end. */
-  log(line: string): void
 }
 
 /** Starts a computer server; it answers from then on, also while its backend still starts. */

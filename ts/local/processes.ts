@@ -1,5 +1,7 @@
 /** The processes of sandboxes, told from all others, and halted together. */
+
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { Failure } from '@backlot/contract/failure'
 import { startTicksOf, thisProcess } from '@backlot/headless'
 import type { ProcessRecord, RunRecord } from './state/record.ts'
 
@@ -122,6 +124,16 @@ export const freeze = async (init: ProcessRecord): Promise<boolean> => {
   }
   thaw(init)
   return false
+}
+
+/** Halts all programs of a sandbox; throws `sandbox_busy`. */
+export const haltPrograms = async (name: string, init: ProcessRecord): Promise<void> => {
+  if (await freeze(init)) return
+  throw new Failure(
+    'sandbox_busy',
+    `The programs of "${name}" start others faster than they can be halted, or have just ended; try again.`,
+    { name },
+  )
 }
 
 /** Lets all processes of a sandbox run again. */

@@ -15,7 +15,7 @@ import { refuseNetwork } from './network/network.ts'
 import { findIds, idsHere } from './own-root/ids.ts'
 import { recipeOf } from './own-root/recipe.ts'
 import { hasRoot } from './own-root/roots.ts'
-import { freeze, isAlive, signal, thaw } from './processes.ts'
+import { haltPrograms, isAlive, signal, thaw } from './processes.ts'
 import { refuseOtherRoot, restoreFiles } from './snapshots/snapshots.ts'
 import type { FilesSource } from './snapshots/store.ts'
 import { SandboxFolder as Folder, type SandboxFolder, sandboxFolders, sandboxNotFound } from './state/folder.ts'
@@ -296,13 +296,7 @@ export const suspendSandbox = (folder: SandboxFolder): Promise<void> =>
     const status = statusOf(recordIn(folder), run)
     if (status === 'suspended') return
     if (status !== 'running' || run?.init == null) throw notRunning(folder.name, status)
-    if (!(await freeze(run.init))) {
-      throw new Failure(
-        'sandbox_busy',
-        `The programs of "${folder.name}" start others faster than they can be halted, or have just ended; try again.`,
-        { name: folder.name },
-      )
-    }
+    await haltPrograms(folder.name, run.init)
   })
 
 /** Ends the programs of a sandbox and gives it other files; the caller holds its lock. Throws `unsupported`. */

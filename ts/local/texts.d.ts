@@ -22,3 +22,15 @@ declare module '*/wallpaper.jpg' {
   const text: string
   export default text
 }
+declare module '*.desktop' {
+  const text: string
+  export default text
+}
+declare module '*/panel' {
+  const text: string
+  export default text
+}
+declare module '*/tint2rc' {
+  const text: string
+  export default text
+}

@@ -51,17 +51,19 @@ export const pack = async (
   if ((await child.exited) !== 0) throw new Error(`"${manifest.name}" cannot be packed: ${said}`)
   const path = join(out, `${manifest.name.replace(/^@/, '').replace('/', '-')}-${manifest.version}.tgz`)
   const files = await filesIn(folder)
-  const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size))
-  return {
-    name: manifest.name,
-    version: manifest.version,
-    manifest,
-    path,
-    packedBytes: (await stat(path)).size,
-    unpackedBytes: sizes.reduce((sum, size) => sum + size, 0),
-    files: files.length,
-  }
+  return tarballOf(path, manifest, await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size)))
 }
+
+/** What is said of a tarball that holds files of these sizes. */
+export const tarballOf = async (path: string, manifest: Manifest, sizes: readonly number[]): Promise<Tarball> => ({
+  name: manifest.name,
+  version: manifest.version,
+  manifest,
+  path,
+  packedBytes: (await stat(path)).size,
+  unpackedBytes: sizes.reduce((sum, size) => sum + size, 0),
+  files: sizes.length,
+})
 
 /** Paths of the files below a folder, from it. */
 export const filesIn = async (folder: string): Promise<string[]> => {

@@ -1,7 +1,7 @@
 /** What `./dev pack` has made. */
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Tarball } from './folder.ts'
+import { type Tarball, tarballOf } from './folder.ts'
 import type { Manifest } from './manifests.ts'
 
 /** What a folder of packages holds. */
@@ -44,13 +44,9 @@ const namedFirst = (tarballs: readonly Tarball[]): Tarball[] => {
 const readTarball = async (path: string): Promise<Tarball> => {
   const files = await new Bun.Archive(await readFile(path)).files()
   const manifest = JSON.parse((await files.get('package/package.json')?.text()) ?? 'null') as Manifest
-  return {
-    name: manifest.name,
-    version: manifest.version,
-    manifest,
+  return tarballOf(
     path,
-    packedBytes: (await stat(path)).size,
-    unpackedBytes: [...files.values()].reduce((sum, { size }) => sum + size, 0),
-    files: files.size,
-  }
+    manifest,
+    [...files.values()].map(({ size }) => size),
+  )
 }

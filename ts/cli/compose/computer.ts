@@ -1,20 +1,11 @@
 /** A computer server put together: a desktop, its commands, and the driver's tools over MCP. */
-import {
-  type Backend,
-  desktopBackend,
-  filmRoom,
-  listenComputer,
-  Person,
-  Succession,
-  Terminals,
-  viewRoom,
-} from '@backlot/computer'
+import { type Backend, desktopBackend, filmRoom, Person, Succession, Terminals, viewRoom } from '@backlot/computer'
 import { Failure } from '@backlot/contract/failure'
 import type { PrivateDesktop } from '@backlot/headless'
 import type { Key, Listening } from '@backlot/serve'
 import { mcpRoom } from './computer-mcp.ts'
 import { type DesktopSession, keepRunning } from './desktop-session.ts'
-import { frontRoom } from './front.ts'
+import { listenWithView } from './listening.ts'
 import { screenOf, serveDesktops } from './served-desktops.ts'
 
 export interface ComputerOptions {
@@ -77,18 +68,12 @@ export const startComputer = async (options: ComputerOptions): Promise<RunningCo
   served?.failed.catch((error: unknown) => backend.fail(Failure.from(error)))
   const rooms = [mcp.room, film.room, viewRoom(person, () => screenOf(desktop))]
   const parts = { ...listening, backend, osType: 'linux', terminals, person } as const
-  const server = opening.use(await listenComputer({ ...parts, rooms }))
-  const view =
-    viewPort === undefined
-      ? undefined
-      : opening.use(await listenComputer({ ...parts, port: viewPort, rooms: [...rooms, frontRoom] }))
+  const reached = await listenWithView(opening, { ...parts, rooms }, viewPort)
   opening.use(film)
   opening.defer(mcp.end)
   const opened = opening.move()
   return {
-    url: server.url,
-    viewUrl: view?.url,
-    newLink: () => (view ?? server).newLink(),
+    ...reached,
     failed: served?.failed ?? new Promise<never>(() => {}),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

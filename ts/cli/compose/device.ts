@@ -4,7 +4,6 @@ import {
   adbAddressOf,
   deviceFilmRoom,
   deviceRoutes,
-  listenComputer,
   Person,
   type Room,
   ServedDevice,
@@ -14,7 +13,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { PrivateDesktop } from '@backlot/headless'
 import type { ComputerOptions, RunningComputer } from './computer.ts'
 import { keepRunning } from './desktop-session.ts'
-import { frontRoom } from './front.ts'
+import { listenWithView } from './listening.ts'
 import { screenOf, serveDesktops } from './served-desktops.ts'
 
 /** What differs from a desktop: which device of `adb devices`; the only one when absent. */
@@ -61,16 +60,10 @@ export const startDeviceServer = async (options: DeviceServerOptions): Promise<R
     machine: deviceRoutes(served.device),
     percent: () => served.percent,
   } as const
-  const server = opening.use(await listenComputer({ ...parts, rooms }))
-  const view =
-    viewPort === undefined
-      ? undefined
-      : opening.use(await listenComputer({ ...parts, port: viewPort, rooms: [...rooms, frontRoom] }))
+  const reached = await listenWithView(opening, { ...parts, rooms }, viewPort)
   const opened = opening.move()
   return {
-    url: server.url,
-    viewUrl: view?.url,
-    newLink: () => (view ?? server).newLink(),
+    ...reached,
     failed: desktops?.failed ?? new Promise<never>(() => {}),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

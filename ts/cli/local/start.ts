@@ -2,6 +2,7 @@
 import { fstatSync } from 'node:fs'
 import { codeOf, Failure } from '@backlot/contract/failure'
 import { privateDesktop } from '@backlot/contract/limits'
+import { linesOf } from '@backlot/contract/lines'
 import { whenParentEnds } from '@backlot/headless'
 import { createSandbox, type MadeSandbox, type SandboxInfo, sandboxesFolder } from '@backlot/local'
 import { programCalled } from '../executable.ts'
@@ -121,18 +122,6 @@ export const startSupervisor = async (
   }
   const { code, message, data } = answer.error
   throw new Failure(codeOf(code), message, data)
-}
-
-export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const bytes of stream) {
-    text += decoder.decode(bytes, { stream: true })
-    const lines = text.split('\n')
-    text = lines.pop() ?? ''
-    yield* lines
-  }
-  return undefined
 }
 
 /** `backlot local supervise NAME MS`: what `start` and `resume` start; nobody else calls it. */

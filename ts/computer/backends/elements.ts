@@ -1,21 +1,39 @@
 /** Elements of the trees that computers give, whatever they are read with. */
 import type { CommandResult } from '@backlot/contract/computer'
+import { Failure } from '@backlot/contract/failure'
 
 /** An element with those in it. */
 export type Element = CommandResult<'find_element'>['element']
 
-/** The elements of a tree whose texts hold what is wanted, in any case of letters. */
-export const elementsLike = (
-  tree: Element,
-  wanted: { readonly role?: string; readonly title?: string; readonly value?: string },
-): Element[] => [...all(tree)].filter((element) => matches(element, wanted))
+/** Texts that an element holds, in any case of letters. */
+export interface Wanted {
+  readonly role?: string
+  readonly title?: string
+  readonly value?: string
+}
+
+/** The first element of a tree that holds the texts, and how many do. Throws `missing_argument` and `element_not_found`. */
+export const findIn = async (readTree: () => Promise<Element>, wanted: Wanted) => {
+  if (Object.keys(wanted).length === 0) {
+    throw new Failure('missing_argument', '"find_element" needs "role", "title" or "value".', { argument: 'role' })
+  }
+  const found = elementsLike(await readTree(), wanted)
+  const [element] = found
+  if (element !== undefined) return { element: { ...element, children: [] }, count: found.length }
+  const shown = Object.entries(wanted).map(([field, text]) => `${field} "${text}"`)
+  throw new Failure('element_not_found', `No element on the screen has ${shown.join(' and ')}.`, { ...wanted })
+}
+
+/** The elements of a tree that hold the texts. */
+export const elementsLike = (tree: Element, wanted: Wanted): Element[] =>
+  [...all(tree)].filter((element) => matches(element, wanted))
 
 function* all(element: Element): Generator<Element> {
   yield element
   for (const child of element.children as Element[]) yield* all(child)
 }
 
-const matches = (element: Element, wanted: Parameters<typeof elementsLike>[1]): boolean =>
+const matches = (element: Element, wanted: Wanted): boolean =>
   has(element.role, wanted.role) && has(element.title, wanted.title) && has(element.value ?? '', wanted.value)
 
 const has = (text: string, part: string | undefined): boolean =>

@@ -6,6 +6,7 @@ import type { Begun } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
 import { answerFile } from '../http/file.ts'
 import { onPath } from './failure.ts'
+import { modeIn } from './mode.ts'
 import { resolvePath } from './path.ts'
 import { packFolder, unpackInto } from './tar.ts'
 import { watchPath } from './watch.ts'
@@ -56,15 +57,6 @@ const writeFolder = async (request: Request): Promise<{ path: string }> => {
   await onPath(folder, (path) => mkdir(path, { recursive: true }))
   await unpackInto(folder, request)
   return { path: folder }
-}
-
-/** Permission bits in octal. Throws `invalid_argument`. */
-const modeIn = (text: string | null): number | undefined => {
-  if (text === null) return undefined
-  if (/^[0-7]{3,4}$/.test(text)) return Number.parseInt(text, 8)
-  throw new Failure('invalid_argument', `"mode" is "${text}"; it takes permission bits in octal, such as 644.`, {
-    argument: 'mode',
-  })
 }
 
 /** The path in the query of a request. Throws `missing_argument`. */

@@ -1,4 +1,5 @@
 /** What a program writes to a pipe, as text; the end of it where it is longer than is kept. */
+import { KeptText } from './kept-text.ts'
 
 /** Event-loop turns in which a pipe that has something to give says so: the system is asked once in each. */
 const turns = 3
@@ -8,31 +9,34 @@ export class Output {
   readonly #reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> }
   readonly #decoder = new TextDecoder()
   readonly #reading: Promise<void>
-  #kept: string[] = []
-  #length = 0
+  /** Undefined once nothing is kept any more. */
+  #kept: KeptText | undefined
   #pieces = 0
   #hasEnded = false
-  #isForgotten = false
   /** Settles when what was told of last was taken. */
   #telling: Promise<void> = Promise.resolve()
-  /** Whether what is kept is not all: the beginning was let go of, or the pipe could not be read to its end. */
-  isCut = false
 
+  /** Keeps so many characters at least, and tells of all as it comes. */
   constructor(
     pipe: ReadableStream<Uint8Array>,
-    /** Characters that are kept at least. */
-    private readonly most: number,
+    most: number,
     private readonly told: (text: string) => Promise<void> | void,
   ) {
+    this.#kept = new KeptText(most)
     this.#reader = pipe.getReader()
     this.#reading = this.#read().catch(() => {
-      this.isCut = true
+      if (this.#kept !== undefined) this.#kept.isCut = true
     })
+  }
+
+  /** Whether what is kept is not all: the beginning was let go of, or the pipe could not be read to its end. */
+  get isCut(): boolean {
+    return this.#kept?.isCut ?? true
   }
 
   /** What is kept of it; what is no UTF-8 is U+FFFD. */
   get text(): string {
-    return this.#kept.join('').slice(-this.most)
+    return this.#kept?.text ?? ''
   }
 
   /**
@@ -49,14 +53,13 @@ export class Output {
       if (this.#hasEnded || this.#pieces === before) break
     }
     const rest = this.#decoder.decode()
-    this.#keep(rest)
+    this.#kept?.add(rest)
     await this.#tell(rest)
   }
 
   /** Keeps nothing from now on. The pipe is read to its end: a program in the background that wrote to it would die. */
   forget(): void {
-    this.#isForgotten = true
-    this.#kept = []
+    this.#kept = undefined
   }
 
   async #read(): Promise<void> {
@@ -65,7 +68,7 @@ export class Output {
       if (done || value === undefined) break
       this.#pieces += 1
       const text = this.#decoder.decode(value, { stream: true })
-      this.#keep(text)
+      this.#kept?.add(text)
       await this.#tell(text)
     }
     this.#hasEnded = true
@@ -73,18 +76,8 @@ export class Output {
 
   /** Tells of it, and waits for whoever is told. */
   async #tell(text: string): Promise<void> {
-    if (text === '' || this.#isForgotten) return
+    if (text === '' || this.#kept === undefined) return
     this.#telling = Promise.resolve(this.told(text))
     await this.#telling
-  }
-
-  #keep(text: string): void {
-    if (text === '' || this.#isForgotten) return
-    this.#kept.push(text)
-    this.#length += text.length
-    while (this.#length - (this.#kept[0]?.length ?? 0) > this.most) {
-      this.#length -= this.#kept.shift()?.length ?? 0
-      this.isCut = true
-    }
   }
 }

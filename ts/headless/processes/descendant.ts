@@ -1,5 +1,7 @@
 /** A process of a desktop with everything that descends from it, which ends with the desktop wherever it has gone. */
+
 import { join } from 'node:path'
+import { linesOf } from '@backlot/contract/lines'
 import script from '../descendant.sh' with { type: 'text' }
 
 /** What a process is started from. */
@@ -97,16 +99,4 @@ const listen = (lines: AsyncGenerator<string, undefined>): Pick<Descendant, 'exi
       return Promise.race([promise, exited.then(() => null)])
     },
   }
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const bytes of stream) {
-    text += decoder.decode(bytes, { stream: true })
-    const lines = text.split('\n')
-    text = lines.pop() ?? ''
-    yield* lines
-  }
-  return undefined
 }

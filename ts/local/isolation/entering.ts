@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import script from '../enter.sh' with { type: 'text' }
 import { asOwner, withAllIds } from '../own-root/all-ids.ts'
-import { type OwnRoot, overlayWords, ownIsolation } from '../own-root/entering.ts'
+import { endingWords, namespaceWords, type OwnRoot, overlayWords, ownIsolation } from '../own-root/entering.ts'
 import { program } from '../programs.ts'
 
 /** The user inside of every sandbox. */
@@ -79,15 +79,8 @@ export const wordsFor = (entering: Entering): [string, ...string[]] => {
 const isolation = [
   '--unshare-user',
   ...['--uid', String(inside.uid), '--gid', String(inside.gid)],
-  '--unshare-pid',
-  '--unshare-ipc',
-  '--unshare-uts',
-  '--unshare-cgroup-try',
-  '--unshare-net',
-  ...['--cap-drop', 'ALL'],
-  '--new-session',
-  '--die-with-parent',
-  ...['--info-fd', '3'],
+  ...namespaceWords,
+  ...endingWords,
 ]
 
 /** Where a sandbox would mount over its own foundations; throws `invalid_argument`. */

@@ -41,19 +41,17 @@ const rights = [
   'CAP_SYS_CHROOT',
 ]
 
-/** The namespaces for bwrap, which is in a user namespace already. */
-export const ownIsolation = [
-  '--unshare-pid',
-  '--unshare-ipc',
-  '--unshare-uts',
-  '--unshare-cgroup-try',
-  '--unshare-net',
+/** Words for bwrap: the namespaces beside that of the user, without any right in them. */
+export const namespaceWords = [
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try', '--unshare-net'],
   ...['--cap-drop', 'ALL'],
-  ...rights.flatMap((right) => ['--cap-add', right]),
-  '--new-session',
-  '--die-with-parent',
-  ...['--info-fd', '3'],
 ]
+
+/** Words for bwrap: the end of all with who started it, of which it tells. */
+export const endingWords = ['--new-session', '--die-with-parent', '--info-fd', '3']
+
+/** The namespaces for bwrap, which is in a user namespace already. */
+export const ownIsolation = [...namespaceWords, ...rights.flatMap((right) => ['--cap-add', right]), ...endingWords]
 
 /** The words for bwrap that show the root. */
 export const ownFiles = (): string[] => [

@@ -36,6 +36,19 @@ export const sessionFolder = '/usr/share/backlot/session'
 
 const plain = (content: string | Uint8Array): RecipeFile => ({ content, mode: 0o644 })
 
+/** The files of the session by their paths in its folder. */
+export const sessionFiles = (): Readonly<Record<string, RecipeFile>> => ({
+  'applications/browser.desktop': plain(browser),
+  'applications/editor.desktop': plain(editor),
+  'applications/files.desktop': plain(files),
+  'applications/terminal.desktop': plain(terminal),
+  // The types of Bun's bundler take it for a document; with `text` it is a string.
+  'menu.xml': plain(String(menu)),
+  'programs/panel': { content: panel, mode: 0o755 },
+  tint2rc: plain(tint2rc),
+  'wallpaper.jpg': plain(readFileSync(wallpaper)),
+})
+
 /** The files by their absolute paths in a root. */
 export const recipeFiles = (): Readonly<Record<string, RecipeFile>> => ({
   '/etc/chromium.d/backlot': plain(chromium),
@@ -43,12 +56,5 @@ export const recipeFiles = (): Readonly<Record<string, RecipeFile>> => ({
   '/etc/skel/.config/lxterminal/lxterminal.conf': plain(terminals),
   // The home of who the desktop belongs to is there already.
   [`${rootInside.home}/.config/lxterminal/lxterminal.conf`]: plain(terminals),
-  [`${sessionFolder}/applications/browser.desktop`]: plain(browser),
-  [`${sessionFolder}/applications/editor.desktop`]: plain(editor),
-  [`${sessionFolder}/applications/files.desktop`]: plain(files),
-  [`${sessionFolder}/applications/terminal.desktop`]: plain(terminal),
-  [`${sessionFolder}/menu.xml`]: plain(String(menu)),
-  [`${sessionFolder}/programs/panel`]: { content: panel, mode: 0o755 },
-  [`${sessionFolder}/tint2rc`]: plain(tint2rc),
-  [`${sessionFolder}/wallpaper.jpg`]: plain(readFileSync(wallpaper)),
+  ...Object.fromEntries(Object.entries(sessionFiles()).map(([name, file]) => [`${sessionFolder}/${name}`, file])),
 })

@@ -1,6 +1,6 @@
 /** The halt of a sandbox's programs while its files are copied. */
 import { Failure } from '@backlot/contract/failure'
-import { countsHere, freeze, isElsewhere, thaw } from '../processes.ts'
+import { countsHere, haltPrograms, isElsewhere, thaw } from '../processes.ts'
 import type { SandboxFolder } from '../state/folder.ts'
 import { type RunRecord, writeRecord } from '../state/record.ts'
 
@@ -29,13 +29,7 @@ export const whileHalted = async <T>(
   const watcher = startWatcher(folder.name)
   try {
     writeRecord(folder.run, { ...run, is_copied: true } satisfies RunRecord)
-    if (!(await freeze(run.init))) {
-      throw new Failure(
-        'sandbox_busy',
-        `The programs of "${folder.name}" start others faster than they can be halted, or have just ended; try again.`,
-        { name: folder.name },
-      )
-    }
+    await haltPrograms(folder.name, run.init)
     return await work()
   } finally {
     letGoOn(folder)

@@ -1,8 +1,9 @@
 /** A sandbox of a pool, as its owner has it: the process that looks after it, started, asked and ended. */
+
 import { codeOf, Failure } from '@backlot/contract/failure'
+import { linesOf } from '@backlot/contract/lines'
 import { type NewSandbox, type SandboxInfo, sandboxesFolder, sweep } from '@backlot/local'
 import { programCalled } from '../../executable.ts'
-import { linesOf } from '../start.ts'
 import type { FailureLine } from '../supervise.ts'
 import type { Order } from './waiting.ts'
 

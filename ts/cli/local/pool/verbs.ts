@@ -1,6 +1,7 @@
 /** `backlot local pool`, `pools` and `claim`: sandboxes that wait for who needs one at once. */
 import { fstatSync } from 'node:fs'
 import { codeOf, Failure } from '@backlot/contract/failure'
+import { linesOf } from '@backlot/contract/lines'
 import { whenParentEnds } from '@backlot/headless'
 import {
   findPool,
@@ -20,7 +21,6 @@ import { readFlags } from '../../flags.ts'
 import { print, printJson, say } from '../../terminal/output.ts'
 import { isTerminal, table } from '../../terminal/table.ts'
 import { labelOf, numberOf, readNewSandbox } from '../new-sandbox.ts'
-import { linesOf } from '../start.ts'
 import { type FailureLine, inputEnds, signalled } from '../supervise.ts'
 import type { PoolKind } from './member.ts'
 import { ownPool, type PoolCalls } from './owner.ts'

@@ -1,7 +1,9 @@
 /** `backlot local wait`: the process that looks after one sandbox of a pool, and later of who claimed it. */
+
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
+import { linesOf } from '@backlot/contract/lines'
 import {
   type Claim,
   createSandbox,
@@ -18,7 +20,6 @@ import {
 } from '@backlot/local'
 import { executableForSandboxes } from '../../compose/local.ts'
 import { printJson } from '../../terminal/output.ts'
-import { linesOf } from '../start.ts'
 import { expiry, failureLine, removeUnlessHeld, signalled } from '../supervise.ts'
 
 /** What the owner of the pool says, a line of JSON each. */

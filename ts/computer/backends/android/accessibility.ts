@@ -1,7 +1,7 @@
 /** The accessibility tree of a device, by `uiautomator`. */
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../../backend.ts'
-import { type Element, elementsLike } from '../elements.ts'
+import { type Element, findIn } from '../elements.ts'
 import { quoted } from './adb/quote.ts'
 import type { AndroidDevice } from './device.ts'
 import { screenSize } from './screen.ts'
@@ -24,15 +24,6 @@ export const accessibilityHandlers = (device: AndroidDevice) => {
   }
   return {
     get_accessibility_tree: async (_, { signal }) => ({ tree: await readTree(signal), truncated: false }),
-    async find_element(wanted, { signal }) {
-      if (Object.keys(wanted).length === 0) {
-        throw new Failure('missing_argument', '"find_element" needs "role", "title" or "value".', { argument: 'role' })
-      }
-      const found = elementsLike(await readTree(signal), wanted)
-      const [element] = found
-      if (element !== undefined) return { element: { ...element, children: [] }, count: found.length }
-      const shown = Object.entries(wanted).map(([field, text]) => `${field} "${text}"`)
-      throw new Failure('element_not_found', `No element on the screen has ${shown.join(' and ')}.`, wanted)
-    },
+    find_element: (wanted, { signal }) => findIn(() => readTree(signal), wanted),
   } satisfies Handlers
 }

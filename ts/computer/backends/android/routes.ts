@@ -5,6 +5,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { Begun, SocketHandler } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
 import type { Current } from '../../current.ts'
+import { modeIn } from '../../files/mode.ts'
 import type { Connection } from './adb/connection.ts'
 import { quoted } from './adb/quote.ts'
 import { nextPacket, packet, sendPacket } from './adb/shell-packets.ts'
@@ -128,15 +129,6 @@ const pathIn = (query: URLSearchParams): string => {
   const path = query.get('path') ?? ''
   if (path === '') throw new Failure('missing_argument', '"path" is missing in the query.', { argument: 'path' })
   return resolveDevicePath(path)
-}
-
-/** Permission bits in octal. Throws `invalid_argument`. */
-const modeIn = (text: string | null): number | undefined => {
-  if (text === null) return undefined
-  if (/^[0-7]{3,4}$/.test(text)) return Number.parseInt(text, 8)
-  throw new Failure('invalid_argument', `"mode" is "${text}"; it takes permission bits in octal, such as 644.`, {
-    argument: 'mode',
-  })
 }
 
 /** adb's name for what a tunnel leads to: a port of the device's loopback, or an abstract socket. Throws `invalid_argument`. */

@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import type { Window } from '@backlot/native'
 import type { Handlers } from '../../backend.ts'
-import { type Element, elementsLike } from '../elements.ts'
+import { type Element, findIn } from '../elements.ts'
 import type { Display } from './display.ts'
 
 /** What the native core tells of an element, in screen pixels. */
@@ -48,17 +48,7 @@ export const accessibilityHandlers = (display: Display) => {
   }
   return {
     get_accessibility_tree: (_, { signal }) => readTree(signal),
-    async find_element(wanted, { signal }) {
-      if (Object.keys(wanted).length === 0) {
-        throw new Failure('missing_argument', '"find_element" needs "role", "title" or "value".', { argument: 'role' })
-      }
-      const { tree } = await readTree(signal)
-      const found = elementsLike(tree, wanted)
-      const [element] = found
-      if (element !== undefined) return { element: { ...element, children: [] }, count: found.length }
-      const shown = Object.entries(wanted).map(([field, text]) => `${field} "${text}"`)
-      throw new Failure('element_not_found', `No element on the screen has ${shown.join(' and ')}.`, wanted)
-    },
+    find_element: (wanted, { signal }) => findIn(async () => (await readTree(signal)).tree, wanted),
   } satisfies Handlers
 }
 

@@ -1,4 +1,5 @@
 /** The output of a command in a shell that goes on: it ends where a mark stands that no output holds by chance. */
+import { KeptText } from '../../../shell/kept-text.ts'
 
 /** The byte with which every mark begins; what follows it may be the mark, and is held back. */
 const first = '\x01'
@@ -9,23 +10,27 @@ export const newMark = (): string => `${first}${crypto.randomUUID()}`
 /** Text of one stream, as it comes; of a long one the end is kept. */
 export class MarkedOutput {
   readonly #decoder = new TextDecoder()
-  #kept: string[] = []
-  #length = 0
+  readonly #kept: KeptText
   #held = ''
   /** What followed the mark on its line; undefined until that has come. */
   after: string | undefined
-  /** Whether the beginning was let go of. */
-  isCut = false
 
+  /** Keeps so many characters at least. */
   constructor(
     private readonly mark: string,
-    /** Characters that are kept at least. */
-    private readonly most: number,
-  ) {}
+    most: number,
+  ) {
+    this.#kept = new KeptText(most)
+  }
+
+  /** Whether the beginning was let go of. */
+  get isCut(): boolean {
+    return this.#kept.isCut
+  }
 
   /** What is kept of it; what is no UTF-8 is U+FFFD. */
   get text(): string {
-    return this.#kept.join('').slice(-this.most)
+    return this.#kept.text
   }
 
   /** Takes bytes; gives the text that is known to be output. */
@@ -52,13 +57,7 @@ export class MarkedOutput {
   }
 
   #keep(text: string): string {
-    if (text === '') return ''
-    this.#kept.push(text)
-    this.#length += text.length
-    while (this.#length - (this.#kept[0]?.length ?? 0) > this.most) {
-      this.#length -= this.#kept.shift()?.length ?? 0
-      this.isCut = true
-    }
+    this.#kept.add(text)
     return text
   }
 }
