@@ -47,8 +47,8 @@ const turn = async (verb: 'pause' | 'resume', named: string | undefined): Promis
   // The file first: it halts drivers in processes of their own, and those that start later, whatever the daemon does.
   const brake = new Brake(pauseFileOf(process.env))
   const state = verb === 'pause' ? brake.pause('command') : brake.resume()
-  const told = await tell(socket, verb).catch(() => undefined)
-  if (told !== undefined) return told
+  const answer = await tell(socket, verb).catch(() => undefined)
+  if (answer !== undefined) return answer
   if (!brake.isPrivate) return state
   const directory = dirname(brake.file)
   throw new Failure(

@@ -81,7 +81,7 @@ const ofPages = await Bun.build({
   define: { 'process.env.NODE_ENV': '"production"' },
   jsx: { runtime: 'automatic', importSource: 'preact', development: false },
 })
-const modules = [metafile, ofPages.metafile].flatMap((told) => Object.keys(told?.inputs ?? {}))
+const modules = [metafile, ofPages.metafile].flatMap((each) => Object.keys(each?.inputs ?? {}))
 const packages = new Set(modules.map(packageFolder).filter((folder) => folder !== undefined))
 // What it holds of others, for the notices that are published with it.
 writeFileSync(`${made}.packages.json`, JSON.stringify([...packages].toSorted()))

@@ -14,7 +14,7 @@ import type { Person } from './person.ts'
 import { allEnded } from './processes.ts'
 import { ptyRoutes } from './pty/routes.ts'
 import type { Terminals } from './pty/terminals.ts'
-import type { Room } from './room.ts'
+import type { RouteGroup } from './route-group.ts'
 import { endRunning } from './shell/running.ts'
 import { tunnelRoutes } from './tunnel/routes.ts'
 
@@ -27,16 +27,16 @@ export interface ComputerServerOptions
   readonly terminals: Terminals
   readonly person: Person
   /** The routes of files and tunnels, where those of this machine are not meant. */
-  readonly machine?: Room['routes'] | undefined
+  readonly machine?: RouteGroup['routes'] | undefined
   /** Percent of the way to a computer that can be used, where that is known. */
   readonly percent?: (() => number) | undefined
   /** Routes that others bring, and the features that they stand for. */
-  readonly rooms?: readonly Room[]
+  readonly groups?: readonly RouteGroup[]
 }
 
 /** Starts a computer server; it answers from then on, also while its backend still starts. */
 export const listenComputer = (options: ComputerServerOptions): Promise<Listening> => {
-  const { backend, machine, osType, percent, person, rooms = [], terminals, log } = options
+  const { backend, machine, osType, percent, person, groups = [], terminals, log } = options
   const report = (defect: unknown) => log(`defect: ${Bun.inspect(defect)}`)
   const computer = async (): Promise<Computer> => ({
     backend: await backend.get(),
@@ -51,8 +51,8 @@ export const listenComputer = (options: ComputerServerOptions): Promise<Listenin
       .then((opened) => opened.releaseHeld())
       .catch(report)
   })
-  const brought = (tried: Parameters<Room['features']>[0]) =>
-    Object.assign({}, ...rooms.map((room) => room.features(tried)))
+  const brought = (tried: Parameters<RouteGroup['features']>[0]) =>
+    Object.assign({}, ...groups.map((group) => group.features(tried)))
   const abilities = new AbilityProbe(osType, backend, brought, percent)
   const own = [
     docsRoutes,
@@ -64,7 +64,7 @@ export const listenComputer = (options: ComputerServerOptions): Promise<Listenin
     async () => ({
       guestPids: [],
       answersAt: (server) =>
-        createApp({ abilities, computer, rooms: [...own, ...rooms.map(({ routes }) => routes)] }, server),
+        createApp({ abilities, computer, groups: [...own, ...groups.map(({ routes }) => routes)] }, server),
       async [Symbol.asyncDispose]() {
         await terminals[Symbol.asyncDispose]()
         await endRunning()

@@ -176,7 +176,7 @@ const guardedFolder = async (runtime: string) => {
 }
 
 /** What a desktop stands on. */
-interface Ground {
+interface Started {
   readonly folder: string
   readonly env: Record<string, string>
   readonly guardian: ReturnType<typeof startGuardian>
@@ -195,7 +195,7 @@ const desktopOf = (
     variables,
     vncSocket,
   }: Awaited<ReturnType<typeof startParts>>,
-  { folder, env, guardian, ending, options }: Ground,
+  { folder, env, guardian, ending, options }: Started,
 ): PrivateDesktop => {
   let over: Promise<DesktopEnd> | null = null
   const finish = (end: DesktopEnd): Promise<DesktopEnd> => {

@@ -5,7 +5,7 @@ const surrounding =
   /^(?:WAYLAND_.*|DISPLAY|XAUTHORITY|WINDOWID|SESSION_MANAGER|DESKTOP_.*|XDG_(?:SESSION_.*|CURRENT_DESKTOP|ACTIVATION_TOKEN|SEAT.*|VTNR|MENU_PREFIX)|DBUS_.*|AT_SPI_.*|NO_AT_BRIDGE|GNOME_.*|KDE_.*|GTK_(?:MODULES|IM_MODULE|USE_PORTAL)|GDK_.*|QT_(?:QPA_.*|IM_MODULE|ACCESSIBILITY|SCALE_FACTOR|SCREEN_SCALE_FACTORS|AUTO_SCREEN_SCALE_FACTOR)|CLUTTER_.*|SDL_VIDEODRIVER|MOZ_ENABLE_WAYLAND|ELECTRON_OZONE_PLATFORM_HINT|XMODIFIERS|GIO_LAUNCHED_.*|INVOCATION_ID|JOURNAL_STREAM|NOTIFY_SOCKET|LISTEN_(?:FDS|PID|FDNAMES))$/
 
 /** What is known of the desktop. */
-export interface Whereabouts {
+export interface DesktopAddresses {
   /** Such as `:5`. */
   readonly display: string
   /** The Xauthority file. */
@@ -15,7 +15,7 @@ export interface Whereabouts {
 }
 
 /** Variables of the desktop alone, without the address of its session bus, which is known last. */
-export const desktopVariables = ({ display, authority, runtime }: Whereabouts) => ({
+export const desktopVariables = ({ display, authority, runtime }: DesktopAddresses) => ({
   DISPLAY: display,
   XAUTHORITY: authority,
   XDG_RUNTIME_DIR: runtime,

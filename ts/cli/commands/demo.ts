@@ -10,7 +10,7 @@ import { readFlags } from '../flags.ts'
 import { print, say } from '../terminal/output.ts'
 
 /** What a demo is played with. */
-interface Stage {
+interface Demo {
   readonly steps: Steps
   readonly signal: AbortSignal
   /** Folder for what is left behind; made when it is first asked for. */
@@ -20,9 +20,9 @@ interface Stage {
 }
 
 /** Plays one and gives the words that say what was left. */
-type Play = (stage: Stage) => Promise<string>
+type PlayDemo = (demo: Demo) => Promise<string>
 
-const plays: Readonly<Record<string, Play>> = {
+const plays: Readonly<Record<string, PlayDemo>> = {
   sandbox: async ({ steps, signal, kept, stay }) => {
     nameToSdk()
     const { demonstrateSandbox } = await import('../demo/sandbox.ts')
@@ -38,7 +38,7 @@ const plays: Readonly<Record<string, Play>> = {
     await demonstrateSandbox(steps, place, { kept: folder, signal, stay, say: print })
     return `Screenshot and tree:\n${folder}`
   },
-  driver: (stage) => playDriver(stage),
+  driver: (demo) => playDriver(demo),
   computer: async ({ steps, signal, kept, stay }) => {
     const { demonstrateComputer } = await import('../demo/computer.ts')
     await demonstrateComputer(steps, { kept: kept(), signal, stay, say: print })
@@ -51,7 +51,7 @@ const plays: Readonly<Record<string, Play>> = {
   },
 }
 
-const playDriver: Play = async ({ steps, signal, kept }) => {
+const playDriver: PlayDemo = async ({ steps, signal, kept }) => {
   const { demonstrateDriver } = await import('../demo/driver.ts')
   await demonstrateDriver(steps, kept, signal)
   return `Screenshot, tree, calls and document:\n${kept()}`
@@ -102,7 +102,7 @@ the address of the view. Leaves behind screenshot.png, page.json and from-termin
   },
 }
 
-const perform = async (play: Play, keep: string | undefined, stays: boolean): Promise<number> => {
+const perform = async (play: PlayDemo, keep: string | undefined, stays: boolean): Promise<number> => {
   const steps = new Steps(print)
   const stop = new AbortController()
   // Each time: a second Ctrl+C must not leave anything behind that nobody ends.

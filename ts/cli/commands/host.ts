@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { fieldFault, fromText } from '@backlot/contract/fields/field'
 import { vmHost } from '@backlot/contract/vmhost'
 import { type Extra, groupCommand } from '../host/group.ts'
-import { followLog, type LogWish, logLines } from '../host/log-lines.ts'
+import { followLog, type LogOptions, logLines } from '../host/log-lines.ts'
 import { print } from '../terminal/output.ts'
 
 const logs: Extra = {
@@ -17,23 +17,23 @@ const logs: Extra = {
   async run({ service, positionals, values, json }) {
     if (positionals.length > 0) throw new Failure('usage', 'Call it as `backlot host logs [-f]`.')
     const { properties } = vmHost.getLogs.query
-    const wish: Record<string, unknown> = {}
+    const options: Record<string, unknown> = {}
     for (const [name, schema] of Object.entries(properties)) {
       const text = values[name]
       if (text === undefined) continue
-      wish[name] = fromText(schema, String(text))
-      const fault = fieldFault(name, schema, wish[name])
+      options[name] = fromText(schema, String(text))
+      const fault = fieldFault(name, schema, options[name])
       if (fault !== undefined) throw new Failure('invalid_argument', fault, { argument: name })
     }
     if (!values.follow) {
       // Scripts get the answer as the service gives it.
-      if (json) await print(JSON.stringify(await service.client.getLogs(wish), null, 2))
-      else for (const line of await logLines(service, wish as LogWish)) await print(line)
+      if (json) await print(JSON.stringify(await service.client.getLogs(options), null, 2))
+      else for (const line of await logLines(service, options as LogOptions)) await print(line)
       return 0
     }
     const stop = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
-    for await (const line of followLog(service, wish as LogWish, stop.signal)) await print(line)
+    for await (const line of followLog(service, options as LogOptions, stop.signal)) await print(line)
     return 0
   },
 }

@@ -1,19 +1,19 @@
 /** The driver's tools at `/mcp` of a computer server, through the daemon of its display. */
-import type { Current, Room } from '@backlot/computer'
+import type { Current, RouteGroup } from '@backlot/computer'
 import { fullAccess } from '@backlot/driver/edges/access'
 import { daemonCaller } from '@backlot/driver/edges/client/proxy'
 import { type McpOverHttp, serveMcpOverHttp } from '@backlot/driver/edges/mcp/mcp-http'
 import { reachOf } from '../tool-call.ts'
 
 /** The routes, and what ends their sessions. */
-export interface McpRoom {
-  readonly room: Room
+export interface McpRoutes {
+  readonly group: RouteGroup
   /** Ends those that there are; a client that goes on is told to begin another (MCP, "Session Management"). */
   end(): Promise<void>
 }
 
 /** Serves once there is a computer: the display that names the daemon stands in the environment then. */
-export const mcpRoom = (computer: Current<unknown>): McpRoom => {
+export const mcpRoutes = (computer: Current<unknown>): McpRoutes => {
   let served: McpOverHttp | undefined
   const serve = async (request: Request): Promise<Response> => {
     await computer.get()
@@ -21,7 +21,7 @@ export const mcpRoom = (computer: Current<unknown>): McpRoom => {
     return served.answer(request)
   }
   return {
-    room: {
+    group: {
       routes: (app) => app.all('/mcp', ({ request }) => serve(request)),
       features: () => ({ mcp: true }),
     },

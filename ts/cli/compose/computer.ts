@@ -1,9 +1,9 @@
 /** A computer server put together: a desktop, its commands, and the driver's tools over MCP. */
-import { type Backend, desktopBackend, filmRoom, Person, Succession, Terminals, viewRoom } from '@backlot/computer'
+import { type Backend, desktopBackend, filmRoutes, Person, Succession, Terminals, viewRoutes } from '@backlot/computer'
 import { Failure } from '@backlot/contract/failure'
 import type { PrivateDesktop } from '@backlot/headless'
 import type { Key, Listening } from '@backlot/serve'
-import { mcpRoom } from './computer-mcp.ts'
+import { mcpRoutes } from './computer-mcp.ts'
 import { type DesktopSession, keepRunning } from './desktop-session.ts'
 import { listenWithView } from './listening.ts'
 import { screenOf, serveDesktops } from './served-desktops.ts'
@@ -41,8 +41,8 @@ export const startComputer = async (options: ComputerOptions): Promise<RunningCo
   const terminals = new Terminals()
   const person = new Person(() => process.env)
   const backend = new Succession<Backend>()
-  const mcp = mcpRoom(backend)
-  const film = filmRoom(backend)
+  const mcp = mcpRoutes(backend)
+  const film = filmRoutes(backend)
   let desktop: PrivateDesktop | undefined
   const begin = async (begun?: PrivateDesktop) => {
     desktop = begun
@@ -66,9 +66,9 @@ export const startComputer = async (options: ComputerOptions): Promise<RunningCo
   })
   if (served === undefined) await begin()
   served?.failed.catch((error: unknown) => backend.fail(Failure.from(error)))
-  const rooms = [mcp.room, film.room, viewRoom(person, () => screenOf(desktop))]
+  const groups = [mcp.group, film.group, viewRoutes(person, () => screenOf(desktop))]
   const parts = { ...listening, backend, osType: 'linux', terminals, person } as const
-  const reached = await listenWithView(opening, { ...parts, rooms }, viewPort)
+  const reached = await listenWithView(opening, { ...parts, groups }, viewPort)
   opening.use(film)
   opening.defer(mcp.end)
   const opened = opening.move()

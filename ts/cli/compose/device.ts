@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import {
   adbAddressOf,
-  deviceFilmRoom,
+  deviceFilmRoutes,
   deviceRoutes,
   Person,
-  type Room,
+  type RouteGroup,
   ServedDevice,
-  viewRoom,
+  viewRoutes,
 } from '@backlot/computer'
 import { Failure } from '@backlot/contract/failure'
 import type { PrivateDesktop } from '@backlot/headless'
@@ -49,8 +49,8 @@ export const startDeviceServer = async (options: DeviceServerOptions): Promise<R
       ? undefined
       : opening.use(serveDesktops({ size, menu: session?.menu, xServer, begin, end, log: options.log }))
   desktops?.failed.catch((error: unknown) => served.backend.fail(Failure.from(error)))
-  const film = opening.use(deviceFilmRoom(served.device))
-  const rooms: Room[] = [film, ...(size === undefined ? [] : [viewRoom(person, () => screenOf(desktop))])]
+  const film = opening.use(deviceFilmRoutes(served.device))
+  const groups: RouteGroup[] = [film, ...(size === undefined ? [] : [viewRoutes(person, () => screenOf(desktop))])]
   const parts = {
     ...listening,
     backend: served.backend,
@@ -60,7 +60,7 @@ export const startDeviceServer = async (options: DeviceServerOptions): Promise<R
     machine: deviceRoutes(served.device),
     percent: () => served.percent,
   } as const
-  const reached = await listenWithView(opening, { ...parts, rooms }, viewPort)
+  const reached = await listenWithView(opening, { ...parts, groups }, viewPort)
   const opened = opening.move()
   return {
     ...reached,

@@ -1,7 +1,7 @@
 /** The first page of a port that is there for the view: who types its bare address is led on. */
-import { type Room, viewPath } from '@backlot/computer'
+import { type RouteGroup, viewPath } from '@backlot/computer'
 
-export const frontRoom: Room = {
+export const frontRoutes: RouteGroup = {
   features: () => ({}),
   routes: (app) => app.get('/', () => new Response(null, { status: 302, headers: { Location: viewPath } })),
 }

@@ -11,8 +11,8 @@ const desktopRoot = (): DesktopRoot => {
   return {
     version: recipe.version,
     async build(onStep, signal) {
-      const told = (step: string) => onStep(step.replace(/^I: /, ''))
-      const { folder } = await buildRoot({ base: sandboxesFolder(), recipe, onStep: told, signal })
+      const onLine = (step: string) => onStep(step.replace(/^I: /, ''))
+      const { folder } = await buildRoot({ base: sandboxesFolder(), recipe, onStep: onLine, signal })
       return { folder, asOwner: [...withAllIds(), ...asOwner()] }
     },
   }

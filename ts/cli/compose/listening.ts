@@ -1,16 +1,16 @@
 /** The ports of a computer server that was put together. */
-import { type ComputerServerOptions, listenComputer, type Room } from '@backlot/computer'
-import { frontRoom } from './front.ts'
+import { type ComputerServerOptions, listenComputer, type RouteGroup } from '@backlot/computer'
+import { frontRoutes } from './front.ts'
 
-/** Listens with the rooms, and at `viewPort` with the view as the first page, until `opening` is disposed of. */
+/** Listens with the groups, and at `viewPort` with the view as the first page, until `opening` is disposed of. */
 export const listenWithView = async (
   opening: AsyncDisposableStack,
-  parts: ComputerServerOptions & { readonly rooms: readonly Room[] },
+  parts: ComputerServerOptions & { readonly groups: readonly RouteGroup[] },
   viewPort: number | undefined,
 ) => {
   const server = opening.use(await listenComputer(parts))
-  const rooms = [...parts.rooms, frontRoom]
+  const groups = [...parts.groups, frontRoutes]
   const view =
-    viewPort === undefined ? undefined : opening.use(await listenComputer({ ...parts, port: viewPort, rooms }))
+    viewPort === undefined ? undefined : opening.use(await listenComputer({ ...parts, port: viewPort, groups }))
   return { url: server.url, viewUrl: view?.url, newLink: () => (view ?? server).newLink() }
 }

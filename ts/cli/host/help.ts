@@ -36,7 +36,7 @@ export const operationHelp = (declared: Endpoint, common: string): string =>
 
 /** The text with fields called as the command line calls them. */
 const inOptions = (declared: Endpoint, text: string): string =>
-  optional(declared).reduce((told, { name }) => told.replaceAll(`\`${name}\``, `\`--${optionName(name)}\``), text)
+  optional(declared).reduce((named, { name }) => named.replaceAll(`\`${name}\``, `\`--${optionName(name)}\``), text)
 
 /** The help of a command that is no single operation. */
 export const extraHelp = (
@@ -87,8 +87,8 @@ const text = (
   common: string,
 ): string => {
   const width = 100
-  const told = entries.map(({ name, text }) => `  ${name}\n${wrap(text, width, '      ')}`).join('\n')
-  const blocks = [summary, wrap(form, width, '', '    '), description && wrap(description, width, ''), told, common]
+  const options = entries.map(({ name, text }) => `  ${name}\n${wrap(text, width, '      ')}`).join('\n')
+  const blocks = [summary, wrap(form, width, '', '    '), description && wrap(description, width, ''), options, common]
   return blocks.filter(Boolean).join('\n\n')
 }
 

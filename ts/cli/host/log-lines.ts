@@ -18,7 +18,7 @@ const read = (text: string): LogLine => {
 }
 
 /** What is wanted of the log. */
-export interface LogWish {
+export interface LogOptions {
   readonly type?: 'info' | 'error' | 'all'
   readonly lines?: number
   /** Only lines about this VM. */
@@ -26,7 +26,7 @@ export interface LogWish {
 }
 
 /** The lines that are there. */
-export const logLines = async ({ client }: Service, { type, lines, vm }: LogWish): Promise<string[]> => {
+export const logLines = async ({ client }: Service, { type, lines, vm }: LogOptions): Promise<string[]> => {
   const log = await client.getLogs({ ...(type !== undefined && { type }), ...(lines !== undefined && { lines }) })
   return [...(log.info ?? []), ...(log.error ?? [])]
     .map(read)
@@ -39,13 +39,13 @@ export const logLines = async ({ client }: Service, { type, lines, vm }: LogWish
 const lookEveryMs = 500
 
 /** The lines that are there and those that come, until the signal. */
-export async function* followLog(service: Service, wish: LogWish, signal: AbortSignal): AsyncGenerator<string> {
+export async function* followLog(service: Service, options: LogOptions, signal: AbortSignal): AsyncGenerator<string> {
   let last: string | undefined
   for (let first = true; !signal.aborted; first = false) {
     // Without a line to begin with it would not be known which come later.
-    const lines = await logLines(service, first && wish.lines !== 0 ? wish : { ...wish, lines: 1_000 })
+    const lines = await logLines(service, first && options.lines !== 0 ? options : { ...options, lines: 1_000 })
     const from = last === undefined ? 0 : lines.lastIndexOf(last) + 1
-    if (!first || wish.lines !== 0) for (const line of lines.slice(from)) yield line
+    if (!first || options.lines !== 0) for (const line of lines.slice(from)) yield line
     last = lines.at(-1) ?? last
     await Bun.sleep(lookEveryMs)
   }

@@ -8,7 +8,7 @@ import { Type } from '@sinclair/typebox'
 import type { Current } from '../current.ts'
 import { fieldsOf } from '../http/fields.ts'
 import { answerFile } from '../http/file.ts'
-import type { Room } from '../room.ts'
+import type { RouteGroup } from '../route-group.ts'
 import { Broadcast } from './broadcast.ts'
 import { Films, filmName } from './films.ts'
 import { liveRoute } from './live-route.ts'
@@ -19,14 +19,14 @@ const New = Type.Object({
 })
 
 /** The routes, and what ends all films. */
-export interface FilmRoom extends AsyncDisposable {
-  readonly room: Room
+export interface FilmRoutes extends AsyncDisposable {
+  readonly group: RouteGroup
   /** The display is over; what is filmed from now on is another one. */
   endDisplay(): Promise<void>
 }
 
 /** Films the display that stands in the environment once there is a computer. */
-export const filmRoom = (computer: Current<unknown>): FilmRoom => {
+export const filmRoutes = (computer: Current<unknown>): FilmRoutes => {
   const desktop = shared(async () => {
     await computer.get()
     return Desktop.open()
@@ -34,7 +34,7 @@ export const filmRoom = (computer: Current<unknown>): FilmRoom => {
   const films = new Films(() => join(placesOf(process.env).state, 'films'), desktop.get)
   const broadcast = new Broadcast(async () => LiveFilm.open(await desktop.get(), { fps: limits.fps }))
   return {
-    room: {
+    group: {
       features: ({ display = 'there is no display' }) => ({ film: display }),
       routes: (app, server) =>
         liveRoute(computer, broadcast)(app, server)

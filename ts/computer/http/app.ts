@@ -15,13 +15,13 @@ export interface Parts {
   readonly abilities: AbilityProbe
   /** Settles when commands can be run, with what they are run on now. */
   computer(): Promise<Computer>
-  /** Routes of rooms of their own: files, terminals, view, film, MCP. */
-  readonly rooms: readonly ((app: AnyElysia, server: Begun) => AnyElysia)[]
+  /** Groups of routes of their own: files, terminals, view, film, MCP. */
+  readonly groups: readonly ((app: AnyElysia, server: Begun) => AnyElysia)[]
 }
 
 /** Answers the requests of a server that has begun; never throws. */
 export const createApp = (parts: Parts, server: Begun): ((request: Request) => Promise<Response>) => {
-  const { abilities, computer, rooms } = parts
+  const { abilities, computer, groups } = parts
   const base = guardedApp(server.entry, refuse, server.report)
     .get('/status', async () => statusOf(await abilities.now()))
     .get('/commands', async () => commandsOf(await abilities.now()))
@@ -39,7 +39,7 @@ export const createApp = (parts: Parts, server: Begun): ((request: Request) => P
       if (server.join(request, handler)) return new Response()
       throw new Failure('not_a_socket', 'Commands are taken by a WebSocket here; connect with one, or use POST /cmd.')
     })
-  const app = rooms.reduce<AnyElysia>((before, room) => room(before, server), base)
+  const app = groups.reduce<AnyElysia>((before, group) => group(before, server), base)
   return async (request) => secured(await app.fetch(request))
 }
 

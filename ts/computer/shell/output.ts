@@ -20,7 +20,7 @@ export class Output {
   constructor(
     pipe: ReadableStream<Uint8Array>,
     most: number,
-    private readonly told: (text: string) => Promise<void> | void,
+    private readonly report: (text: string) => Promise<void> | void,
   ) {
     this.#kept = new KeptText(most)
     this.#reader = pipe.getReader()
@@ -77,7 +77,7 @@ export class Output {
   /** Tells of it, and waits for whoever is told. */
   async #tell(text: string): Promise<void> {
     if (text === '' || this.#kept === undefined) return
-    this.#telling = Promise.resolve(this.told(text))
+    this.#telling = Promise.resolve(this.report(text))
     await this.#telling
   }
 }

@@ -6,7 +6,7 @@ import type { AnyElysia } from 'elysia'
 import { fieldsOf } from '../http/fields.ts'
 import { isViewOnly } from '../http/rules.ts'
 import type { Person } from '../person.ts'
-import type { Room } from '../room.ts'
+import type { RouteGroup } from '../route-group.ts'
 import { viewerSocket } from './socket.ts'
 
 /** Path of the page, the only one that a link opens. */
@@ -22,7 +22,7 @@ export type FindScreen = () => ScreenAddress | undefined
 const noScreen = 'the display is served by no VNC server of Backlot; start one with --desktop, where Xvnc is installed'
 
 /** The view of a screen, at which `person` may take over. */
-export const viewRoom = (person: Person, findScreen: FindScreen): Room => ({
+export const viewRoutes = (person: Person, findScreen: FindScreen): RouteGroup => ({
   features: () => ({ view: findScreen() === undefined ? noScreen : true }),
   routes: (app: AnyElysia, server: Begun) =>
     app

@@ -13,24 +13,24 @@ export interface TreeLimits {
   readonly cell?: string
 }
 
-/** A snapshot that the caller has been told, under its id. */
+/** A snapshot that callers were given, under its id. */
 export interface NamedSnapshot {
   readonly id: string
   readonly snapshot: AxSnapshot
 }
 
 interface WindowRecord {
-  /** What an element_index means now: the latest told snapshot, or a later one with the same indices. */
+  /** What an element_index means now: the latest snapshot that callers were given, or a later one with the same indices. */
   map?: AxSnapshot
   limits?: TreeLimits
-  /** The latest that were told, the newest last. */
-  told: readonly NamedSnapshot[]
+  /** The latest that callers were given, the newest last. */
+  given: readonly NamedSnapshot[]
   /** Picture pixels per window pixel of the last picture of each viewer, the latest last. */
   readonly scales: Map<string, number>
 }
 
 /** Snapshots of a window that `since` can name. */
-const toldKept = 4
+const givenKept = 4
 
 /** Viewers of a window whose last picture is remembered. */
 const scalesKept = 64
@@ -54,7 +54,7 @@ export class SeenWindows {
     const seen = this.#of(pid, window_id)
     this.#snapshots += 1
     const id = `${this.#started}-${this.#snapshots}`
-    Object.assign(seen, { map: snapshot, limits, told: [...seen.told, { id, snapshot }].slice(-toldKept) })
+    Object.assign(seen, { map: snapshot, limits, given: [...seen.given, { id, snapshot }].slice(-givenKept) })
     return id
   }
 
@@ -64,9 +64,9 @@ export class SeenWindows {
   }
 
   /** The snapshot that was told under that id, or the latest when none is named. */
-  told(pid: number, window_id: number, id?: string): NamedSnapshot | undefined {
-    const told = this.#windows.get(key(pid, window_id))?.told
-    return id === undefined ? told?.at(-1) : told?.find((each) => each.id === id)
+  givenSnapshot(pid: number, window_id: number, id?: string): NamedSnapshot | undefined {
+    const given = this.#windows.get(key(pid, window_id))?.given
+    return id === undefined ? given?.at(-1) : given?.find((each) => each.id === id)
   }
 
   /** How much of the pair's tree was read last. */
@@ -118,7 +118,7 @@ export class SeenWindows {
 
   #of(pid: number, window_id: number): WindowRecord {
     const pair = key(pid, window_id)
-    const seen = this.#windows.get(pair) ?? { window_id, told: [], scales: new Map() }
+    const seen = this.#windows.get(pair) ?? { window_id, given: [], scales: new Map() }
     this.#windows.set(pair, seen)
     return seen
   }

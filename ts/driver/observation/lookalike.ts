@@ -25,7 +25,7 @@ export const elementNow = async (call: Call, window: Window, index: number): Pro
   const isSame = read !== undefined && read.role === was?.element.role && read.label === was.element.label
   if (was !== undefined && isSame) return { ...was, element: read }
   // The index map may have been read again since the caller saw the element.
-  const token = (was?.snapshot ?? seen.told(pid, window_id)?.snapshot)?.token(index) ?? ''
+  const token = (was?.snapshot ?? seen.givenSnapshot(pid, window_id)?.snapshot)?.token(index) ?? ''
   if (token === '') throw staleElement(pid, window_id, index)
   const map = await refreshedMap(call, window, true)
   const found = map.find(token)

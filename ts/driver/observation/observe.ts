@@ -41,9 +41,9 @@ export const changesSince = async (
   id?: string,
 ): Promise<ObservedChanges | undefined> => {
   const { seen } = call.driver
-  const base = seen.told(pid, window_id, id)
+  const base = seen.givenSnapshot(pid, window_id, id)
   if (base === undefined) return undefined
-  const map = seen.told(pid, window_id) === base ? seen.snapshot(pid, window_id) : base.snapshot
+  const map = seen.givenSnapshot(pid, window_id) === base ? seen.snapshot(pid, window_id) : base.snapshot
   const snapshot = tree.keepingIndices(map ?? base.snapshot)
   const changes: Changes = JSON.parse(snapshot.changesSince(base.snapshot))
   const markdown = snapshot.changesMarkdown(base.snapshot, await hasShortTags(call))
@@ -98,8 +98,8 @@ const observation = async (call: Call, pid: number, window_id: number): Promise<
   const window = await windowOf(call, pid, window_id)
   const treeLimits = seen.limits(pid, window_id) ?? defaultLimits
   const tree = await readTree(call, window, treeLimits)
-  const told = await changesSince(call, window, tree, treeLimits)
-  if (told !== undefined) return { facts: { settled, ...told.facts }, lines: told.lines }
+  const changed = await changesSince(call, window, tree, treeLimits)
+  if (changed !== undefined) return { facts: { settled, ...changed.facts }, lines: changed.lines }
   const snapshot_id = seen.keepSnapshot(pid, window_id, tree, treeLimits)
   const markdown = tree.markdown(null, await hasShortTags(call))
   return {

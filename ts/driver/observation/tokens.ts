@@ -6,15 +6,15 @@ import { candidatesFor, staleToken } from './elements.ts'
 import { noteLookalike } from './lookalike.ts'
 import { refreshedMap } from './trees.ts'
 
-interface Meant {
+interface TokenTarget {
   readonly pid?: number
   readonly window_id?: number
   readonly element_token?: string
 }
 
 /** The arguments with the index of the element that `element_token` stands for; throws `stale_element`. */
-export const withIndex = async <Args extends Meant>(call: Call, args: Args): Promise<Args> => {
-  const { element_token: token, pid, window_id }: Meant = args
+export const withIndex = async <Args extends TokenTarget>(call: Call, args: Args): Promise<Args> => {
+  const { element_token: token, pid, window_id }: TokenTarget = args
   if (token === undefined) return args
   const window = await windowOf(call, pid ?? 0, windowFor(window_id, 'element_token'))
   const { seen } = call.driver

@@ -2,10 +2,10 @@
 import { page as limits } from '@backlot/contract/limits'
 import describe from './scripts/describe.page.js' with { type: 'text' }
 import type { Ran, Tab, WebBrowser, WebPage } from './web-page.ts'
-import { asFacts, asList, asText, type Facts, Refused, Silent, Wire } from './wire.ts'
+import { asFacts, asList, asText, BrowserRefused, type Facts, NoAnswer, Wire } from './wire.ts'
 
 /**
- * Connects and begins a session; throws `Refused` with kind `session not created` where another client has one: Firefox
+ * Connects and begins a session; throws `BrowserRefused` with kind `session not created` where another client has one: Firefox
  * has room for one, and keeps it when its connection breaks. So ours ends soon after its last use.
  */
 export const openFirefox = async (url: string): Promise<WebBrowser> => {
@@ -64,14 +64,14 @@ const begin = async (wire: Wire): Promise<void> => {
   const begun = wire.send('session.new', { capabilities }, limits.sessionMs.latest)
   const tooLate = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
-    tooLate.reject(new Silent(`session.new got no answer in ${limits.sessionMs.usual} ms`))
+    tooLate.reject(new NoAnswer(`session.new got no answer in ${limits.sessionMs.usual} ms`))
     const close = () => wire[Symbol.dispose]()
     begun.then(() => wire.send('session.end', {}, limits.commandMs)).then(close, close)
   }, limits.sessionMs.usual)
   try {
     await Promise.race([begun, tooLate.promise])
   } catch (error) {
-    if (error instanceof Refused) wire[Symbol.dispose]()
+    if (error instanceof BrowserRefused) wire[Symbol.dispose]()
     throw error
   } finally {
     clearTimeout(timer)
@@ -113,7 +113,7 @@ class BiDiPage implements WebPage {
       },
       timeoutMs,
     )
-    if (called.type === 'exception') throw new Refused('', thrownBy(called.exceptionDetails).thrown)
+    if (called.type === 'exception') throw new BrowserRefused('', thrownBy(called.exceptionDetails).thrown)
     return asText(asFacts(called.result).value)
   }
 

@@ -2,7 +2,7 @@
 import { page as limits } from '@backlot/contract/limits'
 import describe from './scripts/describe.page.js' with { type: 'text' }
 import type { Ran, Tab, WebBrowser, WebPage } from './web-page.ts'
-import { asFacts, asList, asText, type Facts, Refused, Silent, Wire } from './wire.ts'
+import { asFacts, asList, asText, BrowserRefused, type Facts, NoAnswer, Wire } from './wire.ts'
 
 /** Connects to the browser's own WebSocket. */
 export const openChromium = async (url: string): Promise<WebBrowser> => {
@@ -108,7 +108,7 @@ class CdpPage implements WebPage {
         timeoutMs,
       )
       const { exceptionDetails, result } = called
-      if (exceptionDetails !== undefined) throw new Refused('', thrownBy(exceptionDetails).thrown)
+      if (exceptionDetails !== undefined) throw new BrowserRefused('', thrownBy(exceptionDetails).thrown)
       return asText(asFacts(result).value)
     } catch (error) {
       if (this.#world === world) this.#world = undefined
@@ -141,7 +141,7 @@ class CdpPage implements WebPage {
       return { value: await this.#describe(asFacts(ran.result), remaining()) }
     } catch (error) {
       // How it says that it ended a script depends on where the script was.
-      if (error instanceof Refused && performance.now() >= deadline) throw new Silent(error.message)
+      if (error instanceof BrowserRefused && performance.now() >= deadline) throw new NoAnswer(error.message)
       throw error
     } finally {
       this.#send('Runtime.releaseObjectGroup', { objectGroup: group }, limits.commandMs).catch(() => undefined)

@@ -12,7 +12,7 @@ import type { ReachedPage } from './reach.ts'
 import { ask, invalidSelector } from './read.ts'
 import aim from './scripts/aim.page.js' with { type: 'text' }
 import notes from './scripts/notes.page.js' with { type: 'text' }
-import { asFacts, asText, type Facts, Refused } from './wire.ts'
+import { asFacts, asText, BrowserRefused, type Facts } from './wire.ts'
 
 /**
  * Scrolls the first match of the selector into view and clicks its middle. Throws `page_element_not_found`, and
@@ -134,7 +134,7 @@ const received = async ({ page }: ReachedPage): Promise<Evidence[]> => {
     if (page.dialog !== undefined) {
       return [{ kind: 'state_changed', detail: `the page shows a dialog (${page.dialog.type})` }]
     }
-    return error instanceof Refused ? [left] : []
+    return error instanceof BrowserRefused ? [left] : []
   }
 }
 

@@ -6,7 +6,7 @@ import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import { shownTabs } from './shown-tab.ts'
 import type { Tab, WebBrowser, WebPage } from './web-page.ts'
-import { Refused, Severed, Silent } from './wire.ts'
+import { BrowserRefused, ConnectionLost, NoAnswer } from './wire.ts'
 
 /** A page with the window that shows it. */
 export interface ReachedPage {
@@ -86,7 +86,7 @@ const dialogOpen = ({ window_id }: Window, { type, message }: NonNullable<WebPag
 const failureOf = (window: Window, page: WebPage | undefined, error: unknown): unknown => {
   const facts = { pid: window.pid, window_id: window.window_id }
   const named = `Window ${window.window_id} "${window.title}"`
-  if (error instanceof Silent) {
+  if (error instanceof NoAnswer) {
     if (page?.dialog !== undefined) return dialogOpen(window, page.dialog)
     return new Failure(
       'page_not_responding',
@@ -94,10 +94,10 @@ const failureOf = (window: Window, page: WebPage | undefined, error: unknown): u
       facts,
     )
   }
-  if (error instanceof Severed) {
+  if (error instanceof ConnectionLost) {
     return new Failure('page_gone', `${named}: ${error.message}. Call list_windows, then try again.`, facts)
   }
-  if (!(error instanceof Refused)) return error
+  if (!(error instanceof BrowserRefused)) return error
   if (error.kind === 'session not created') {
     return new Failure(
       'page_busy',

@@ -6,7 +6,7 @@ import type { ReachedPage } from './reach.ts'
 import query from './scripts/query.page.js' with { type: 'text' }
 import visibleText from './scripts/text.page.js' with { type: 'text' }
 import type { WebPage } from './web-page.ts'
-import { asFacts, asList, asText, type Facts, Refused } from './wire.ts'
+import { asFacts, asList, asText, BrowserRefused, type Facts } from './wire.ts'
 
 /** Calls one of our functions in the page, a JSON value in and a record out. */
 export const ask = async (page: WebPage, source: string, given: object, timeoutMs: number): Promise<Facts> => {
@@ -14,7 +14,7 @@ export const ask = async (page: WebPage, source: string, given: object, timeoutM
   try {
     return asFacts(JSON.parse(text))
   } catch {
-    throw new Refused('', 'the page gave no answer that can be read')
+    throw new BrowserRefused('', 'the page gave no answer that can be read')
   }
 }
 

@@ -7,7 +7,7 @@ import { reasonOf } from '../ending.ts'
 import type { Outcome } from '../tool/tool.ts'
 import type { ReachedPage } from './reach.ts'
 import type { Ran, WebPage } from './web-page.ts'
-import { asFacts, type Facts, Silent } from './wire.ts'
+import { asFacts, type Facts, NoAnswer } from './wire.ts'
 
 /** Runs the script and gives its value; throws `script_failed` with the stack, or `script_timeout`. */
 export const runScript = async (
@@ -36,7 +36,7 @@ export const runScript = async (
       },
     }
   } catch (error) {
-    if (!(error instanceof Silent) || page.dialog !== undefined) throw error
+    if (!(error instanceof NoAnswer) || page.dialog !== undefined) throw error
     throw await timedOut(page, timeoutMs)
   }
 }

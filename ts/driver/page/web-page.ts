@@ -34,7 +34,7 @@ export interface WebBrowser extends AsyncDisposable {
 /** What a script came to: its value as JSON text made by `describe.js`, or the text of what it threw. */
 export type Ran = { readonly value: string } | { readonly thrown: string }
 
-/** A page that is debugged; every command throws `Refused`, `Silent` or `Severed`. */
+/** A page that is debugged; every command throws `BrowserRefused`, `NoAnswer` or `ConnectionLost`. */
 export interface WebPage {
   readonly route: WebBrowser['route']
   /** True once the page behaves as if it were seen: what it says of its visibility is then no evidence. */

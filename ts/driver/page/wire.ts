@@ -4,8 +4,8 @@
 export type Facts = Readonly<Record<string, unknown>>
 
 /** The browser's own refusal of a command. */
-export class Refused extends Error {
-  override readonly name = 'Refused'
+export class BrowserRefused extends Error {
+  override readonly name = 'BrowserRefused'
 
   /** `kind` is the error code of WebDriver BiDi, empty in the Chrome DevTools Protocol. */
   constructor(
@@ -17,13 +17,13 @@ export class Refused extends Error {
 }
 
 /** No answer came in the time that was given. */
-export class Silent extends Error {
-  override readonly name = 'Silent'
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
 }
 
 /** The connection is closed. */
-export class Severed extends Error {
-  override readonly name = 'Severed'
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost'
 }
 
 interface Waiting {
@@ -42,13 +42,13 @@ export class Wire implements Disposable {
     socket.onclose = () => this.#end()
   }
 
-  /** Connects; throws `Silent` or `Severed`. */
+  /** Connects; throws `NoAnswer` or `ConnectionLost`. */
   static async open(url: string, timeoutMs: number): Promise<Wire> {
     const socket = new WebSocket(url)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const timer = setTimeout(() => reject(new Silent(`"${url}" does not answer`)), timeoutMs)
+    const timer = setTimeout(() => reject(new NoAnswer(`"${url}" does not answer`)), timeoutMs)
     socket.onopen = () => resolve()
-    socket.onerror = () => reject(new Severed(`"${url}" refuses the connection`))
+    socket.onerror = () => reject(new ConnectionLost(`"${url}" refuses the connection`))
     try {
       await promise
     } catch (error) {
@@ -70,14 +70,14 @@ export class Wire implements Disposable {
     this.#listeners.add(hear)
   }
 
-  /** Sends a command; throws `Refused`, `Silent` or `Severed`. */
+  /** Sends a command; throws `BrowserRefused`, `NoAnswer` or `ConnectionLost`. */
   async send(method: string, params: object, timeoutMs: number, sessionId?: string): Promise<Facts> {
-    if (!this.isOpen) throw new Severed('the connection to the browser is closed')
+    if (!this.isOpen) throw new ConnectionLost('the connection to the browser is closed')
     this.#last += 1
     const id = this.#last
     const { promise, resolve, reject } = Promise.withResolvers<Facts>()
     this.#waiting.set(id, { resolve, reject })
-    const timer = setTimeout(() => reject(new Silent(`${method} got no answer in ${timeoutMs} ms`)), timeoutMs)
+    const timer = setTimeout(() => reject(new NoAnswer(`${method} got no answer in ${timeoutMs} ms`)), timeoutMs)
     try {
       this.socket.send(JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) }))
       return await promise
@@ -101,12 +101,12 @@ export class Wire implements Disposable {
     }
     const waiting = this.#waiting.get(id)
     if (error === undefined) waiting?.resolve(asFacts(result))
-    else if (typeof error === 'string') waiting?.reject(new Refused(error, String(message)))
-    else waiting?.reject(new Refused('', String(asFacts(error).message)))
+    else if (typeof error === 'string') waiting?.reject(new BrowserRefused(error, String(message)))
+    else waiting?.reject(new BrowserRefused('', String(asFacts(error).message)))
   }
 
   #end(): void {
-    for (const { reject } of this.#waiting.values()) reject(new Severed('the browser closed the connection'))
+    for (const { reject } of this.#waiting.values()) reject(new ConnectionLost('the browser closed the connection'))
     this.#waiting.clear()
   }
 }

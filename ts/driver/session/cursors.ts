@@ -64,7 +64,7 @@ interface CursorRecord {
   /** Where it hid by itself. */
   idle: Point | undefined
   /** When something of it was told last. */
-  told: number
+  reportedAt: number
 }
 
 /** Milliseconds of one wait for cursors that hide by themselves; the next follows at once. */
@@ -72,7 +72,7 @@ const hiddenWaitMs = 30_000
 
 /** All cursors of a driver, by the session that each belongs to. */
 export class Cursors {
-  readonly #held = new Map<string, CursorRecord>()
+  readonly #records = new Map<string, CursorRecord>()
   readonly #shown: Shared<Shown>
   readonly #followers = new Set<(event: CursorEvent) => void>()
   /** The overlay's connection whose cursors are known to hide. */
@@ -104,66 +104,66 @@ export class Cursors {
     this.#preview(scene).catch(() => undefined)
     const at = placeOf(scene)
     if (at === undefined || !this.#follows(owner)) return
-    const held = await this.#of(owner)
-    if (scene.point !== undefined || scene.aim !== undefined) held.glides = true
-    const isGlide = held.glides && held.isEnabled
-    held.position = at
+    const record = await this.#of(owner)
+    if (scene.point !== undefined || scene.aim !== undefined) record.glides = true
+    const isGlide = record.glides && record.isEnabled
+    record.position = at
     // An action is not worth less for being unseen.
-    await this.#show(held, (shown) => this.#go(held, shown, isGlide ? 'glide' : 'place', at)).catch(() => undefined)
+    await this.#show(record, (shown) => this.#go(record, shown, isGlide ? 'glide' : 'place', at)).catch(() => undefined)
     // The session may have ended on the way.
     if (owner.signal.aborted) await this.end(owner)
   }
 
   /** Goes along with a gesture that takes its time from now on; nobody waits for it. */
   accompany(owner: Session, scene: Scene, durationMs: number): void {
-    const held = this.#held.get(owner.key)
+    const record = this.#records.get(owner.key)
     const end = scene.end && onScreen(scene, scene.end)
-    if (held === undefined || end === undefined || !this.#follows(owner)) return
+    if (record === undefined || end === undefined || !this.#follows(owner)) return
     const travel = async (shown: Shown): Promise<void> => {
-      this.#tell(held, 'pulse')
-      await shown.pulse(held.key)
-      this.#tell(held, 'drag', end)
-      held.position = end
-      await shown.travel(held.key, end, durationMs)
+      this.#tell(record, 'pulse')
+      await shown.pulse(record.key)
+      this.#tell(record, 'drag', end)
+      record.position = end
+      await shown.travel(record.key, end, durationMs)
     }
-    this.#show(held, travel).catch(() => undefined)
+    this.#show(record, travel).catch(() => undefined)
   }
 
   /** Shows that the action happened; nobody waits for it. */
   acted(owner: Session, scene: Scene): void {
-    const held = this.#held.get(owner.key)
-    if (held === undefined || placeOf(scene) === undefined || !this.#follows(owner)) return
+    const record = this.#records.get(owner.key)
+    if (record === undefined || placeOf(scene) === undefined || !this.#follows(owner)) return
     const end = scene.end && onScreen(scene, scene.end)
-    if (end !== undefined) held.position = end
+    if (end !== undefined) record.position = end
     const pulse = async (shown: Shown): Promise<void> => {
       // It came along, and may have a pixel to go.
-      if (end !== undefined) await shown.place(held.key, end)
-      this.#tell(held, 'pulse')
-      await shown.pulse(held.key)
+      if (end !== undefined) await shown.place(record.key, end)
+      this.#tell(record, 'pulse')
+      await shown.pulse(record.key)
     }
-    this.#show(held, pulse).catch(() => undefined)
+    this.#show(record, pulse).catch(() => undefined)
   }
 
   /** Moves a session's cursor; resolves once it is there. */
   async move(owner: Session, to: Point): Promise<CursorView> {
-    const held = await this.#of(owner)
-    held.glides = true
-    held.position = to
-    await this.#show(held, (shown) => this.#go(held, shown, held.isEnabled ? 'glide' : 'place', to))
+    const record = await this.#of(owner)
+    record.glides = true
+    record.position = to
+    await this.#show(record, (shown) => this.#go(record, shown, record.isEnabled ? 'glide' : 'place', to))
     return this.#viewNow(owner)
   }
 
   /** Changes what is set; where that cannot be shown nothing has changed. */
   async set(owner: Session, changes: Partial<CursorSettings>): Promise<CursorView> {
-    const held = await this.#of(owner)
-    const before = held.settings
-    held.settings = { ...before, ...changes }
-    held.styledOn = undefined
+    const record = await this.#of(owner)
+    const before = record.settings
+    record.settings = { ...before, ...changes }
+    record.styledOn = undefined
     try {
-      await this.#show(held, async () => undefined)
+      await this.#show(record, async () => undefined)
     } catch (error) {
-      held.settings = before
-      held.styledOn = undefined
+      record.settings = before
+      record.styledOn = undefined
       throw error
     }
     return this.#viewNow(owner)
@@ -171,18 +171,18 @@ export class Cursors {
 
   /** Shows or hides a session's cursor until it is told otherwise. */
   async enable(owner: Session, isEnabled: boolean): Promise<CursorView> {
-    const held = await this.#of(owner)
-    const isTold = held.styledOn !== undefined && held.isEnabled !== isEnabled
-    if (isTold && !isEnabled) this.#tell(held, 'hide')
-    held.isEnabled = isEnabled
-    if (isTold && isEnabled) this.#tell(held, 'place')
-    await this.#show(held, (shown) => shown.enable(held.key, isEnabled))
+    const record = await this.#of(owner)
+    const isTold = record.styledOn !== undefined && record.isEnabled !== isEnabled
+    if (isTold && !isEnabled) this.#tell(record, 'hide')
+    record.isEnabled = isEnabled
+    if (isTold && isEnabled) this.#tell(record, 'place')
+    await this.#show(record, (shown) => shown.enable(record.key, isEnabled))
     return this.#viewNow(owner)
   }
 
   /** A session's cursor as it is now, or as it would begin: asking makes none. */
   async view(owner: Session): Promise<CursorView> {
-    if (this.#held.has(owner.key)) return this.#viewNow(owner)
+    if (this.#records.has(owner.key)) return this.#viewNow(owner)
     const fresh = await this.#fresh(owner)
     let state: CursorState | null = null
     this.#asked += 1
@@ -197,7 +197,7 @@ export class Cursors {
 
   /** What each cursor is set to, in the order of their beginning. */
   get configs(): readonly CursorConfig[] {
-    return [...this.#held.values()].map(({ cursorId, isEnabled, settings }) => ({
+    return [...this.#records.values()].map(({ cursorId, isEnabled, settings }) => ({
       cursor_id: cursorId,
       enabled: isEnabled,
       settings,
@@ -211,9 +211,9 @@ export class Cursors {
 
   /** Takes away the cursor of a session that is over. */
   async end({ key }: Pick<Session, 'key'>): Promise<void> {
-    const held = this.#held.get(key)
-    if (held?.styledOn !== undefined) this.#tell(held, 'hide')
-    this.#held.delete(key)
+    const record = this.#records.get(key)
+    if (record?.styledOn !== undefined) this.#tell(record, 'hide')
+    this.#records.delete(key)
     await (await this.#shown.peek())?.remove(key).catch(() => undefined)
   }
 
@@ -224,27 +224,27 @@ export class Cursors {
 
   /** Whether actions of this session show a cursor: a named one's, and those of a connection that used a cursor's tool. */
   #follows({ key, name, signal }: Session): boolean {
-    return !signal.aborted && (name !== null || (key !== anonymous && this.#held.has(key)))
+    return !signal.aborted && (name !== null || (key !== anonymous && this.#records.has(key)))
   }
 
   async #viewNow(owner: Session): Promise<CursorView> {
-    const held = await this.#of(owner)
+    const record = await this.#of(owner)
     let state: CursorState | null = null
-    await this.#show(held, async (shown) => {
-      state = (await shown.state(held.key)) ?? null
+    await this.#show(record, async (shown) => {
+      state = (await shown.state(record.key)) ?? null
     })
-    return viewOf(held, state, this.isShown)
+    return viewOf(record, state, this.isShown)
   }
 
   /** Throws `session_ended` where it is over: what its late calls still want must not make another. */
   async #of(owner: Session): Promise<CursorRecord> {
     const { key, signal } = owner
-    const known = this.#held.get(key)
+    const known = this.#records.get(key)
     if (known !== undefined && !signal.aborted) return known
     const fresh = await this.#fresh(owner)
-    const meanwhile = this.#held.get(key)
+    const meanwhile = this.#records.get(key)
     if (meanwhile !== undefined) return meanwhile
-    this.#held.set(key, fresh)
+    this.#records.set(key, fresh)
     return fresh
   }
 
@@ -263,23 +263,23 @@ export class Cursors {
       position: undefined,
       styledOn: undefined,
       idle: undefined,
-      told: 0,
+      reportedAt: 0,
     }
   }
 
-  async #go(held: CursorRecord, shown: Shown, kind: 'glide' | 'place', to: Point): Promise<void> {
-    if (this.#held.get(held.key) !== held) return
-    this.#tell(held, kind, to)
-    await shown[kind](held.key, to)
+  async #go(record: CursorRecord, shown: Shown, kind: 'glide' | 'place', to: Point): Promise<void> {
+    if (this.#records.get(record.key) !== record) return
+    this.#tell(record, kind, to)
+    await shown[kind](record.key, to)
   }
 
   /** What the person does not see, as that of a session that is over, is not told. */
-  #tell(held: CursorRecord, kind: CursorEvent['kind'], place = held.position, at = new Date()): void {
-    const { key, name: session, cursorId: cursor_id, isEnabled, idle } = held
-    if (place === undefined || !isEnabled || this.#held.get(key) !== held) return
+  #tell(record: CursorRecord, kind: CursorEvent['kind'], place = record.position, at = new Date()): void {
+    const { key, name: session, cursorId: cursor_id, isEnabled, idle } = record
+    if (place === undefined || !isEnabled || this.#records.get(key) !== record) return
     if (idle !== undefined && kind === 'hide') return
-    held.idle = undefined
-    held.told = at.getTime()
+    record.idle = undefined
+    record.reportedAt = at.getTime()
     const tell = (each: CursorEvent['kind'], { x, y }: Point) => {
       for (const follower of this.#followers) follower({ at, key, session, cursor_id, kind: each, x, y })
     }
@@ -299,20 +299,20 @@ export class Cursors {
   }
 
   #idled(key: string, at: number): void {
-    const held = this.#held.get(key)
+    const record = this.#records.get(key)
     // What was told since brought it back.
-    if (held === undefined || held.told > at) return
-    this.#tell(held, 'hide', held.position, new Date(at))
-    held.idle = held.position
+    if (record === undefined || record.reportedAt > at) return
+    this.#tell(record, 'hide', record.position, new Date(at))
+    record.idle = record.position
   }
 
   /** Does something to a cursor on the screen, where there is an overlay. */
-  async #show(held: CursorRecord | undefined, work: (shown: Shown) => Promise<unknown>): Promise<void> {
+  async #show(record: CursorRecord | undefined, work: (shown: Shown) => Promise<unknown>): Promise<void> {
     if (!this.isShown) return
     const shown = await this.#open()
     if (shown === undefined) return
     try {
-      if (held !== undefined && held.styledOn !== shown) await this.#dress(held, shown)
+      if (record !== undefined && record.styledOn !== shown) await this.#dress(record, shown)
       await work(shown)
     } catch (error) {
       // It is opened again by whoever needs it next.
@@ -327,14 +327,14 @@ export class Cursors {
     if (place !== undefined) await this.#show(undefined, (shown) => shown.preview(window.window_id, place))
   }
 
-  async #dress(held: CursorRecord, shown: Shown): Promise<void> {
-    const { settings } = held
-    await shown.dress(held.key, styleOf(settings))
-    await shown.pace(held.key, paceOf(settings))
-    await shown.enable(held.key, held.isEnabled)
-    if (held.settings === settings) held.styledOn = shown
+  async #dress(record: CursorRecord, shown: Shown): Promise<void> {
+    const { settings } = record
+    await shown.dress(record.key, styleOf(settings))
+    await shown.pace(record.key, paceOf(settings))
+    await shown.enable(record.key, record.isEnabled)
+    if (record.settings === settings) record.styledOn = shown
     // Its session may have ended meanwhile.
-    if (this.#held.get(held.key) !== held) await shown.remove(held.key)
+    if (this.#records.get(record.key) !== record) await shown.remove(record.key)
   }
 
   /** The overlay; where the server has none, the cursors go on without. */
@@ -353,14 +353,14 @@ export class Cursors {
   }
 }
 
-const viewOf = (held: CursorRecord, state: CursorState | null, isShown: boolean): CursorView => ({
-  cursor_id: held.cursorId,
-  position: state?.position ?? held.position ?? null,
-  enabled: held.isEnabled,
+const viewOf = (record: CursorRecord, state: CursorState | null, isShown: boolean): CursorView => ({
+  cursor_id: record.cursorId,
+  position: state?.position ?? record.position ?? null,
+  enabled: record.isEnabled,
   visible: state?.visible ?? false,
   overlay: state !== null ? (state.composited ? 'composited' : 'shaped') : isShown ? 'unavailable' : 'off',
   labelled: state?.labelled ?? false,
-  settings: held.settings,
+  settings: record.settings,
 })
 
 /** Where on the screen an action happens; `undefined` where it has no place. */

@@ -52,7 +52,7 @@ export interface SessionEvents {
 
 /** All sessions of a driver. */
 export class Sessions {
-  readonly #held = new Map<string, SessionRecord>()
+  readonly #records = new Map<string, SessionRecord>()
   /** How each of the latest that are over ended. */
   readonly #ended = new Map<string, string>()
 
@@ -67,7 +67,7 @@ export class Sessions {
 
   /** Names of the sessions that are active, in the order of their beginning. */
   get active(): readonly string[] {
-    return [...this.#held.values()].flatMap(({ name }) => (name === null ? [] : [name]))
+    return [...this.#records.values()].flatMap(({ name }) => (name === null ? [] : [name]))
   }
 
   /**
@@ -105,7 +105,7 @@ export class Sessions {
   /** Declares a session, which begins unless it is active; `holder` is the connection whose end is its end. */
   start(name: string, holder: string | undefined): { readonly session: Session; readonly isNew: boolean } {
     const key = keyOf(name)
-    const known = this.#held.get(key)
+    const known = this.#records.get(key)
     this.#ended.delete(name)
     const session = known ?? this.#begin(key, name, holder)
     if (known !== undefined && !known.isDeclared) known.holder = holder
@@ -116,25 +116,25 @@ export class Sessions {
 
   /** Ends a session; false when it was not active. Its calls under way fail with `session_ended`. */
   async end(name: string): Promise<boolean> {
-    const session = this.#held.get(keyOf(name))
+    const session = this.#records.get(keyOf(name))
     if (session !== undefined) await this.#end(session, 'end_session ended it')
     return session !== undefined
   }
 
   /** Ends what ends with a connection: its own session, and those that it started. */
   async gone(client: string): Promise<void> {
-    const over = [...this.#held.values()].filter(({ key, holder }) => key === client || holder === client)
+    const over = [...this.#records.values()].filter(({ key, holder }) => key === client || holder === client)
     await allDone(over.map((session) => () => this.#end(session, closed)))
   }
 
   /** Ends all. */
   async close(): Promise<void> {
-    await allDone([...this.#held.values()].map((session) => () => this.#end(session, 'the driver ended')))
+    await allDone([...this.#records.values()].map((session) => () => this.#end(session, 'the driver ended')))
   }
 
   #of({ client, holder, session: name }: Caller, onlyLooks: boolean): SessionRecord | Session {
     const key = name === undefined ? client : keyOf(name)
-    const known = this.#held.get(key)
+    const known = this.#records.get(key)
     if (known !== undefined) return known
     const how = name === undefined ? undefined : this.#ended.get(name)
     if (name !== undefined && how !== undefined) throw sessionEnded(name, how, 'Nothing was done')
@@ -156,15 +156,15 @@ export class Sessions {
       running: 0,
       idleMs,
     }
-    this.#held.set(key, session)
+    this.#records.set(key, session)
     if (name !== null) for (const follower of this.#followers) follower.begun?.(name)
     return session
   }
 
   async #end(session: SessionRecord, how: string): Promise<void> {
     const { key, name, isDeclared, end } = session
-    if (this.#held.get(key) !== session) return
-    this.#held.delete(key)
+    if (this.#records.get(key) !== session) return
+    this.#records.delete(key)
     clearTimeout(session.idle)
     // What nobody declared and only a connection named is forgotten with the connection.
     if (name !== null && (isDeclared || how !== closed)) this.#remember(name, how)

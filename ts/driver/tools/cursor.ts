@@ -51,7 +51,7 @@ export const getAgentCursorState = tool({
     const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.view(owner), true)
     const { position } = view
     const where = position === null ? 'was nowhere yet' : `is at (${position.x}, ${position.y})`
-    const { text, structured } = told(view, `✅ Cursor "${view.cursor_id}" ${where}, ${seen(view)}.`)
+    const { text, structured } = outcomeOf(view, `✅ Cursor "${view.cursor_id}" ${where}, ${seen(view)}.`)
     return { text, structured: { ...structured, cursors: call.driver.cursors.configs.map(listed) } }
   },
 })
@@ -78,7 +78,7 @@ export const moveCursor = tool({
     }
     const to = { x: Math.floor(x), y: Math.floor(y) }
     const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.move(owner, to))
-    return told(view, `✅ Cursor "${view.cursor_id}" moved to (${to.x}, ${to.y}), ${seen(view)}.`)
+    return outcomeOf(view, `✅ Cursor "${view.cursor_id}" moved to (${to.x}, ${to.y}), ${seen(view)}.`)
   },
 })
 
@@ -90,7 +90,7 @@ export const setAgentCursorEnabled = tool({
   attributes,
   async run(call, { enabled, cursor_id }) {
     const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.enable(owner, enabled))
-    return told(view, `✅ Cursor "${view.cursor_id}" is ${enabled ? 'enabled' : 'disabled'}, ${seen(view)}.`)
+    return outcomeOf(view, `✅ Cursor "${view.cursor_id}" is ${enabled ? 'enabled' : 'disabled'}, ${seen(view)}.`)
   },
 })
 
@@ -196,7 +196,10 @@ const changed = async (
   const names = Object.keys(changes)
   const what = names.length === 0 ? `keeps its ${kind}` : `has a new ${kind}: ${names.join(', ')}`
   const unread = view.settings.label !== '' && view.overlay !== 'off' && !view.labelled
-  return told(view, `✅ Cursor "${view.cursor_id}" ${what}.${unread ? ' No font has the letters of its label.' : ''}`)
+  return outcomeOf(
+    view,
+    `✅ Cursor "${view.cursor_id}" ${what}.${unread ? ' No font has the letters of its label.' : ''}`,
+  )
 }
 
 const iconOf = async (call: Call, named: string): Promise<Partial<CursorSettings>> => {
@@ -241,7 +244,7 @@ const listed = ({ cursor_id, enabled, settings }: CursorConfig) => {
   return { config: { cursor_id, enabled, icon: image_path ?? icon, ...rest } }
 }
 
-const told = (view: CursorView, text: string): Outcome => {
+const outcomeOf = (view: CursorView, text: string): Outcome => {
   const { cursor_id, position, enabled, visible, overlay, settings } = view
   const { icon, image_path, color, label, size, opacity, gradient_colors, bloom_color, ...motion } = settings
   return {

@@ -119,7 +119,7 @@ const refuseContradictions = (
 
 /** True when the snapshot of that id holds what is out of view. */
 const isWhole = (call: Call, { pid, window_id }: Window, since: string | undefined): boolean =>
-  since !== undefined && call.driver.seen.told(pid, window_id, since)?.snapshot.beyond.listed === true
+  since !== undefined && call.driver.seen.givenSnapshot(pid, window_id, since)?.snapshot.beyond.listed === true
 
 /** How many elements and texts are out of view, and whether the tree lists them. */
 const offscreenOf = ({ beyond: { above, below, texts, at_least, listed } }: AxSnapshot) => ({

@@ -28,13 +28,13 @@ export const setValue = tool({
     refuseDisabled(found.target)
     if (call.signal.aborted) throw reasonOf(call.signal)
     const throughToolkit = await setThroughToolkit(found, args.value)
-    if (throughToolkit.setting?.confirmed === true) return told(found, throughToolkit.setting)
+    if (throughToolkit.setting?.confirmed === true) return outcomeOf(found, throughToolkit.setting)
     // A switch that the toolkit has pressed would be pressed back.
     const isPressed = throughToolkit.setting !== undefined && isSwitch(found.target)
     const byDevices = isPressed ? undefined : routeByDevices(found.target)
-    if (byDevices !== undefined) return told(found, await byDevices(call, found, args.value))
+    if (byDevices !== undefined) return outcomeOf(found, await byDevices(call, found, args.value))
     if (throughToolkit.setting === undefined) throw throughToolkit.refusal
-    return told(found, throughToolkit.setting)
+    return outcomeOf(found, throughToolkit.setting)
   },
 })
 
@@ -54,7 +54,7 @@ const setThroughToolkit = async ({ window, target }: ElementTarget, value: strin
   }
 }
 
-const told = ({ window, target }: ElementTarget, { route, confirmed, value, evidence }: Setting): Outcome => {
+const outcomeOf = ({ window, target }: ElementTarget, { route, confirmed, value, evidence }: Setting): Outcome => {
   const reads = value === null ? 'its value cannot be read' : `it reads "${value}"`
   const summary = route === 'none' ? `${nameOf(target)} had that value before.` : `Set the value of ${nameOf(target)}.`
   return acted(

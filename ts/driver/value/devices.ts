@@ -48,9 +48,9 @@ const overtype: Route = async (call, found, value) => {
       ? agent.pressKey({ window_id, key: 'delete', modifiers: [], at })
       : agent.typeText({ window_id, text: value, delay_ms: typingDelayMs, at }),
   )
-  const told = [...evidence, ...afterGesture(all), ...afterGesture(typed)]
+  const gathered = [...evidence, ...afterGesture(all), ...afterGesture(typed)]
   const secret = target.element.role === 'password text'
-  return readBack(call, found, 'agent_keyboard', told, async () => {
+  return readBack(call, found, 'agent_keyboard', gathered, async () => {
     const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
     return { value: secret ? null : now.value, confirmed: !secret && now.value === value }
   })
@@ -70,23 +70,23 @@ const chooseStepwise: Route = async (call, found, value) => {
   const from = options.findIndex(({ chosen }) => chosen)
   const steps = wanted - Math.max(from, 0)
   const direction = steps > 0 ? 'down' : 'up'
-  const told: Evidence[] = []
+  const evidence: Evidence[] = []
   const focus = await focusForKeys(call, found).catch(unlessUnfocusable)
   if (focus === undefined) {
     const point = centreOf((await intoView(call, found)).target)
     const turn = (towards: 'up' | 'down', amount: number) =>
       call.gesture((agent) => agent.wheel({ window_id, ...point, direction: towards, amount, modifiers: [] }))
     // Without a choice there is no first step to count from.
-    if (from === -1) told.push(...afterGesture(await turn('up', options.length)))
-    if (steps !== 0) told.push(...afterGesture(await turn(direction, Math.abs(steps))))
+    if (from === -1) evidence.push(...afterGesture(await turn('up', options.length)))
+    if (steps !== 0) evidence.push(...afterGesture(await turn(direction, Math.abs(steps))))
   } else {
     const { at } = focus
     const press = (key: string) => call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at }))
-    told.push(...focus.evidence)
-    if (from === -1) told.push(...afterGesture(await press('home')))
-    for (let step = 0; step < Math.abs(steps); step += 1) told.push(...afterGesture(await press(direction)))
+    evidence.push(...focus.evidence)
+    if (from === -1) evidence.push(...afterGesture(await press('home')))
+    for (let step = 0; step < Math.abs(steps); step += 1) evidence.push(...afterGesture(await press(direction)))
   }
-  return readBack(call, found, focus === undefined ? 'agent_pointer' : 'agent_keyboard', told, async () => {
+  return readBack(call, found, focus === undefined ? 'agent_pointer' : 'agent_keyboard', evidence, async () => {
     const chosen = (await read()).find((option) => option.chosen)
     return { value: chosen?.label ?? null, confirmed: chosen?.label === options[wanted]?.label }
   })

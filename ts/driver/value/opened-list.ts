@@ -39,10 +39,10 @@ export const chooseOpened = async (call: Call, found: ElementTarget, value: stri
   const { window, target } = await intoView(call, found)
   const { window_id } = window
   const point = openingPoint(window, target)
-  const told: Evidence[] = []
+  const evidence: Evidence[] = []
   const press = async (key: string) => {
     const gesture = call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at: null }))
-    told.push(...afterGesture(await gesture))
+    evidence.push(...afterGesture(await gesture))
   }
   const read = async () => {
     if (call.signal.aborted) throw reasonOf(call.signal)
@@ -55,7 +55,7 @@ export const chooseOpened = async (call: Call, found: ElementTarget, value: stri
       const opened = call.gesture((agent) =>
         agent.click({ window_id, ...point, button: 'left', count: 1, modifiers: [] }),
       )
-      told.push(...afterGesture(await opened))
+      evidence.push(...afterGesture(await opened))
       options = await waitFor(call, found, read, (now) => now.length > 0)
     }
     if (options.length === 0) throw namesNone(target)
@@ -70,8 +70,8 @@ export const chooseOpened = async (call: Call, found: ElementTarget, value: stri
       const left = await waitFor(call, found, read, (now) => now.length === 0)
       isTaken = left.length === 0
     }
-    if (!isTaken) return { route: 'agent_keyboard', confirmed: false, value: null, evidence: told }
-    return await readShown(call, found, wanted.label, told)
+    if (!isTaken) return { route: 'agent_keyboard', confirmed: false, value: null, evidence: evidence }
+    return await readShown(call, found, wanted.label, evidence)
   } finally {
     if (!isTaken) await call.gesture((agent) => agent.pressKey({ window_id, key: 'escape', modifiers: [], at: null }))
   }

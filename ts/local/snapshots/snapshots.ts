@@ -21,10 +21,10 @@ export const takeSnapshot = async (
   folder: SandboxFolder,
   name: string | null,
   startWatcher: StartWatcher,
-  told: (of: SandboxRecord) => SandboxRecord = (of) => of,
+  change: (of: SandboxRecord) => SandboxRecord = (of) => of,
 ): Promise<SnapshotRecord> => {
   await using making = await beginSnapshot(store)
-  const of = told(await copyInto(making, folder, startWatcher))
+  const of = change(await copyInto(making, folder, startWatcher))
   return await making.publish({ name, of, user: folder.user })
 }
 

@@ -37,11 +37,11 @@ const output = async (...command: string[]): Promise<string> => {
 
 /** The crates of others in the native core for a target such as `x86_64-unknown-linux-gnu`, and Rust's own library. */
 export const cratesFor = async (target: string): Promise<Part[]> => {
-  const [told, rustc] = await Promise.all([
+  const [metadata, rustc] = await Promise.all([
     output('cargo', 'metadata', '--offline', '--locked', '--format-version', '1', '--filter-platform', target),
     output('rustc', '--version'),
   ])
-  const { packages, resolve } = JSON.parse(told) as Metadata
+  const { packages, resolve } = JSON.parse(metadata) as Metadata
   const named = new Map(packages.map((each) => [each.id, each]))
   const needs = new Map(resolve.nodes.map(({ id, deps }) => [id, deps]))
   const native = packages.find(({ name, source }) => name === 'native' && source === null)

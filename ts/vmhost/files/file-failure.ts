@@ -13,9 +13,9 @@ export const noRoom = (error: unknown, path: string): unknown => {
 
 /** The failure behind what went wrong with files below `path`; any other error as it is. */
 export const fileFailure = (error: unknown, path: string): unknown => {
-  const told = noRoom(error, path)
-  const { syscall, message } = told as NodeJS.ErrnoException
-  if (told instanceof Failure || syscall === undefined) return told
+  const failure = noRoom(error, path)
+  const { syscall, message } = failure as NodeJS.ErrnoException
+  if (failure instanceof Failure || syscall === undefined) return failure
   return new Failure(
     'storage_unusable',
     `The system refuses what is to be done in "${path}": ${message}. Make it a folder that can be written to, or use another.`,

@@ -122,8 +122,8 @@ const takeHome = ({ data }: Places): FileLock => {
     mkdirSync(data, { recursive: true, mode: 0o700 })
     taken = lock(path)
   } catch (error) {
-    const told = fileFailure(error, data)
-    if (told instanceof Failure) throw told
+    const failure = fileFailure(error, data)
+    if (failure instanceof Failure) throw failure
     throw new Failure(
       'storage_unusable',
       `"${path}" cannot be locked: ${(error as Error).message}. Make it a file of your own, or remove it where no service runs.`,

@@ -30,7 +30,7 @@ interface Entry {
   readonly path: string
   done: Promise<unknown>
   rate: { at: number; bytes: number }
-  told: number
+  reportedAt: number
 }
 
 const cancel = ({ abort, operation: { id, kind, name } }: Entry): void => {
@@ -82,7 +82,7 @@ export class Operations {
       path: vm.path,
       done: Promise.resolve(),
       rate: { at: 0, bytes: 0 },
-      told: 0,
+      reportedAt: 0,
     }
     this.#entries.set(id, entry)
     this.#forgetOld()
@@ -177,7 +177,7 @@ export class Operations {
           const bytesPerSecond = seconds > 0 ? Math.round((doneBytes - entry.rate.bytes) / seconds) : 0
           if (seconds > 2) entry.rate = { at: performance.now(), bytes: doneBytes }
           change({ progress: { doneBytes, totalBytes, bytesPerSecond: Math.max(0, bytesPerSecond) } })
-          if (performance.now() - entry.told >= tellEveryMs) this.#tell(entry)
+          if (performance.now() - entry.reportedAt >= tellEveryMs) this.#tell(entry)
         },
         message: (line) => change({ messages: [...entry.operation.messages, line].slice(-mostMessages) }),
       })
@@ -200,7 +200,7 @@ export class Operations {
   }
 
   #tell(entry: Entry): void {
-    entry.told = performance.now()
+    entry.reportedAt = performance.now()
     this.events.emit({ type: 'operation', operation: entry.operation })
   }
 

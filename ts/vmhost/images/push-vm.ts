@@ -86,8 +86,8 @@ const pushFrom = async (
 
 /** Copies what is pushed, unless a service before this one has, and gives the configuration of the image. */
 const copyOf = async (host: Host, place: VmPlace, folder: string, work: Work): Promise<Record<string, unknown>> => {
-  const told = join(folder, 'config.json')
-  if (existsSync(told)) return (await Bun.file(told).json()) as Record<string, unknown>
+  const file = join(folder, 'config.json')
+  if (existsSync(file)) return (await Bun.file(file).json()) as Record<string, unknown>
   return alone(
     host,
     place,
@@ -117,7 +117,7 @@ const copyOf = async (host: Host, place: VmPlace, folder: string, work: Work): P
         },
       }
       await syncFile(join(folder, 'disk.raw'))
-      await replaceFile(told, JSON.stringify(configuration))
+      await replaceFile(file, JSON.stringify(configuration))
       return configuration
     },
     work.signal,

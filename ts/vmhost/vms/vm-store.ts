@@ -80,8 +80,8 @@ export class VmStore {
   /** What a symbolic link of that name leads to, in words; undefined where there is none. */
   async #otherName(name: string, storage: string | undefined): Promise<string | undefined> {
     for (const { path } of await this.storages(storage)) {
-      const told = await linkAt(join(path, name))
-      if (told !== undefined) return told
+      const reason = await linkAt(join(path, name))
+      if (reason !== undefined) return reason
     }
     return undefined
   }
@@ -89,8 +89,8 @@ export class VmStore {
   /** Whoever misses a VM that is reached by a link finds the reason in the log. */
   async #reportLink(storage: Storage, name: string): Promise<void> {
     const { path } = placeOf(storage, name)
-    const told = existsSync(vmPath(path, 'settings')) ? await linkAt(path) : undefined
-    if (told !== undefined) this.report(new Failure('vm_not_found', told, { path }))
+    const reason = existsSync(vmPath(path, 'settings')) ? await linkAt(path) : undefined
+    if (reason !== undefined) this.report(new Failure('vm_not_found', reason, { path }))
   }
 
   /** A VM is known by the folder that it is in, and by no other name: a symbolic link to one is none. */

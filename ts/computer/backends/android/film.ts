@@ -5,7 +5,7 @@ import { type LiveFilmPart, Remuxer } from '@backlot/native'
 import type { Current } from '../../current.ts'
 import { Broadcast, type FilmSource } from '../../film/broadcast.ts'
 import { liveRoute } from '../../film/live-route.ts'
-import type { Room } from '../../room.ts'
+import type { RouteGroup } from '../../route-group.ts'
 import type { Connection } from './adb/connection.ts'
 import { nextPacket, packet, type ShellPacket } from './adb/shell-packets.ts'
 import type { AndroidDevice } from './device.ts'
@@ -32,7 +32,7 @@ const line = [
 ].join('\n')
 
 /** The live film of a device, and what ends it. Films in files are not made of one. */
-export const deviceFilmRoom = (current: Current<AndroidDevice>): Room & AsyncDisposable => {
+export const deviceFilmRoutes = (current: Current<AndroidDevice>): RouteGroup & AsyncDisposable => {
   const broadcast = new Broadcast(async () => new DeviceFilm(await current.get()))
   return {
     features: () => ({}),

@@ -124,8 +124,8 @@ const runCommand = async (
 /** The shell around a command: it tells its process first, and with a mark how the command ended, whatever goes on behind it. */
 const wrapped = (command: string, cwd: string, env: Readonly<Record<string, string>>, mark: string): string => {
   const variables = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}; `)
-  const told = `printf '\\001%s %d\\n' ${mark.slice(1)} $?; printf '\\001%s\\n' ${mark.slice(1)} >&2`
-  return `echo $$; trap : ${outlived}; cd ${quoted(cwd)}; ${variables.join('')}sh -c ${quoted(command)}; ${told}`
+  const trailer = `printf '\\001%s %d\\n' ${mark.slice(1)} $?; printf '\\001%s\\n' ${mark.slice(1)} >&2`
+  return `echo $$; trap : ${outlived}; cd ${quoted(cwd)}; ${variables.join('')}sh -c ${quoted(command)}; ${trailer}`
 }
 
 /** What a shell has told when its process is known, and what the command wrote by then. */
@@ -153,20 +153,20 @@ const ended = async (
   connection: Connection,
   first: Begun,
   outputs: { readonly stdout: MarkedOutput; readonly stderr: MarkedOutput },
-  told: (stream: 'stdout' | 'stderr', text: string) => Promise<void>,
+  report: (stream: 'stdout' | 'stderr', text: string) => Promise<void>,
 ): Promise<number> => {
   const { stdout, stderr } = outputs
-  await told('stdout', stdout.take(first.stdout))
-  await told('stderr', stderr.take(first.stderr))
+  await report('stdout', stdout.take(first.stdout))
+  await report('stderr', stderr.take(first.stderr))
   while (stdout.after === undefined || stderr.after === undefined) {
     const { id, bytes } = await nextPacket(connection)
     if (id === packet.exit) {
-      await told('stdout', stdout.end())
-      await told('stderr', stderr.end())
+      await report('stdout', stdout.end())
+      await report('stderr', stderr.end())
       return bytes[0] ?? 255
     }
-    if (id === packet.stdout) await told('stdout', stdout.take(bytes))
-    if (id === packet.stderr) await told('stderr', stderr.take(bytes))
+    if (id === packet.stdout) await report('stdout', stdout.take(bytes))
+    if (id === packet.stderr) await report('stderr', stderr.take(bytes))
   }
   return Number(stdout.after)
 }

@@ -126,7 +126,7 @@ const diskOf = (image: string, layers: readonly Descriptor[]): ImageContents['di
 }
 
 /** What a layer says of its part of a disk; who says no offset publishes parts in their order. */
-interface ToldPart extends Omit<DiskPart, 'offset'> {
+interface AnnotatedPart extends Omit<DiskPart, 'offset'> {
   readonly offset: number | undefined
   /** Of how many it is the which one, where that is said. */
   readonly number: number | undefined
@@ -139,7 +139,7 @@ const numbered = /^application\/vnd\.oci\.image\.layer\.v1\.tar;part\.number=(\d
 /** The forms in which disks are published in parts: `trycua/lume`'s, an earlier one of its images, and tart's. */
 const partForms: readonly {
   readonly isPart: (layer: Descriptor) => boolean
-  readonly read: (layer: Descriptor) => ToldPart
+  readonly read: (layer: Descriptor) => AnnotatedPart
 }[] = [
   {
     isPart: (layer) => layer.annotations?.[annotations.number] !== undefined,
@@ -181,9 +181,9 @@ const partForms: readonly {
 
 const numberIn = (layer: Descriptor, name: string): number => Number(layer.annotations?.[name] ?? Number.NaN)
 
-const partsOf = (image: string, told: readonly ToldPart[]): DiskPart[] => {
-  const total = told[0]?.total ?? told.length
-  const inOrder = told.toSorted((a, b) => (a.offset ?? a.number ?? 0) - (b.offset ?? b.number ?? 0))
+const partsOf = (image: string, annotated: readonly AnnotatedPart[]): DiskPart[] => {
+  const total = annotated[0]?.total ?? annotated.length
+  const inOrder = annotated.toSorted((a, b) => (a.offset ?? a.number ?? 0) - (b.offset ?? b.number ?? 0))
   let end = 0
   const parts = inOrder.map(({ layer, offset = end, bytes, digest }) => {
     if (offset !== end || !isCount(bytes))

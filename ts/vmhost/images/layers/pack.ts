@@ -34,8 +34,8 @@ const magics: Readonly<Record<Compression, string>> = { zstd: '28b52ffd', gzip: 
 
 /** How the layer at `path` is packed; undefined where that is not as its media type says, or none of ours. */
 export const compressionOf = async (path: string, mediaType: string): Promise<Compression | undefined> => {
-  const told = compressions.find((each) => packedType(each) === mediaType)
-  return told !== undefined && (await firstBytes(path)).startsWith(magics[told]) ? told : undefined
+  const compression = compressions.find((each) => packedType(each) === mediaType)
+  return compression !== undefined && (await firstBytes(path)).startsWith(magics[compression]) ? compression : undefined
 }
 
 /** A piece of a raw disk. */

@@ -35,13 +35,13 @@ export class Repository {
   /** The manifest under a tag or digest, that of this machine where there are several. Throws `image_not_found`. */
   async manifest(reference: string, signal: AbortSignal): Promise<FoundManifest> {
     const { bytes, digest, type } = await this.#readManifest(reference, signal)
-    const told = JSON.parse(bytes.toString('utf8')) as Manifest | Index
-    if (type === mediaTypes.index || type === mediaTypes.dockerList || 'manifests' in told) {
-      const entry = ownEntry(told as Index)
+    const document = JSON.parse(bytes.toString('utf8')) as Manifest | Index
+    if (type === mediaTypes.index || type === mediaTypes.dockerList || 'manifests' in document) {
+      const entry = ownEntry(document as Index)
       if (entry === undefined) throw this.#none(reference, `it has none for ${process.arch}`)
       return this.manifest(entry.digest, signal)
     }
-    return { manifest: told as Manifest, digest }
+    return { manifest: document as Manifest, digest }
   }
 
   async #readManifest(reference: string, signal: AbortSignal) {
@@ -52,8 +52,8 @@ export class Repository {
     if (answer.status === 404) throw this.#none(reference, 'it has none of that name')
     const bytes = await limited(await this.#expect(answer, 200))
     const digest = digestOf(bytes)
-    const told = reference.startsWith('sha256:') ? reference : answer.headers.get('docker-content-digest')
-    if (told !== null && told !== digest) throw corrupt(this.registry, `the manifest "${reference}"`)
+    const expected = reference.startsWith('sha256:') ? reference : answer.headers.get('docker-content-digest')
+    if (expected !== null && expected !== digest) throw corrupt(this.registry, `the manifest "${reference}"`)
     return { bytes, digest, type: answer.headers.get('content-type') ?? '' }
   }
 

@@ -82,8 +82,8 @@ const readTo = async (connection: Connection, line: string): Promise<Ended> => {
     [packet.stderr]: new MarkedOutput(mark, shellOutputLength),
   }
   const [stdout, stderr] = [outputs[packet.stdout], outputs[packet.stderr]] as [MarkedOutput, MarkedOutput]
-  const told = `printf '\\001%s %d\\n' ${mark.slice(1)} $?; printf '\\001%s\\n' ${mark.slice(1)} >&2`
-  await sendPacket(connection, packet.stdin, Buffer.from(`{ ${line}\n} </dev/null; ${told}\n`))
+  const trailer = `printf '\\001%s %d\\n' ${mark.slice(1)} $?; printf '\\001%s\\n' ${mark.slice(1)} >&2`
+  await sendPacket(connection, packet.stdin, Buffer.from(`{ ${line}\n} </dev/null; ${trailer}\n`))
   while (stdout.after === undefined || stderr.after === undefined) {
     const { id, bytes } = await nextPacket(connection)
     if (id === packet.exit) throw new Failure('device_failed', 'The shell of the device ended.')

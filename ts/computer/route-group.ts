@@ -6,7 +6,7 @@ import type { AnyElysia } from 'elysia'
 /** What works: true, or why not. */
 type Tried = Readonly<Partial<Record<Feature, true | string>>>
 
-export interface Room {
+export interface RouteGroup {
   routes(app: AnyElysia, server: Begun): AnyElysia
   /** The features that it brings: true, or why not. `tried` is what the backend brings. */
   features(tried: Tried): Tried
