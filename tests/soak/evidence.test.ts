@@ -4,6 +4,7 @@ import { startDesktop } from '@backlot/headless'
 import { lateToolkits, startChromium, startLate } from '../support/applications.ts'
 import { TestDesktop } from '../support/desktop.ts'
 import {
+  type Button,
   type Buttons,
   buttons,
   buttonsOf,
@@ -22,7 +23,7 @@ setDefaultTimeout(limitMs(600_000))
 
 const times = rounds(4)
 
-/** What came of all presses of one button. */
+/** What came of all presses of one button; confirmed falsely is what has no effect, or has none yet. */
 interface Share {
   confirmed: number
   falselyConfirmed: number
@@ -31,6 +32,9 @@ interface Share {
   lateOfNothing: number
   readonly tookMs: number[]
 }
+
+/** What shows something of its effect before it has all of it. */
+const shownAtOnce: readonly Button[] = ['Animated']
 
 /** Presses every button in turn, each after what the last one did is there and the application rests. */
 const shares = async (client: McpClient, app: Buttons, how: 'element' | 'point'): Promise<Map<string, Share>> => {
@@ -46,10 +50,11 @@ const shares = async (client: McpClient, app: Buttons, how: 'element' | 'point')
       if (share === undefined) throw new Error(button)
       const did = await pressButton(client, app, button, how)
       share.tookMs.push(did.tookMs)
+      const seen = button === 'Nothing' ? undefined : await effectOf(app.journal, button, did.mark)
+      const isThere = seen !== undefined && (shownAtOnce.includes(button) || Number(seen.at) <= did.answered)
       if (did.effect === 'unverified') share.unverified += 1
-      else if (button === 'Nothing') share.falselyConfirmed += 1
-      else share.confirmed += 1
-      if (button !== 'Nothing') await effectOf(app.journal, button, did.mark)
+      else if (isThere) share.confirmed += 1
+      else share.falselyConfirmed += 1
       // What is still told is told by then.
       const rests = { ...app.target, condition: 'still', still_ms: 2_200, timeout_ms: 20_000 }
       const { late = [] } = await client.ask<{ late?: readonly Late[] }>('wait_for', rests)
@@ -66,7 +71,7 @@ const print = (toolkit: string, how: string, all: ReadonlyMap<string, Share>): v
     const median = Math.round(sorted[Math.floor(sorted.length / 2)] ?? Number.NaN)
     const { confirmed, falselyConfirmed, unverified, late, lateOfNothing } = share
     console.log(
-      `${toolkit}, ${how}, ${button}: ${confirmed} confirmed, ${falselyConfirmed} of nothing, ${unverified} unverified, ${late} of them told late, ${lateOfNothing} told late of nothing; answered in ${median} ms at the median`,
+      `${toolkit}, ${how}, ${button}: ${confirmed} confirmed, ${falselyConfirmed} confirmed falsely, ${unverified} unverified, ${late} of them told late, ${lateOfNothing} told late of nothing; answered in ${median} ms at the median`,
     )
   }
 }
@@ -82,7 +87,7 @@ for (const toolkit of [...lateToolkits, 'chromium'] as const) {
       for (const how of ['point', 'element'] as const) {
         const all = await shares(client, app, how)
         print(toolkit, how, all)
-        if (how === 'point') expect(all.get('Nothing')).toMatchObject({ falselyConfirmed: 0, lateOfNothing: 0 })
+        expect(all.get('Nothing')).toMatchObject({ falselyConfirmed: 0, lateOfNothing: 0 })
       }
     }
     if (toolkit !== 'chromium') {

@@ -9,6 +9,8 @@ export interface Judged {
   readonly action: string
   /** The application's journal says that it arrived. */
   readonly delivered: boolean
+  /** False for the button that does nothing. */
+  readonly changes: boolean
   readonly effect: string
   /** Kinds of the evidence, and the failure's code. */
   readonly kinds: readonly string[]
@@ -28,6 +30,8 @@ interface Action {
   readonly tool: string
   readonly args: Make
   readonly arrived: RegExp
+  /** False where it changes nothing: no answer may say that it did. */
+  readonly changes?: false
 }
 
 const onElement =
@@ -72,10 +76,10 @@ const actions: readonly Action[] = [
   { name: 'uncheck', tool: 'click', args: onElement('Check me'), arrived: operated },
   { name: 'choose', tool: 'click', args: onElement('Coffee'), arrived: operated },
   { name: 'choose again', tool: 'click', args: onElement('Tea'), arrived: operated },
-  { name: 'press', tool: 'click', args: onElement('Press me'), arrived: operated },
+  { name: 'press', tool: 'click', args: onElement('Press me'), arrived: operated, changes: false },
   { name: 'check at point', tool: 'click', args: onPixel('Check me'), arrived: pressed },
   { name: 'choose at point', tool: 'click', args: onPixel('Coffee'), arrived: pressed },
-  { name: 'press at point', tool: 'click', args: onPixel('Press me'), arrived: pressed },
+  { name: 'press at point', tool: 'click', args: onPixel('Press me'), arrived: pressed, changes: false },
   { name: 'focus at point', tool: 'click', args: onPixel('Name'), arrived: pressed },
   { name: 'type', tool: 'type_text', args: onElement('Name', { text: 'alpha ' }), arrived: typed },
   { name: 'type more', tool: 'type_text', args: onElement('Notes', { text: 'beta gamma delta ' }), arrived: typed },
@@ -104,7 +108,7 @@ const actions: readonly Action[] = [
 export const judge = async (client: McpClient, subject: Subject): Promise<readonly Judged[]> => {
   const { target, journal } = subject
   const judged: Judged[] = []
-  for (const { name, tool, args, arrived } of actions) {
+  for (const { name, tool, args, arrived, changes = true } of actions) {
     const given = { ...target, ...(await args(subject, client)) }
     await client.ask('wait_for', { ...target, condition: 'still', still_ms: 150 })
     const mark = journal.mark()
@@ -113,7 +117,7 @@ export const judge = async (client: McpClient, subject: Subject): Promise<readon
     const delivered = await until('the event', isThere, 2_000).catch(() => false)
     const evidence = (structured.evidence ?? []) as readonly { readonly kind: string }[]
     const kinds = structured.code === undefined ? evidence.map(({ kind }) => kind) : [String(structured.code)]
-    judged.push({ action: name, delivered, effect: String(structured.effect), kinds })
+    judged.push({ action: name, delivered, changes, effect: String(structured.effect), kinds })
   }
   await closeMenus(client, target)
   return judged

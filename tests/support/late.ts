@@ -54,8 +54,9 @@ export interface Late {
 export interface Pressed {
   readonly effect: string
   readonly kinds: readonly string[]
-  /** Milliseconds until the answer. */
+  /** Milliseconds until the answer, and when it came, in seconds since 1970. */
   readonly tookMs: number
+  readonly answered: number
   /** What the answer told of earlier presses. */
   readonly late: readonly Late[]
   /** Where the journal stood before. */
@@ -84,7 +85,15 @@ export const pressButton = async (
     },
   )
   const tookMs = performance.now() - begun
-  return { effect: did.effect, kinds: did.evidence.map(({ kind }) => kind), tookMs, late: did.late ?? [], mark }
+  const answered = (performance.timeOrigin + performance.now()) / 1_000
+  return {
+    effect: did.effect,
+    kinds: did.evidence.map(({ kind }) => kind),
+    tookMs,
+    answered,
+    late: did.late ?? [],
+    mark,
+  }
 }
 
 const windowOf = async (client: McpClient, { pid, window_id }: Target) => {

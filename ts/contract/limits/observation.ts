@@ -20,6 +20,10 @@ export const evidence = {
   handledMs: 2_000,
   /** Milliseconds without drawing and events, after all was handled, in which two frames of a usual display would have come. */
   frameMs: 36,
+  /** Milliseconds for which an element looks pressed at most that its toolkit presses: Qt takes 100, GTK 4 takes 250, and both act after that. */
+  pressedMs: 350,
+  /** Pixels around an element in which its control may be drawn: GTK 4 tells the place of what is within its padding. */
+  marginPx: 24,
 } as const
 
 /** What comes of an action after it was answered. */

@@ -36,7 +36,7 @@ export const watch = async (call: Call, scene: Scene, act: () => Promise<readonl
   const feigned = told.some(({ kind }) => kind === 'focus_feigned') && { seemsFocused: true }
   const watched = { ...scene, ...feigned, mayBeLate: earlier.open }
   const deadline = performance.now() + evidence_timeout_ms
-  const handled = new Handled(call, scene.window, before, eyes, evidence_timeout_ms)
+  const handled = new Handled(call, scene, before, eyes, evidence_timeout_ms)
   let wait: number = limits.lookEveryMs
   const stay = new Stay()
   for (;;) {

@@ -1,17 +1,17 @@
 /** Whether an application has provably handled an action, and rests: then nothing more comes at once. */
 import { evidence as limits } from '@backlot/contract/limits'
-import type { Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import type { Eyes, Look, Stay } from './witnesses.ts'
+import { type Eyes, isHeldDown, type Look, type Scene, type Stay } from './witnesses.ts'
 
 /** The proof for one action, asked for when this is made: after everything was sent. */
 export class Handled {
   /** When the application had handled everything, by `performance.now`. */
   #at: number | undefined
+  readonly #acted = performance.now()
 
   constructor(
     call: Call,
-    private readonly window: Window,
+    private readonly scene: Scene,
     private readonly before: Look,
     private readonly eyes: Pick<Eyes, 'heard'>,
     timeoutMs: number,
@@ -21,7 +21,7 @@ export class Handled {
 
   async #ask(call: Call, timeoutMs: number): Promise<void> {
     const queues = await call.driver.queues()
-    if (!(await queues.handled(this.window.window_id, Math.ceil(timeoutMs)))) return
+    if (!(await queues.handled(this.scene.window.window_id, Math.ceil(timeoutMs)))) return
     await this.eyes.heard()
     this.#at = performance.now()
   }
@@ -33,9 +33,12 @@ export class Handled {
   restsIn(after: Look, stay: Stay, now: number): number {
     if (this.#at === undefined) return Number.POSITIVE_INFINITY
     const isShown = after.windows.some(
-      ({ window_id, is_on_screen }) => window_id === this.window.window_id && is_on_screen,
+      ({ window_id, is_on_screen }) => window_id === this.scene.window.window_id && is_on_screen,
     )
     if (isShown && after.calmMs === undefined) return Number.POSITIVE_INFINITY
+    // A control is let go before its application acts.
+    const looksPressed = this.#differs(after, 'place') || isHeldDown(this.before, after)
+    if (this.scene.pressed && looksPressed && now - this.#acted < limits.pressedMs) return limits.lookEveryMs
     // What was drawn and stays for long enough confirms the action.
     if (
       this.before.isStill &&

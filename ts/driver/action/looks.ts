@@ -24,26 +24,33 @@ export const openEyes = async (call: Call, scene: Scene): Promise<Eyes> => {
   noteScene(call, { window, target, point })
   const isAccessible = accessibility !== undefined && (map !== undefined || accessibility.generation(pid) > 0)
   const region = place && clip(place, window)
+  const around = scene.pressed && placesAround(scene.pressed, window)
   const lookWith = async (element: Promise<AxElement> | undefined): Promise<Look> => {
     const at = performance.now()
     const events = isAccessible ? accessibility.generation(pid) : undefined
     const told = isAccessible ? accessibility.told(pid) : undefined
+    const focuses = isAccessible ? accessibility.focusChanges(pid) : undefined
+    const lastFocus = map?.lastFocused()
     const quietMs = isAccessible ? accessibility.quietFor(pid) : undefined
-    const [read, windows, pixels, whole] = await Promise.all([
+    const digest = (part: Rect) => capturer?.digest(window_id, part).catch(() => undefined)
+    const [read, windows, pixels, whole, beside] = await Promise.all([
       element?.catch(goneOrUnseen),
       desktop.windows(),
-      region && capturer?.digest(window_id, region).catch(() => undefined),
+      region && digest(region),
       capturer?.glance(window_id).catch(() => undefined),
+      around && Promise.all(around.map(digest)),
     ])
     return {
       at,
       element: read,
       windows: windows.filter((each) => each.pid === pid),
       place: pixels,
-      whole: whole?.digest,
+      whole: beside === undefined ? whole?.digest : beside.includes(undefined) ? undefined : beside.join(),
       calmMs: whole?.calm_ms,
       events,
       told,
+      focuses,
+      lastFocus,
       quietMs,
     }
   }
@@ -89,6 +96,18 @@ const clip = (place: Rect, { width, height }: Window): Rect | undefined => {
   const [x, y] = [Math.max(0, place.x), Math.max(0, place.y)]
   const [right, bottom] = [Math.min(width, place.x + place.width), Math.min(height, place.y + place.height)]
   return right > x && bottom > y ? { x, y, width: right - x, height: bottom - y } : undefined
+}
+
+/** All of a window but a place: above it, below it, and to its left and right. */
+const placesAround = ({ x, y, width, height }: Rect, window: Window): Rect[] => {
+  const [right, bottom] = [x + width, y + height]
+  const sides: Rect[] = [
+    { x: 0, y: 0, width: window.width, height: y },
+    { x: 0, y: bottom, width: window.width, height: window.height - bottom },
+    { x: 0, y, width: x, height },
+    { x: right, y, width: window.width - right, height },
+  ]
+  return sides.flatMap((side) => clip(side, window) ?? [])
 }
 
 const goneOrUnseen = (error: unknown): 'gone' | undefined =>

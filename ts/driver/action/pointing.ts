@@ -1,7 +1,7 @@
 /** Pressing on elements and at points: how every tool that clicks does it. */
 import { Failure } from '@backlot/contract/failure'
-import { accessibleActionTimeoutMs } from '@backlot/contract/limits'
-import type { AxSnapshot, Window } from '@backlot/native'
+import { accessibleActionTimeoutMs, evidence as limits } from '@backlot/contract/limits'
+import type { AxSnapshot, Rect, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
@@ -20,7 +20,7 @@ import {
   unlessUnknown,
   windowOrFrontmost,
 } from './target.ts'
-import type { Evidence } from './witnesses.ts'
+import { type Evidence, isControl } from './witnesses.ts'
 
 /** The buttons of a pointer. */
 export const buttons = ['left', 'middle', 'right'] as const
@@ -57,7 +57,7 @@ export const operate = async (
   const { window, target } = found
   let done = ''
   try {
-    const evidence = await watch(call, { ...found, place: frameOf(target) }, async () => {
+    const evidence = await watch(call, { ...found, place: frameOf(target), ...pressedOf(target) }, async () => {
       done = await guarded(call, window, () => {
         const asked = target.snapshot.perform(target.index, action, accessibleActionTimeoutMs)
         return unlessUnknown(window, target.index, asked)
@@ -130,13 +130,13 @@ export const clickAt = async (
   refuseInvisible(window)
   const { window_id } = window
   const request = { window_id, ...point, button, count, modifiers: [...held] }
+  const clicked = target ?? elementAt(call.driver.seen.snapshot(window.pid, window_id), point)
   const evidence = await watch(
     call,
-    { ...scene, place: around(point), point },
+    { ...scene, place: around(point), point, ...(clicked && pressedOf(clicked)) },
     async (): Promise<Evidence[]> => [...afterGesture(await call.gesture((agent) => agent.click(request)))],
   )
   if (button === 'left') {
-    const clicked = target ?? elementAt(call.driver.seen.snapshot(window.pid, window_id), point)
     await noteClicked(call, window, clicked, point)
   }
   return acted(`✅ ${names[button]} ${where}${times[count] ?? ''}.`, evidence, {
@@ -147,6 +147,15 @@ export const clickAt = async (
     button,
     route: 'agent_pointer',
   })
+}
+
+/** Of a control, where it is pressed, which is also where it looks so. */
+const pressedOf = ({ element }: SeenElement): { readonly place: Rect; readonly pressed: Rect } | undefined => {
+  if (!isControl(element)) return undefined
+  const { x, y, w, h } = element.frame
+  const margin = limits.marginPx
+  const place = { x: x - margin, y: y - margin, width: w + 2 * margin, height: h + 2 * margin }
+  return { place, pressed: place }
 }
 
 const frameOf = ({ element: { frame } }: SeenElement) => ({ x: frame.x, y: frame.y, width: frame.w, height: frame.h })

@@ -153,3 +153,36 @@ test('what a toolkit accepted does not confirm', () => {
   expect(isConfirming({ kind: 'person_undisturbed', detail: '' })).toBe(false)
   expect(isConfirming({ kind: 'value_read_back', detail: '' })).toBe(true)
 })
+
+/** Of a button that is pressed. */
+const button: AxElement = { ...element, role: 'push button', label: 'Send' }
+const press: Partial<Scene> = { pressed: { x: 0, y: 0, width: 5, height: 5 } }
+const said = (states: readonly string[]) => ({ ...button, states: [...button.states, ...states] })
+
+test('what every press of a control does confirms nothing', () => {
+  const before = { element: button, focuses: 3, lastFocus: 7 }
+  expect(evidence({ element: said(['pressed', 'focused']) }, press, before)).toEqual([])
+  // The mark of the focus, and what tells of it.
+  const focused = { element: said(['focused']), told: 3, focuses: 4, lastFocus: 3, place: 'c', whole: 'd' }
+  expect(evidence(focused, press, before)).toEqual([])
+  expect(evidence({ element: button, place: 'c' }, press, before)).toEqual([])
+})
+
+test('what comes of the press of a control confirms it', () => {
+  const before = { element: button, focuses: 3, lastFocus: 7 }
+  const told = { element: said(['focused']), told: 4, focuses: 4, lastFocus: 3 }
+  expect(evidence(told, press, before)).toEqual([
+    'application_reacted: the application, silent before, told of 1 change(s)',
+  ])
+  // The focus was there already.
+  const again = { element: button, told: 3, focuses: 4, lastFocus: 7 }
+  expect(evidence(again, press, before)).toEqual([
+    'application_reacted: the application, silent before, told of 1 change(s)',
+  ])
+  expect(evidence({ element: button, whole: 'd' }, press, before)).toEqual([
+    'pixels_changed: the pixels of the window changed and stay so',
+  ])
+  expect(
+    evidence({ element: { ...button, value: 'checked', states: [...button.states, 'pressed'] } }, press, before),
+  ).toEqual(['state_changed: the element now reads "checked"'])
+})

@@ -49,6 +49,11 @@ export interface Scene {
   readonly aim?: { readonly x: number; readonly y: number }
   /** Where a gesture ends that begins at the point. */
   readonly end?: { readonly x: number; readonly y: number }
+  /**
+   * The place in the window of a control that is pressed. It looks pressed for a moment, says so, and may take the focus,
+   * whether or not the application does anything: that is no effect.
+   */
+  readonly pressed?: Rect | undefined
   /** Nothing of the action moves the focus within the window. */
   readonly keepsFocus?: boolean
   /** The application was just made to do something else, whose events may still come. */
@@ -78,7 +83,7 @@ export interface Look {
   readonly element: AxElement | 'gone' | undefined
   /** The windows of the process. */
   readonly windows: readonly Window[]
-  /** Digest of the pixels at the scene's place, and of the whole window. */
+  /** Digest of the pixels at the scene's place, and of the whole window but for the control that is pressed. */
   readonly place: string | undefined
   readonly whole: string | undefined
   /** Milliseconds in which nothing was drawn in the window before; `undefined` where nobody tells. */
@@ -87,6 +92,9 @@ export interface Look {
   readonly events: number | undefined
   /** Those of them that tell of a change: not that the focus and the caret are where they were, or a page has loaded. */
   readonly told: number | undefined
+  /** How often it said that something got the focus, and what did so last: its index, null where that is not known. */
+  readonly focuses?: number | undefined
+  readonly lastFocus?: number | null | undefined
   /** Milliseconds since the last of all. */
   readonly quietMs: number | undefined
   /** When it was, by `performance.now`. */
@@ -173,7 +181,7 @@ const elementWitness = (before: Look, after: Look, scene: Scene): Evidence | Evi
   const [was, is] = [before.element, after.element]
   if (was === undefined || is === undefined || was === 'gone') return undefined
   if (is === 'gone') return { kind: 'state_changed', detail: 'the element is gone' }
-  return elementChanges(was, is, scene.seemsFocused === true)
+  return elementChanges(was, is, scene)
 }
 
 const witnesses: readonly Witness[] = [
@@ -193,7 +201,7 @@ const witnesses: readonly Witness[] = [
   (before, after, { scene }) => {
     if (before.told === undefined || after.told === undefined) return undefined
     if (scene.isStirred || scene.seemsFocused) return undefined
-    const came = after.told - before.told
+    const came = after.told - before.told - (scene.pressed ? focusMovesIn(before, after) : 0)
     // An application that speaks by itself may have said the same without the action.
     return came > 0 && (before.quietMs ?? 0) >= (scene.silenceMs ?? limits.silenceMs)
       ? { kind: 'application_reacted', detail: `the application, silent before, told of ${came} change(s)` }
@@ -202,15 +210,38 @@ const witnesses: readonly Witness[] = [
   (before, after, { stay, scene }) => {
     // A highlight that fades, or a caret, is no effect: the pixels must have been still and be so again.
     if (!before.isStill) return undefined
-    if (differs(before.place, after.place) && stay.has('place')) {
+    if (scene.pressed === undefined && differs(before.place, after.place) && stay.has('place')) {
       return { kind: 'pixels_changed', detail: 'the pixels at the place changed and stay so' }
     }
-    if (scene.seemsFocused) return undefined
+    // The mark of the focus leaves one place for another.
+    if (scene.seemsFocused || givesFocus(before, after, scene)) return undefined
     return differs(before.whole, after.whole) && stay.has('whole')
       ? { kind: 'pixels_changed', detail: 'the pixels of the window changed and stay so' }
       : undefined
   },
 ]
+
+/** True when the press of a control has moved the focus, which the toolkit does. */
+const givesFocus = (before: Look, after: Look, { pressed }: Scene): boolean =>
+  pressed !== undefined && (focusMovesIn(before, after) > 0 || (isFocused(after) && !isFocused(before)))
+
+/** How often the focus moved, of which each time counts as told: to where it was, or for the first time, does not. */
+const focusMovesIn = (before: Look, after: Look): number => {
+  const [had, has] = [before.focuses ?? 0, after.focuses ?? 0]
+  const isBack = typeof after.lastFocus === 'number' && after.lastFocus === before.lastFocus
+  return isBack || has <= had ? 0 : has - Math.max(had, 1)
+}
+
+const isFocused = ({ element }: Look): boolean => typeof element === 'object' && element.states.includes('focused')
+
+/** True while a control that is pressed says so. */
+export const isHeldDown = ({ element: was }: Look, { element: is }: Look): boolean => isPressed(is) && !isPressed(was)
+
+const isPressed = (element: Look['element']): boolean =>
+  typeof element === 'object' && element.states.includes('pressed')
+
+/** True for what does something when it is pressed, and takes no text: a press is there to give the focus to a field. */
+export const isControl = ({ editable, actions }: AxElement): boolean => !editable && actions.length > 0
 
 const differs = (was: string | undefined, is: string | undefined): boolean =>
   was !== undefined && is !== undefined && was !== is
@@ -222,9 +253,11 @@ const isRenamed = (then: Window, now: Window): boolean => then.window_id === now
 const windowName = ({ kind, window_id, title }: Window): string =>
   `${kind === 'normal' ? 'window' : kind} ${window_id}${title === '' ? '' : ` "${title}"`}`
 
-const elementChanges = (was: AxElement, is: AxElement, seemsFocused: boolean): Evidence[] => {
-  const appeared = is.states.filter((state) => !was.states.includes(state))
-  const vanished = was.states.filter((state) => !is.states.includes(state))
+const elementChanges = (was: AxElement, is: AxElement, { seemsFocused, pressed }: Scene): Evidence[] => {
+  // A switch that stays pressed has another value.
+  const counts = (state: string): boolean => pressed === undefined || (state !== 'pressed' && state !== 'focused')
+  const appeared = is.states.filter((state) => !was.states.includes(state) && counts(state))
+  const vanished = was.states.filter((state) => !is.states.includes(state) && counts(state))
   const states = [
     ...appeared.filter((state) => state !== 'focused').map((state) => `is ${state}`),
     ...vanished.map((state) => `is not ${state}`),
