@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { copyFileSync, linkSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
+import { templatesKept } from '@backlot/contract/limits'
 import type { Template } from '@backlot/contract/vmhost/template'
 import { runBacklot } from '../support/backlot.ts'
 import { until } from '../support/until.ts'
@@ -100,6 +101,37 @@ test('VMs of one kind are forks of one first boot, each a machine of its own', a
   // One copy of what neither has written to, by what the kernel says of the pages.
   const [one, two] = vms.map(sharedMemory)
   expect([one?.inode, Number(one?.shared) > 8 * 1024]).toEqual([two?.inode, true])
+})
+
+/** Other templates, each with the files of one that there is, used so many days ago. */
+const moreTemplates = (template: string, ...days: readonly number[]): string[] =>
+  days.map((day) => {
+    const name = `.template-${day.toString(16).padStart(16, '0')}`
+    const [from, to] = [template, name].map((each) => join(host.home, 'data/vms', each)) as [string, string]
+    mkdirSync(to)
+    for (const file of ['vm.json', 'disk.qcow2', 'memory.state']) linkSync(join(from, file), join(to, file))
+    copyFileSync(join(from, 'saved.json'), join(to, 'saved.json'))
+    const used = Date.now() / 1000 - day * 86_400
+    utimesSync(join(to, 'saved.json'), used, used)
+    return name
+  })
+
+const listed = async () => (await call(host, 'GET', '/svc/templates'))[1] as unknown as Template[]
+
+test('where there are too many templates those go that were not used for longest, and the VMs of it stay', async () => {
+  const [template = ''] = templates()
+  const [before] = await listed()
+  const old = moreTemplates(template, ...Array.from({ length: templatesKept.most + 1 }, (_, index) => index + 1))
+  expect(templates()).toHaveLength(templatesKept.most + 2)
+  expect(await create('four')).toMatchObject({ status: 'suspended' })
+  // The one that was used now is the youngest, however early it was made.
+  expect(templates().sort()).toEqual([template, ...old.slice(0, -2)].sort())
+  const now = (await listed()).find(({ id }) => template.endsWith(id))
+  expect([now?.createdAt, String(now?.usedAt) > String(before?.usedAt)]).toEqual([before?.createdAt, true])
+  for (const name of old) rmSync(join(host.home, 'data/vms', name), { recursive: true, force: true })
+  for (const name of ['one', 'two']) expect(await inside(name, 'hostname')).toBe(name)
+  expect(checkDisk(join(host.home, 'data/vms/four'))).toBe(0)
+  expect((await call(host, 'DELETE', '/svc/vms/four'))[0]).toBe(200)
 })
 
 test('a template outlives its forks, and they it', async () => {

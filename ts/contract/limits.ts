@@ -25,6 +25,7 @@ export {
   longestHostBodyBytes,
   mostDisksBelow,
   stopGrace,
+  templatesKept,
   vmHostPort,
   vmHostPrefixes,
 } from './limits/vm-host.ts'

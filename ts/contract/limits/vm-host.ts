@@ -20,6 +20,12 @@ export const hostInterface = {
   bytesPerVm: 2 ** 30,
 } as const
 
+/**
+ * Templates of VMs that a location keeps: where there are more, or they take more bytes of the drive, those go that were not
+ * used for longest.
+ */
+export const templatesKept = { most: 12, bytes: 16 * 2 ** 30 } as const
+
 /** Seconds that a guest has to shut down when it is stopped: where nobody says how many, and at most. */
 export const stopGrace = { usualSeconds: 11, mostSeconds: 240 } as const
 

@@ -1,6 +1,8 @@
 /** Templates of VMs, and the operations of the VM host on them. */
 import { type Static, Type } from '@sinclair/typebox'
 import { endpoint } from '../endpoint.ts'
+import { sizeOf } from '../fields/size.ts'
+import { templatesKept } from '../limits.ts'
 import { Done, storage } from './location.ts'
 
 const templateId = Type.String({ pattern: '^[0-9a-f]{16}$', description: 'The hash of what its VMs have in common.' })
@@ -12,6 +14,7 @@ export const Template = Type.Object({
   cpuCount: Type.Integer(),
   memorySize: Type.Integer({ description: 'Bytes.' }),
   createdAt: Type.String({ description: 'In ISO 8601.' }),
+  usedAt: Type.String({ description: 'When a VM was made of it last, in ISO 8601.' }),
   memoryBytes: Type.Integer({ description: 'Bytes that the saved memory takes on the drive.' }),
   locationName: Type.String({ description: 'The location of the VMs that are made of it.' }),
 })
@@ -27,7 +30,10 @@ export const templateOperations = {
     path: '/templates',
     ours: true,
     summary: 'List the templates.',
-    description: 'A VM that is created with `template` makes the one of its kind where there is none.',
+    description:
+      'A VM that is created with `template` makes the one of its kind where there is none. Where a location has more than ' +
+      `${templatesKept.most} then, or they take more than ${sizeOf(templatesKept.bytes)} of its drive, those go that were ` +
+      'not used for longest.',
     query,
     success: { status: 200, description: 'The templates, the oldest first.', result: Type.Array(Template) },
     refusal: 'Invalid request',

@@ -6,6 +6,7 @@ import type { FileLocks } from '../files/file-locks.ts'
 import type { MemoryImages } from '../forks/memory-images.ts'
 import type { Transfers } from '../images/transfers.ts'
 import type { Pools } from '../pools/pools.ts'
+import type { TemplatesInUse } from '../templates/in-use.ts'
 import type { Creations } from '../vms/creations.ts'
 import type { VmStore } from '../vms/vm-store.ts'
 import type { Events } from './events.ts'
@@ -29,6 +30,7 @@ export interface Host {
   readonly bases: Bases
   readonly images: MemoryImages
   readonly pools: Pools
+  readonly templates: TemplatesInUse
   /** One thing at a time is done with a VM in this service; its folder is the key. */
   readonly turns: Turns
   /** And in all services: who works on a VM, or looks after its hypervisor, holds its lock. */

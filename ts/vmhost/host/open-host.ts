@@ -18,6 +18,7 @@ import { sizeOfPool } from '../pools/pool-file.ts'
 import { pooledIn, sweepPools } from '../pools/sweep.ts'
 import { WarmPools } from '../pools/warm-pools.ts'
 import { ephemeral, type Storage, searched, storageOf } from '../storage/storage.ts'
+import { TemplatesInUse } from '../templates/in-use.ts'
 import { isHalfMade, sweepTemplates, templatesIn } from '../templates/sweep.ts'
 import { settleMove } from '../vms/move.ts'
 import { vmPath, wasRunning } from '../vms/vm-directory.ts'
@@ -60,6 +61,7 @@ export const openHost = async (
   const host: Open = {
     ...partsOf(settings, places, accelerator),
     pools: new WarmPools(() => ({ ...host, newLink: () => undefined })),
+    templates: new TemplatesInUse(),
     stopGraceMs,
     executable,
     async takeCharge() {

@@ -7,6 +7,7 @@ import { collectBases } from '../lifecycle/collect.ts'
 import { alone } from '../lifecycle/find.ts'
 import { templatePrefix, vmPath } from '../vms/vm-directory.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
+import { templateState } from './limit.ts'
 import { isHalfMade, templatesIn } from './sweep.ts'
 
 export const listTemplates: Handlers['listTemplates'] = async ({ storage }, host) => {
@@ -22,12 +23,14 @@ const idOf = ({ name }: VmPlace): string => name.slice(templatePrefix.length)
 
 const templateOf = async (host: Host, place: VmPlace): Promise<Template> => {
   const { settings } = await host.store.reread(place)
+  const { usedAtMs } = await templateState(place)
   return {
     id: idOf(place),
     image: settings.image ?? null,
     cpuCount: settings.cpu,
     memorySize: settings.memoryBytes,
     createdAt: settings.createdAt,
+    usedAt: new Date(usedAtMs).toISOString(),
     memoryBytes: (await stat(vmPath(place.path, 'memory'))).blocks * 512,
     locationName: place.storage.name,
   }

@@ -11,6 +11,7 @@ import type { Storage } from '../storage/storage.ts'
 import { templatePrefix } from '../vms/vm-directory.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { bootTemplate, type TemplateOf } from './boot.ts'
+import { keepWithinLimit, markUsed } from './limit.ts'
 import { isHalfMade } from './sweep.ts'
 
 /** Where the template of such VMs is in a storage, or would be; throws `invalid_argument` where there can be none. */
@@ -49,6 +50,7 @@ export const makeFromTemplate = async (
   about: TemplateOf,
   work: Work,
 ): Promise<void> => {
+  using _ = host.templates.use(template)
   await host.turns.take(template.path, async () => {
     if (isHalfMade(template)) await bootTemplate(host, template, about, work)
   })
@@ -59,8 +61,10 @@ export const makeFromTemplate = async (
     await keepImage(host, vm, saved, work)
     work.step('laying the disk')
     await makeForks(host, vm, saved, { names: [place.name] }, work.signal)
+    await markUsed(template)
   }
   await alone(host, template, fork, work.signal)
+  await keepWithinLimit(host, template.storage)
 }
 
 /** Makes the memory of a template ready for the forks that go on from it soon; where it cannot be, each reads its own copy. */
