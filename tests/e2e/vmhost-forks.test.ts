@@ -139,7 +139,7 @@ test('a pool has forks of a suspended VM ready, and one becomes the VM of a name
   expect((await call(host, 'POST', '/svc/vms/right/suspend'))[0]).toBe(200)
   expect(checkDisk(folder('right'))).toBe(0)
   const all = await names(host)
-  expect(await pool({ size: 1 })).toEqual([200, { name: 'right', size: 1, ready: 0 }])
+  expect(await pool({ size: 1 })).toEqual([200, { name: 'right', size: 1, ready: 0, isMemoryShort: false }])
   const isReady = () => until('a fork that is ready', async () => (await pool({}))[1].ready === 1)
   const waiting = () => readdirSync(folder('')).filter((name) => name.startsWith('.pool-'))
   await isReady()

@@ -8,7 +8,7 @@ import { vmName, vmReference } from './vm.ts'
 /** Forks that are made at a time. */
 const mostForks = 16
 /** Forks of a VM that are kept ready at most. */
-const mostReady = 16
+export const mostReady = 16
 
 /** The operations. */
 export const forkOperations = {
@@ -104,6 +104,9 @@ export const forkOperations = {
         name: Type.String(),
         size: Type.Integer({ description: 'How many are wanted.' }),
         ready: Type.Integer({ description: 'How many run and wait.' }),
+        isMemoryShort: Type.Boolean({
+          description: 'Whether fewer than wanted are kept because memory of this machine is short.',
+        }),
       }),
     },
     refusal: 'Invalid request',

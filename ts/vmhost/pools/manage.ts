@@ -20,5 +20,5 @@ export const poolVm: Handlers['poolVm'] = async ({ name, size, storage }, host) 
     refuseElsewhere(host, vm)
     await alone(host, vm, keep)
   }
-  return { name, size: sizeOfPool(vm.path), ready: host.pools.ready(vm) }
+  return { name, size: sizeOfPool(vm.path), ...host.pools.state(vm) }
 }

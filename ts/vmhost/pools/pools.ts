@@ -12,12 +12,19 @@ export interface Asked {
 /** Whether a guest has what makes it another machine than its parent. */
 export type Identity = 'own' | 'shared'
 
+/** How full a pool is. */
+export interface PoolState {
+  readonly ready: number
+  /** Whether there are to be fewer than were asked for, because memory is short. */
+  readonly isMemoryShort: boolean
+}
+
 /** The pools of a host. */
 export interface Pools extends AsyncDisposable {
   /** Keeps so many forks of that VM ready from now on; 0 ends its pool. What it takes is done later. */
   keep(parent: VmPlace, size: number): void
-  /** How many of that VM are ready. */
-  ready(parent: VmPlace): number
+  /** How full the pool of that VM is. */
+  state(parent: VmPlace): PoolState
   /** Hands out a fork that is ready, under its name; undefined where there is none, or it cannot be used. */
   take(parent: StoredVm, asked: Asked, work: Work): Promise<Identity | undefined>
 }

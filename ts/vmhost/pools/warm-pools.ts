@@ -12,7 +12,7 @@ import { readSaved } from '../snapshots/saved-state.ts'
 import { poolPrefix, vmPath } from '../vms/vm-directory.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { handOut } from './hand-out.ts'
-import type { Asked, Identity, Pools } from './pools.ts'
+import type { Asked, Identity, PoolState, Pools } from './pools.ts'
 import { poolSize } from './size.ts'
 
 /** Milliseconds between two looks at the parents and the memory, and after a fork could not be made. */
@@ -26,6 +26,8 @@ interface Pool {
   /** The saved memory that its forks went on from, by its file; undefined where the parent is not suspended. */
   memory: string | undefined
   forks: VmPlace[]
+  /** Whether memory allowed fewer than `size` at the last look. */
+  isMemoryShort: boolean
   isSettling: boolean
   /** Nothing is made before, by the clock of this process. */
   restsUntil: number
@@ -43,15 +45,16 @@ export class WarmPools implements Pools {
     const pool = this.#pools.get(parent.path)
     if (pool !== undefined) Object.assign(pool, { size, restsUntil: 0 })
     else if (size > 0) {
-      const empty = { memory: undefined, forks: [], isSettling: false, restsUntil: 0 }
+      const empty = { memory: undefined, forks: [], isMemoryShort: false, isSettling: false, restsUntil: 0 }
       this.#pools.set(parent.path, { parent, size, ...empty })
     }
     this.#timer ??= setInterval(() => this.#look(), pauses.looksMs).unref()
     this.#look()
   }
 
-  ready({ path }: VmPlace): number {
-    return this.#pools.get(path)?.forks.length ?? 0
+  state({ path }: VmPlace): PoolState {
+    const pool = this.#pools.get(path)
+    return { ready: pool?.forks.length ?? 0, isMemoryShort: pool?.isMemoryShort ?? false }
   }
 
   async take(parent: StoredVm, asked: Asked, work: Work): Promise<Identity | undefined> {
@@ -101,6 +104,7 @@ export class WarmPools implements Pools {
     pool.forks = pool.forks.filter((fork) => !ended.includes(fork))
     for (const fork of ended) await this.#remove(fork)
     const size = memory === undefined ? 0 : await this.#sizeNow(pool)
+    pool.isMemoryShort = memory !== undefined && size < pool.size
     if (pool.forks.length > size) await this.#shrink(pool, size)
     if (pool.forks.length < size && performance.now() >= pool.restsUntil) await this.#grow(pool)
     if (pool.size === 0 && pool.forks.length === 0) this.#pools.delete(path)

@@ -11,6 +11,7 @@ import { LiveScreen } from './live-screen.tsx'
 import { OperationList } from './operation-list.tsx'
 import { screenUrl, service } from './reach.ts'
 import { ForkDialog } from './vm/fork-dialog.tsx'
+import { Pool } from './vm/pool.tsx'
 import { RunDialog } from './vm/run-dialog.tsx'
 import { SetDialog } from './vm/set-dialog.tsx'
 import { Snapshots } from './vm/snapshots.tsx'
@@ -48,6 +49,7 @@ export const VmView = (props: {
       <ScreenPart vm={vm} />
       {!isDamaged && <Facts facts={facts(vm)} />}
       {!isDamaged && <Snapshots vm={vm} operations={operations} isBusy={isBusy} />}
+      {!isDamaged && <Pool vm={vm} />}
       <OperationList operations={operations} />
       {asked === 'run' && <RunDialog vm={vm} close={close} />}
       {asked === 'set' && <SetDialog vm={vm} storage={storage} close={close} />}
