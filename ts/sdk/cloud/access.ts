@@ -22,9 +22,15 @@ const variable = (name: string): string | undefined => globalThis.process?.env?.
 
 const stored = async () => (isNode() ? readCredentials() : undefined)
 
+const addressSaid = async (): Promise<string | undefined> =>
+  configured().baseUrl ?? variable(environment.cloudUrl) ?? (await stored())?.base_url
+
+/** Whether `configure`, the environment or a `login` has said where the cloud is. */
+export const isCloudNamed = async (): Promise<boolean> => (await addressSaid()) !== undefined
+
 /** The address of the cloud: the caller's, of `configure`, of the environment, of the last `login`; throws `cloud_not_configured`. */
 export const cloudAddress = async (named: NamedAccess = {}): Promise<string> => {
-  const baseUrl = named.baseUrl ?? configured().baseUrl ?? variable(environment.cloudUrl) ?? (await stored())?.base_url
+  const baseUrl = named.baseUrl ?? (await addressSaid())
   if (baseUrl !== undefined) return checkBaseUrl(baseUrl)
   throw new UnavailableError(
     'cloud_not_configured',

@@ -100,19 +100,22 @@ const said = async (options: Said): Promise<Provider | undefined> => {
 
 let wasSaid = false
 
-/** Where `create` and `list` go: unless said otherwise the cloud if there is a key, else this machine, which stderr is told once. */
+/**
+ * Where `create` and `list` go: unless said otherwise the cloud if there is a key, else this machine, which stderr is told once
+ * where a cloud is named, for whoever names one may have meant it.
+ */
 export const providerFor = async (options: Said, source?: { readonly source?: unknown }): Promise<Provider> => {
   const provider = await said(options)
   if (provider !== undefined) return provider
   // A snapshot can start where it is, and nowhere else.
   const own = (source as Partial<SavedSandbox> | undefined)?.source
   if (typeof own === 'string') return own === 'cloud' ? inCloud(options) : onMachine()
-  const { hasKey } = await import('../cloud/access.ts')
+  const { hasKey, isCloudNamed } = await import('../cloud/access.ts')
   if (await hasKey()) return inCloud(options)
-  if (!wasSaid) {
+  if (!wasSaid && (await isCloudNamed())) {
     wasSaid = true
     console.error(
-      'backlot: no key of a cloud is configured, so sandboxes are those of this machine. "local" or "runtime" says where they are.',
+      'backlot: a cloud is named and there is no key for it, so sandboxes are those of this machine. "local" or "runtime" says where they are.',
     )
   }
   return onMachine()

@@ -11,7 +11,7 @@ export type RuntimeChoice = RuntimeName | 'cloud' | Runtime
 
 /**
  * Where sandboxes are. Unset: what `configure` says; else, for `create` and `list`, the cloud if there is a key and this machine if
- * not (said once on stderr), and for a name, this machine if it knows the name and the cloud if not.
+ * not (said once on stderr where a cloud is named), and for a name, this machine if it knows the name and the cloud if not.
  */
 export type Where =
   | { runtime?: RuntimeChoice; local?: never; apiKey?: never; region?: never }
