@@ -5,17 +5,12 @@ use desktop::stat::Stat;
 
 /// The one-letter state of a process; none when it is gone.
 pub fn process_state(pid: u32) -> Option<char> {
-    Stat::of_process(pid)?.state()
-}
-
-/// The one-letter state of a thread; none when it is gone.
-pub fn thread_state(pid: u32, thread: u32) -> Option<char> {
-    Stat::of_thread(pid, thread)?.state()
+    Stat::of_process(pid).map(|stat| stat.state)
 }
 
 /// The process that a process descends from; none when it is gone or has ended.
 pub fn parent(pid: u32) -> Option<u32> {
-    Stat::of_process(pid).filter(|stat| !stat.has_ended())?.parent()
+    Stat::of_process(pid).filter(|stat| !stat.has_ended()).map(|stat| stat.parent)
 }
 
 /// How often a process has left the processor; none when it is gone.
@@ -27,7 +22,7 @@ pub fn turns(pid: u32) -> Option<u64> {
 
 /// The start time of a process in clock ticks after boot; none when it is gone or only waits to be reaped.
 pub fn start_time(pid: u32) -> Option<u64> {
-    Stat::of_process(pid).filter(|stat| !stat.has_ended())?.started()
+    Stat::of_process(pid).filter(|stat| !stat.has_ended()).map(|stat| stat.started)
 }
 
 /// True when the process has mapped a file whose path ends so; false when it is gone or somebody else's.

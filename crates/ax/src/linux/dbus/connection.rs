@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use desktop::stat::{SLEEPING, StatFile};
 use rustix::net::sockopt::socket_peercred;
 
 use super::address;
@@ -16,7 +17,6 @@ use super::locking::lock;
 use super::message::{Call, Kind, Message};
 use super::outgoing::Outgoing;
 use super::wire::{Malformed, Writer};
-use crate::platform::bus::activity::is_asleep;
 use crate::platform::bus::limit::Limit;
 
 /// Calls in flight on one connection: more makes libdbus in the application slower, fewer costs round trips.
@@ -88,8 +88,8 @@ struct Shared {
     pending: Mutex<Pending>,
     /// False while the reader waits for the socket.
     handling: AtomicBool,
-    /// The reader's `stat` file (proc(5)).
-    reader: OnceLock<PathBuf>,
+    /// The `stat` file of the reader's thread.
+    reader: OnceLock<StatFile>,
 }
 
 /// An authenticated D-Bus connection; closed when dropped.
@@ -139,8 +139,8 @@ impl Connection {
         });
         let reader = Arc::clone(&shared);
         std::thread::Builder::new().name("ax-bus".into()).spawn(move || {
-            if let Ok(thread) = std::fs::read_link("/proc/thread-self") {
-                let _ = reader.reader.set(PathBuf::from("/proc").join(thread).join("stat"));
+            if let Some(stat) = StatFile::at(Path::new("/proc/thread-self/stat")) {
+                let _ = reader.reader.set(stat);
             }
             let reason = reader.read(incoming, &on_signal);
             reader.finish(&reason);
@@ -167,7 +167,7 @@ impl Connection {
 
     /// True when everything that has reached the socket has been handled: its reader sleeps on it.
     pub fn is_drained(&self) -> bool {
-        let sleeps = |stat: &PathBuf| is_asleep(stat);
+        let sleeps = |stat: &StatFile| stat.read().is_some_and(|stat| stat.state == SLEEPING);
         !self.shared.handling.load(Ordering::SeqCst) && self.shared.reader.get().is_some_and(sleeps)
     }
 

@@ -99,7 +99,7 @@ impl KeptWindow {
         read_at: Instant,
     ) -> Self {
         let Snapshot { tree, objects, window, partial, beyond, .. } = snapshot;
-        let (request, activity) = (request.clone(), resting(app.pid));
+        let (request, activity) = (request.clone(), Activity::of(app.pid, FALLS_ASLEEP));
         Self { request, tree, objects, window, partial, beyond, reading, events, activity, read_at }
     }
 
@@ -153,7 +153,7 @@ impl KeptWindow {
         let read_at = self.read_at;
         if changes.is_empty() {
             self.events = events;
-            self.activity = resting(app.pid);
+            self.activity = Activity::of(app.pid, FALLS_ASLEEP);
             return Some(self);
         }
         let changed = part::read_again(walk, self.reading, request, changes)?;
@@ -196,16 +196,4 @@ fn sentinels(tree: &Tree) -> Vec<usize> {
     chosen.sort_unstable();
     let step = chosen.len().div_ceil(MANY_SENTINELS).max(1);
     chosen.into_iter().step_by(step).collect()
-}
-
-/// What the application has done when it has come to rest; none when it does not soon.
-fn resting(pid: u32) -> Option<Activity> {
-    let deadline = Instant::now() + FALLS_ASLEEP;
-    loop {
-        let activity = Activity::of(pid);
-        if activity.is_some() || Instant::now() >= deadline {
-            return activity;
-        }
-        std::thread::yield_now();
-    }
 }

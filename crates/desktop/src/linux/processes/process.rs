@@ -35,17 +35,17 @@ fn has_several_numbers(status: &str) -> bool {
 
 /// The parent of a process.
 pub(crate) fn parent(pid: u32) -> Option<u32> {
-    Stat::of_process(pid)?.parent()
+    Stat::of_process(pid).map(|stat| stat.parent)
 }
 
 /// The session that a process belongs to: the pid of the process that founded it.
 pub(crate) fn session(pid: u32) -> Option<u32> {
-    Stat::of_process(pid)?.session()
+    Stat::of_process(pid).map(|stat| stat.session)
 }
 
 /// When a process started, in ticks since boot: with the pid it names a process for ever.
 pub(crate) fn started(pid: u32) -> Option<u64> {
-    Stat::of_process(pid)?.started()
+    Stat::of_process(pid).map(|stat| stat.started)
 }
 
 /// The file a process runs.

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use desktop::stat::StatFile;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
@@ -22,7 +24,12 @@ const UNSEEN: Duration = Duration::from_millis(500);
 /// How often in a row a process must be found in the same sleep until it counts as waiting for events.
 const ASLEEP: u32 = 12;
 const POLL_SLEEP: Duration = Duration::from_millis(1);
-const POLL_INTERVAL: Duration = Duration::from_micros(100);
+/// Time between two looks at a process that is to fall asleep, and what each further one is longer by, up to a limit: who looks takes
+/// time from who works.
+const FIRST_LOOK: Duration = Duration::from_micros(100);
+const LONGEST_LOOK: Duration = Duration::from_millis(2);
+/// How often somebody who waits lets arrive what the person does.
+const LET_THROUGH: Duration = Duration::from_millis(5);
 
 /// The time in a ping of ours, by which window managers know the answers to their own: those of xfwm4, metacity and kwin
 /// carry the server's time of their asking, those of openbox small numbers. 0 would not do: xfwm4 complains of it, and kwin
@@ -61,9 +68,11 @@ pub fn twice(link: &Link, window: Window, patience: Duration) -> Result<bool, In
     if !application(link, window, patience, false)? {
         return Ok(false);
     }
-    if let Some(pid) = process_of(link, window)? {
-        while process_state(pid).is_some_and(|state| state != SLEEPING) && Instant::now() < deadline {
-            pause(link, POLL_INTERVAL)?;
+    if let Some(process) = process_of(link, window)?.and_then(StatFile::of_process) {
+        let mut time = FIRST_LOOK;
+        while process.read().is_some_and(|stat| stat.state != SLEEPING) && Instant::now() < deadline {
+            pause(link, time)?;
+            time = time.mul_f32(1.5).min(LONGEST_LOOK);
         }
     }
     application(link, window, deadline.saturating_duration_since(Instant::now()), false)
@@ -197,11 +206,20 @@ fn wait(link: &Link, patience: Duration, mut meant: impl FnMut(&Event) -> bool) 
                 return Ok(true);
             }
         }
-        if Instant::now() >= deadline {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
             return Ok(false);
         }
-        pause(link, POLL_INTERVAL)?;
+        await_event(link, left.min(LET_THROUGH));
+        device_grab::let_through(link)?;
     }
+}
+
+/// Waits until the server has sent something, for a time of less than a second.
+fn await_event(link: &Link, time: Duration) {
+    let time = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
+    // A signal only makes the next look come earlier; what is wrong with the connection it finds.
+    let _ = poll(&mut [PollFd::new(link.conn.stream(), PollFlags::IN)], Some(&time));
 }
 
 /// Waits for a time, and lets arrive what the person does meanwhile.
@@ -213,6 +231,6 @@ pub fn pause(link: &Link, time: Duration) -> Result<(), InputError> {
         if left.is_zero() {
             return Ok(());
         }
-        std::thread::sleep(left.min(POLL_SLEEP));
+        std::thread::sleep(left.min(LET_THROUGH));
     }
 }
