@@ -441,6 +441,10 @@ describe('operations and events', () => {
         available_slots: expect.any(Number),
         version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
         backlot: expect.any(String),
+        hypervisor: {
+          name: 'qemu',
+          features: expect.objectContaining({ suspend: true, forks: true, guestAgent: true }),
+        },
       },
     ])
   })

@@ -52,6 +52,11 @@ export const vmFailures = kinds({
   guest_timeout: { when: 'A command in a guest took longer than it was allowed.', exit: 1, status: 409 },
   vm_busy: { when: 'Something else that takes long is being done with the VM.', exit: 1, status: 409 },
   vm_not_stopped: { when: 'The hypervisor of a VM did not end, whatever was tried.', exit: 1 },
+  feature_missing: {
+    when: 'The hypervisor of the host cannot do what is asked; `GET /svc/host/status` tells what it can.',
+    exit: 1,
+    status: 501,
+  },
   hypervisor_failed: { when: 'The hypervisor ended before the VM ran.', exit: 1 },
   port_in_use: { when: 'Another program listens on a port that a VM needs.', exit: 1 },
   host_memory: { when: 'The host has not the memory that a VM asks for.', exit: 1 },

@@ -1,10 +1,29 @@
 /** Operations of the VM host that tell what it does. */
-import { Type } from '@sinclair/typebox'
+import { type TBoolean, Type } from '@sinclair/typebox'
 import { endpoint } from '../endpoint.ts'
 import { choice } from '../fields/choice.ts'
 import { Operation } from './operation.ts'
 
+/** What a hypervisor may be able to do with VMs beside running and ending them. */
+export const hypervisorFeatures = [
+  'suspend',
+  'snapshots',
+  'forks',
+  'pools',
+  'templates',
+  'memoryBalloon',
+  'diskGrowth',
+  'sharedFolders',
+  'guestAgent',
+] as const
+export type HypervisorFeature = (typeof hypervisorFeatures)[number]
+
 const one = Type.Object({ id: Type.String({ description: 'The id of the operation.' }) })
+
+const features = Object.fromEntries(hypervisorFeatures.map((each) => [each, Type.Boolean()])) as Record<
+  HypervisorFeature,
+  TBoolean
+>
 
 /** The operations. */
 export const observingOperations = {
@@ -48,6 +67,13 @@ export const observingOperations = {
         available_slots: Type.Integer(),
         version: Type.String(),
         backlot: Type.String({ description: 'Version of Backlot.' }),
+        hypervisor: Type.Object(
+          {
+            name: Type.String(),
+            features: Type.Object(features),
+          },
+          { description: 'What runs the VMs, and what it can do; what needs a feature that it lacks is refused.' },
+        ),
       }),
     },
     refusal: 'Invalid request',

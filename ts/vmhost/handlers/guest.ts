@@ -2,6 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Guest, Machine } from '../hypervisors/hypervisor.ts'
+import { refuseLacking } from '../hypervisors/lacking.ts'
 import type { GuestCommand } from '../hypervisors/qemu/guest/guest-exec.ts'
 import { quoted } from '../hypervisors/qemu/guest/guest-files.ts'
 import { findVm, refuseElsewhere } from '../lifecycle/find.ts'
@@ -46,6 +47,7 @@ export const machineOf = async (
   withinMs: number,
 ): Promise<Machine> => {
   const vm = await findVm(host, name, storage)
+  refuseLacking(host.machines.hypervisor, 'guestAgent')
   const machine = await startedMachine(host, vm, performance.now() + withinMs)
   if (machine !== undefined) return machine
   refuseElsewhere(host, vm)

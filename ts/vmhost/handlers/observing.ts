@@ -9,8 +9,9 @@ export const getLogs: Handlers['getLogs'] = async ({ type = 'all', lines }, host
   ...(type !== 'info' && { error: await host.log.tail('error', lines) }),
 })
 
-export const getHostStatus: Handlers['getHostStatus'] = async (_, host) => {
-  const running = host.machines.count
+export const getHostStatus: Handlers['getHostStatus'] = async (_, { machines }) => {
+  const running = machines.count
+  const { name, features } = machines.hypervisor
   const most = Math.max(1, Math.floor(totalmem() / hostInterface.bytesPerVm))
   return {
     status: 'healthy',
@@ -19,6 +20,7 @@ export const getHostStatus: Handlers['getHostStatus'] = async (_, host) => {
     available_slots: Math.max(0, most - running),
     version: hostInterface.version,
     backlot: version,
+    hypervisor: { name, features },
   }
 }
 

@@ -26,6 +26,7 @@ import { pages, refusedPage } from '../console/pages.ts'
 import { addSandboxes, type HostSandboxes } from '../console/sandboxes.ts'
 import { screenOf } from '../console/screen.ts'
 import { hostEvents } from '../handlers/events.ts'
+import { refuseOperation } from '../handlers/features.ts'
 import { handlers } from '../handlers/index.ts'
 import type { Host } from '../host/host.ts'
 import { texts } from '../host/listing.ts'
@@ -79,7 +80,9 @@ const withOperations = (app: AnyElysia, prefix: string, host: Host, join: Join):
     prefix,
     longestBodyBytes: longestHostBodyBytes,
     async answer(name, input) {
-      const result = await handlers[name as keyof typeof vmHost](input as Input<never>, host)
+      const operation = name as keyof typeof vmHost
+      refuseOperation(host.machines.hypervisor, operation, input as Input<never>)
+      const result = await handlers[operation](input as Input<never>, host)
       const text = texts.get(result)
       return text === undefined ? result : new Response(text, asJson)
     },

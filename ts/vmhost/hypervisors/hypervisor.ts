@@ -1,4 +1,5 @@
 /** What a hypervisor can do for the host, and what a machine that runs under it can. */
+import type { HypervisorFeature } from '@backlot/contract/vmhost/observing'
 import type { Ending, Forward, SharedDirectory } from '@backlot/contract/vmhost/vm'
 import type { SavedState } from '../snapshots/saved-state.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
@@ -37,6 +38,9 @@ export interface Progress {
 
 /** Starts VMs, and finds those that run already. */
 export interface Hypervisor {
+  readonly name: string
+  /** What it can do; what it lacks is refused before it is asked of it. */
+  readonly features: Readonly<Record<HypervisorFeature, boolean>>
   /**
    * Starts the VM and settles when its processor runs; what was begun is ended when it is cancelled. Throws `vm_running`, and for what kept it from starting
    * `port_in_use`, `disk_in_use`, `disk_corrupt`, `host_memory`, `hypervisor_failed`, `hypervisor_timeout` or

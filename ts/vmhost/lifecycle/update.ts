@@ -6,6 +6,7 @@ import { ownDisk } from '../disks/own-disk.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
+import { refuseLacking } from '../hypervisors/lacking.ts'
 import { refuseLosing } from '../snapshots/snapshot-store.ts'
 import type { Storage } from '../storage/storage.ts'
 import { finishMove } from '../vms/move.ts'
@@ -46,8 +47,10 @@ export const updateVm: Handlers['updateVm'] = async ({ name, storage, sourceLoca
       const current = await afresh(host, vm)
       await refuseShrinking(current, changes.diskBytes)
       const machine = host.machines.get(vm.path)
-      if (machine !== undefined) await changeRunning(current, machine, changes, work.signal)
-      else await changeStopped(host, current, changes, work)
+      if (machine !== undefined) {
+        refuseLackingChange(host, changes)
+        await changeRunning(current, machine, changes, work.signal)
+      } else await changeStopped(host, current, changes, work)
     }
     return alone(host, vm, change, work.signal)
   })
@@ -132,6 +135,12 @@ const move = async (
     throw error
   }
   await collectBases(host, vm.storage)
+}
+
+/** Throws `feature_missing` where the hypervisor cannot change a VM so that runs. */
+const refuseLackingChange = ({ machines: { hypervisor } }: Host, { diskBytes, memoryBytes }: Changes): void => {
+  if (diskBytes !== undefined) refuseLacking(hypervisor, 'diskGrowth')
+  if (memoryBytes !== undefined) refuseLacking(hypervisor, 'memoryBalloon')
 }
 
 const changeRunning = async (vm: StoredVm, machine: Machine, changes: Changes, signal: AbortSignal): Promise<void> => {

@@ -8,6 +8,7 @@ import { LogFile } from '../host/log-file.ts'
 import { Machines } from '../host/machines.ts'
 import { Operations } from '../host/operations.ts'
 import type { Hypervisor, Machine } from '../hypervisors/hypervisor.ts'
+import { qemuFeatures } from '../hypervisors/qemu/features.ts'
 import { vmRecord } from './record.ts'
 import { newIdentity } from './vm-settings.ts'
 import type { StoredVm } from './vm-store.ts'
@@ -26,6 +27,8 @@ test('a VM that starts while its record is made is running with its address, or 
   }
   const machine = { place: vm, pid: 7, ipAddress: '127.77.0.1', forwards: [], ended: new Promise(() => {}) }
   const fake: Hypervisor = {
+    name: 'fake',
+    features: qemuFeatures,
     start: () => Promise.reject(new Error('not asked for')),
     share: () => Promise.reject(new Error('not asked for')),
     adopt: async () => machine as unknown as Machine,

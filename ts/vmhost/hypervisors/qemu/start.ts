@@ -13,6 +13,7 @@ import { seedFolder, vmPath } from '../../vms/vm-directory.ts'
 import type { StoredVm, VmPlace } from '../../vms/vm-store.ts'
 import type { Hypervisor, RunOptions, Tell } from '../hypervisor.ts'
 import { type Accelerator, type Files, qemuArguments } from './arguments.ts'
+import { qemuFeatures } from './features.ts'
 import { clearRun, QemuMachine, type Surroundings } from './machine.ts'
 import { QemuMemoryImage, type Resume } from './memory-image.ts'
 import { newPassword } from './password.ts'
@@ -48,6 +49,9 @@ export interface QemuOptions {
 
 /** QEMU for guests of this machine's own architecture. */
 export const qemu = (options: QemuOptions): Hypervisor => ({
+  name: 'qemu',
+  features: qemuFeatures,
+
   identity: async () => `qemu ${await programVersion(findProgram())} ${await options.accelerator()}`,
 
   lives: ({ path }) => existsSync(vmPath(path, 'lock')) && !isFree(vmPath(path, 'lock'), options),
