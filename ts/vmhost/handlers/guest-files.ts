@@ -23,8 +23,14 @@ export interface FileAsked {
 const startsWithinMs = 60_000
 const packsWithinMs = 3_600_000
 
-const guestOf = async (host: Host, { name, storage }: FileAsked): Promise<Guest> =>
-  (await machineOf(host, name, storage, startsWithinMs)).guest
+/** The guest of a file; throws `guest_file_failed` for one without Linux, whose agent has no shell for what is around it. */
+const guestOf = async (host: Host, { name, storage, path }: FileAsked): Promise<Guest> => {
+  const { guest, place } = await machineOf(host, name, storage, startsWithinMs)
+  const { guestOs } = place.settings
+  if (guestOs === 'linux') return guest
+  const why = `"${path}" cannot be used: files are copied into and out of guests with Linux, and "${name}" has ${guestOs}`
+  throw new Failure('guest_file_failed', `${why}. Copy over its network instead.`, { path, guestOs })
+}
 
 /** The bytes of a file. */
 export const readFile = async (host: Host, asked: FileAsked): Promise<AsyncGenerator<Uint8Array>> =>
