@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { vmHost } from '@backlot/contract/vmhost'
+import type { NetworkInterface } from '@backlot/contract/vmhost/guest'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { backlotCommand, runBacklot } from '../support/backlot.ts'
 import { startCommandHost } from '../support/command-host.ts'
@@ -78,6 +79,17 @@ describe('vm', () => {
     expect([await slow.exited, await slow.stderr.text()]).toEqual([1, expect.stringContaining('interrupted')])
     const count = async () => (await runBacklot(['vm', 'exec', 'one', 'ps | grep -c "[s]leep 4321"'], env)).stdout
     await until('the end of the command', async () => (await count()) === '0\n')
+  })
+
+  test('a guest tells the addresses of its network', async () => {
+    const { macAddress } = await data<Vm>('vm', 'get', 'one')
+    const told = await data<NetworkInterface[]>('vm', 'interfaces', 'one')
+    expect(told.find((each) => each.macAddress === macAddress)).toMatchObject({
+      ...{ name: 'eth0', addresses: expect.arrayContaining([{ family: 'ipv4', address: '10.0.2.15', prefix: 24 }]) },
+    })
+    expect((await onTerminal(['vm', 'interfaces', 'one'], env)).text).toMatch(
+      /^eth0 +52:54:00[\w:]+ +10\.0\.2\.15\/24/m,
+    )
   })
 
   test('files and folders go into a guest and come back whole, and what is not there is told', async () => {

@@ -1,6 +1,7 @@
 /** What people see of the answers of operations; pipes get them as JSON. */
 import { sizeOf } from '@backlot/contract/fields/size'
 import type { HostConfig } from '@backlot/contract/vmhost/config'
+import type { NetworkInterface } from '@backlot/contract/vmhost/guest'
 import type { Image } from '@backlot/contract/vmhost/images'
 import type { Operation } from '@backlot/contract/vmhost/operation'
 import { inTree, type Snapshot } from '@backlot/contract/vmhost/snapshot'
@@ -54,6 +55,15 @@ const shows: Partial<Record<OperationName, Show>> = {
   createVm: (vm: Vm) =>
     `${vm.name} is made: ${vm.cpuCount} cores, ${sizeOf(vm.memorySize)} of memory, a disk of ${sizeOf(vm.diskSize.total)}. \`backlot vm run ${vm.name}\` starts it.`,
   runVm: (vm: Vm) => `${vm.name} runs. Ports of the guest: ${vm.forwards.map(forward).join(', ') || 'none'}.`,
+  listInterfaces: (interfaces: NetworkInterface[]) =>
+    rows(
+      interfaces.map(({ name, macAddress, addresses }) => ({
+        name,
+        macAddress,
+        addresses: addresses.map(({ address, prefix }) => `${address}/${prefix}`).join(', ') || null,
+      })),
+      'The guest has no network interfaces.',
+    ),
   pullImage: (vm: Vm) => `${vm.name} is made of ${vm.image}. \`backlot vm run ${vm.name}\` starts it.`,
   pushVm: (vm: Vm) => `The disk of ${vm.name} is pushed.`,
   listImages: (images: Image[]) =>

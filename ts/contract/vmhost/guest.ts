@@ -1,11 +1,46 @@
 /** Operations of the VM host inside a guest, through its agent. */
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { endpoint } from '../endpoint.ts'
+import { choice } from '../fields/choice.ts'
 import { storage } from './location.ts'
 import { vmReference } from './vm.ts'
 
+/** A network card as the system of a guest knows it. */
+export const NetworkInterface = Type.Object({
+  name: Type.String({ description: 'What the guest calls it.' }),
+  macAddress: Type.Union([Type.String(), Type.Null()], { description: 'In lower case; null where it has none.' }),
+  addresses: Type.Array(
+    Type.Object({
+      family: choice(['ipv4', 'ipv6']),
+      address: Type.String(),
+      prefix: Type.Integer({ description: 'Bits of it that name the network.' }),
+    }),
+  ),
+})
+export type NetworkInterface = Static<typeof NetworkInterface>
+
 /** The operations. */
 export const guestOperations = {
+  listInterfaces: endpoint({
+    method: 'GET',
+    path: '/vms/{name}/interfaces',
+    ours: true,
+    summary: 'List the network interfaces of a guest, with their addresses.',
+    description:
+      'As its agent tells them now; from this machine the guest is reached at the `ipAddress` of its VM instead. A guest ' +
+      'that has just been started is waited for, 60 s from its start.',
+    params: Type.Object({ name: vmReference }),
+    query: Type.Object({ storage: Type.Optional(storage) }),
+    success: { status: 200, description: 'The interfaces.', result: Type.Array(NetworkInterface) },
+    refusal: 'Invalid request',
+    refusals: ['vm_not_found', 'vm_not_running', 'vm_suspended', 'vm_busy', 'agent_unavailable'],
+    command: {
+      group: 'vm',
+      words: ['interfaces'],
+      positional: ['name'],
+      absent: { storage: 'looked for in the default location, then in the others' },
+    },
+  }),
   execInVm: endpoint({
     method: 'POST',
     path: '/vms/{name}/exec',

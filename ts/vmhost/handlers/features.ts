@@ -16,6 +16,7 @@ const needed: {
   createVm: ({ template }) => template === true && 'templates',
   runVm: ({ sharedDirectories = [] }) => sharedDirectories.length > 0 && 'sharedFolders',
   execInVm: () => 'guestAgent',
+  listInterfaces: () => 'guestAgent',
 }
 
 /** Throws `feature_missing` where the hypervisor lacks what an operation needs. */

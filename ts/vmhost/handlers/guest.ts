@@ -25,6 +25,12 @@ export const execInVm: Handlers['execInVm'] = async (input, host) => {
   return guest.execute(command, timeoutMs)
 }
 
+/** Milliseconds that a guest which is being started may take until its agent tells something. */
+const startsWithinMs = 60_000
+
+export const listInterfaces: Handlers['listInterfaces'] = async ({ name, storage }, host) =>
+  (await machineOf(host, name, storage, startsWithinMs)).guest.interfaces()
+
 /** What is to be run in which guest. Throws what finding it throws, and `invalid_argument`. */
 export const prepareExec = async (
   { name, command, timeoutSeconds = usualSeconds, storage, environment = {}, folder, input }: ExecInput,

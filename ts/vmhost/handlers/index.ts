@@ -17,7 +17,7 @@ import { poolVm } from '../pools/manage.ts'
 import { deleteTemplate, listTemplates } from '../templates/manage.ts'
 import { getConfig, setConfig } from './config.ts'
 import { makeConsoleLink } from './console.ts'
-import { execInVm } from './guest.ts'
+import { execInVm, listInterfaces } from './guest.ts'
 import { getIpsw, listImages, pruneImages } from './images.ts'
 import { addLocation, listLocations, removeLocation, setDefaultLocation } from './locations.ts'
 import { cancelOperation, getHostStatus, getLogs, getOperation, listOperations } from './observing.ts'
@@ -33,6 +33,7 @@ export const handlers: Handlers = {
   runVm,
   stopVm,
   setupVm,
+  listInterfaces,
   execInVm,
   listImages,
   getIpsw,

@@ -76,6 +76,7 @@ describe('routes', () => {
       '/svc/vms/{name}/run post',
       '/svc/vms/{name}/stop post',
       '/svc/vms/{name}/setup post',
+      '/svc/vms/{name}/interfaces get',
       '/svc/vms/{name}/exec post',
       '/svc/images get',
       '/svc/ipsw get',

@@ -1,4 +1,5 @@
 /** What a hypervisor can do for the host, and what a machine that runs under it can. */
+import type { NetworkInterface } from '@backlot/contract/vmhost/guest'
 import type { HypervisorFeature } from '@backlot/contract/vmhost/observing'
 import type { Ending, Forward, SharedDirectory } from '@backlot/contract/vmhost/vm'
 import type { SavedState } from '../snapshots/saved-state.ts'
@@ -74,6 +75,8 @@ export interface Hypervisor {
  * `agent_unavailable`, with `hasBegun` in its data where the agent was asked and may have done it.
  */
 export interface Guest {
+  /** Its network interfaces as its system knows them now. */
+  interfaces(): Promise<NetworkInterface[]>
   /** Runs a command with the guest's shell; throws `guest_timeout`. */
   execute(command: GuestCommand, timeoutMs: number): Promise<GuestResult>
   /**

@@ -1,13 +1,16 @@
 /** What is done inside a guest of QEMU, through its agent. */
 import { Failure } from '@backlot/contract/failure'
+import type { NetworkInterface } from '@backlot/contract/vmhost/guest'
 import type { Guest, Machine } from '../../hypervisor.ts'
 import type { Patience } from './agent.ts'
 import { beginInGuest, type GuestCommand, type GuestResult, type Limits, resultInGuest } from './guest-exec.ts'
 import { type FileOptions, readGuestFile, writeGuestFile } from './guest-files.ts'
 import { type GuestOutput, keptOutput, streamInGuest } from './guest-stream.ts'
+import { interfacesOf } from './interfaces.ts'
 
 /** Milliseconds that the commands around a file may take, and that an agent of a guest which was just started may. */
 const filesWithinMs = 60_000
+const asksWithinMs = 60_000
 
 /** What is known of the machine. */
 type Around = Pick<Machine, 'place' | 'startedAt' | 'ended'>
@@ -39,6 +42,10 @@ export class QemuGuest implements Guest {
     const patience = this.#patience(limits.timeoutMs)
     const pid = await beginInGuest(this.socket, guestOs, { command, input }, patience)
     return () => resultInGuest(this.socket, guestOs, { pid, command }, limits, patience.isGone)
+  }
+
+  interfaces(): Promise<NetworkInterface[]> {
+    return interfacesOf(this.socket, this.#patience(asksWithinMs))
   }
 
   readFile(path: string): Promise<AsyncGenerator<Uint8Array>> {
