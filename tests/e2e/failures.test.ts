@@ -354,6 +354,7 @@ const places: Record<FailureCode, string | readonly [place: string, words: strin
   too_many_terminals: 'computer-pty',
   guest_file_failed: ['vm-command', 'in the guest cannot be read'],
   guest_timeout: ['lume-command', 'did not end in 1 s'],
+  input_not_awaited: 'vm-command',
   feature_missing: '../../ts/vmhost/handlers/features',
   usage: 'failures',
   unknown_command: 'failures',

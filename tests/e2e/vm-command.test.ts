@@ -81,6 +81,71 @@ describe('vm', () => {
     await until('the end of the command', async () => (await count()) === '0\n')
   })
 
+  test('what a command reads comes while it runs, of any length, and either of the two may end first', async () => {
+    const unheard = fetch(`${host.url}/svc/vms/one/exec/${crypto.randomUUID()}/input`, { method: 'POST', body: 'x' })
+    const begin = (stdin: 'pipe' | Blob, ...words: string[]) =>
+      Bun.spawn(backlotCommand('vm', 'exec', 'one', ...words), {
+        ...{ env: { ...process.env, ...env }, stdin, stdout: 'pipe', stderr: 'pipe' },
+      })
+    const child = begin('pipe', 'cat; echo end')
+    const stdin = child.stdin as Bun.FileSink
+    let text = ''
+    const reading = (async () => {
+      for await (const part of child.stdout) text += new TextDecoder().decode(part)
+    })()
+    for (const [line, all] of [
+      ['one\n', 'one\n'],
+      ['two\n', 'one\ntwo\n'],
+    ] as const) {
+      stdin.write(line)
+      await stdin.flush()
+      await until(`the echo of ${line}`, () => text === all)
+    }
+    await stdin.end()
+    await reading
+    expect([await child.exited, text]).toEqual([0, 'one\ntwo\nend\n'])
+    // Longer than the agent is given at a time.
+    const bytes = crypto.getRandomValues(new Uint8Array(65_536))
+    const long = Buffer.concat([...Array.from({ length: 9 }, () => bytes), bytes.subarray(0, 1234)])
+    const copied = begin(new Blob([long]), 'cat')
+    expect(Buffer.compare(await copied.stdout.bytes(), long)).toBe(0)
+    // Its end is not waited for by a command that ends before; nor is what is not read.
+    const early = begin('pipe', 'read line; echo "$line"; exit 5')
+    ;(early.stdin as Bun.FileSink).write('first\nsecond\n')
+    await (early.stdin as Bun.FileSink).flush()
+    expect([await early.stdout.text(), await early.exited]).toEqual(['first\n', 5])
+    const left = begin('pipe', 'echo begun; cat; sleep 4322')
+    await left.stdout.getReader().read()
+    left.kill('SIGKILL')
+    const count = async () => (await runBacklot(['vm', 'exec', 'one', 'ps | grep -c "[s]leep 4322"'], env)).stdout
+    await until('the end of what nobody waits for', async () => (await count()) === '0\n')
+    // input_not_awaited
+    const refused = (await (await unheard).json()) as { code: string; message: string }
+    expect(refused).toMatchObject({
+      code: 'input_not_awaited',
+      message: expect.stringContaining('waits for the input'),
+    })
+  })
+
+  test('a command that is answered at its end reads what comes too, and its variables are on no command line', async () => {
+    const exec = (body: object) =>
+      fetch(`${host.url}/svc/vms/one/exec`, { method: 'POST', body: JSON.stringify(body) }).then(
+        async (answer) => (await answer.json()) as Record<string, unknown>,
+      )
+    const inputId = crypto.randomUUID()
+    const environment = { WORD: "a 'hidden'\nword\\n" }
+    const command = 'printf %s "$WORD"; cat; cat /proc/[0-9]*/cmdline 2>/dev/null | grep -c "[h]idden"'
+    const sent = fetch(`${host.url}/svc/vms/one/exec/${inputId}/input`, { method: 'POST', body: '+ what comes\n' })
+    expect(await exec({ command, environment, inputId })).toMatchObject({
+      ...{ stdout: `${environment.WORD}+ what comes\n0\n`, stderr: '', stdoutTruncated: false },
+    })
+    expect(await (await sent).json()).toEqual({ size: 13, isWhole: true })
+    expect(await exec({ command: 'cat; echo "$WORD"', environment: { WORD: 'b' }, input: 'whole ' })).toMatchObject({
+      stdout: 'whole b\n',
+    })
+    expect(await exec({ command, inputId, input: '' })).toMatchObject({ code: 'invalid_argument', argument: 'inputId' })
+  })
+
   test('a guest tells the addresses of its network', async () => {
     const { macAddress } = await data<Vm>('vm', 'get', 'one')
     const told = await data<NetworkInterface[]>('vm', 'interfaces', 'one')

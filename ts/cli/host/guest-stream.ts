@@ -1,6 +1,12 @@
 /** What of a guest is streamed by the service: commands with their output, and files. */
 import { codeOf, Failure } from '@backlot/contract/failure'
-import { ExecEvent, execStreamPath, guestFilePath, guestFolderPath } from '@backlot/contract/vmhost/guest-streams'
+import {
+  ExecEvent,
+  execInput,
+  execStreamPath,
+  guestFilePath,
+  guestFolderPath,
+} from '@backlot/contract/vmhost/guest-streams'
 import { Value } from '@sinclair/typebox/value'
 import { printPart, sayPart } from '../terminal/output.ts'
 import type { Service } from './service.ts'
@@ -17,7 +23,8 @@ export interface GuestCommand extends Named {
   readonly timeoutSeconds?: number
   readonly environment?: Readonly<Record<string, string>>
   readonly folder?: string
-  readonly input?: string
+  /** What it reads, as it comes. */
+  readonly input?: ReadableStream<Uint8Array>
 }
 
 /** Asks the service for a path below its prefix; throws `host_unreachable` and what the service refuses with. */
@@ -49,15 +56,18 @@ const pathOf = (path: string, name: string): string => path.replace('{name}', en
  * Runs a command in a guest with our output streams, as it writes; ends it when we are interrupted. Gives its exit status. What
  * it throws once the command has begun, or may have, has `hasBegun` in its data.
  */
-export const runStreamed = async (service: Service, { name, ...rest }: GuestCommand): Promise<number> => {
+export const runStreamed = async (service: Service, { name, input, ...rest }: GuestCommand): Promise<number> => {
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort(new Failure('cancelled', 'It was interrupted; the command is ended.'))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
   try {
     const { signal } = interrupted
     const headers = { 'Content-Type': 'application/json' }
-    const init = { method: 'POST', headers, body: JSON.stringify(rest), signal }
+    const inputId = input === undefined ? undefined : crypto.randomUUID()
+    const init = { method: 'POST', headers, body: JSON.stringify({ ...rest, inputId }), signal }
     const response = await ask(service, pathOf(execStreamPath, name), init)
+    // What keeps it from being sent ends the command, which says so.
+    if (input !== undefined) void send(service, { name, storage: rest.storage, inputId }, input, signal)
     for await (const event of eventsOf(response)) {
       if (event.type === 'ended') return event.exitCode
       if (event.type === 'failed') throw failed(event.code, event.message, { hasBegun: true })
@@ -71,6 +81,18 @@ export const runStreamed = async (service: Service, { name, ...rest }: GuestComm
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)
   }
+}
+
+/** Sends a command what it reads, as long as it does. */
+const send = async (
+  service: Service,
+  { name, storage, inputId = '' }: { name: string; storage: string | undefined; inputId: string | undefined },
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const query = storage === undefined ? '' : `?${new URLSearchParams({ storage })}`
+  const path = pathOf(execInput.path, name).replace('{inputId}', inputId)
+  await ask(service, path + query, { method: 'POST', body, signal }).catch(() => undefined)
 }
 
 const eventsOf = async function* ({ body }: Response): AsyncGenerator<ExecEvent> {

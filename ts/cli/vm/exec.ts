@@ -1,4 +1,5 @@
-/** `backlot vm exec`: a command in a guest, its output as it comes. */
+/** `backlot vm exec`: a command in a guest, its input and output as they come. */
+import { fstatSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import type { Extra } from '../host/group.ts'
 import { runStreamed } from '../host/guest-stream.ts'
@@ -15,13 +16,23 @@ const variables = (given: unknown): Record<string, string> =>
     }),
   )
 
+/** Whether standard input is something that somebody leads to the command. */
+const isGiven = (): boolean => {
+  try {
+    const input = fstatSync(0)
+    return input.isFIFO() || input.isSocket() || input.isFile()
+  } catch {
+    return false
+  }
+}
+
 const form =
   'exec NAME COMMAND [--env NAME=VALUE]… [--folder PATH] [--input] [--timeout-seconds SECONDS] [--storage LOCATION|PATH]'
 
 export const exec: Extra = {
   form,
   summary:
-    "Run a command with the guest's shell, through its agent, and show what it writes as it comes; ends with the command's exit status.",
+    "Run a command with the guest's shell, through its agent, give it what standard input holds and show what it writes as it comes; ends with the command's exit status.",
   options: {
     ...where,
     env: {
@@ -37,7 +48,11 @@ export const exec: Extra = {
       description: 'Folder of the guest in which it begins.',
       absent: 'that of the agent',
     },
-    input: { type: 'boolean', description: 'The command reads what standard input holds, a million letters at most.' },
+    input: {
+      type: 'boolean',
+      description: 'The command reads standard input as it comes, also from a terminal.',
+      absent: 'as if it were given where standard input is a pipe, a socket or a file',
+    },
     'timeout-seconds': {
       type: 'string',
       value: 'SECONDS',
@@ -54,7 +69,7 @@ export const exec: Extra = {
       command: words.join(' '),
       ...(values.env !== undefined && { environment: variables(values.env) }),
       ...(typeof values.folder === 'string' && { folder: values.folder }),
-      ...(values.input === true && { input: await Bun.stdin.text() }),
+      ...((values.input === true || isGiven()) && { input: Bun.stdin.stream() }),
       ...(seconds !== undefined && { timeoutSeconds: Number(seconds) }),
     })
   },

@@ -49,6 +49,11 @@ export const vmFailures = kinds({
     status: 409,
   },
   guest_file_failed: { when: 'A file in a guest is not there, or cannot be read or written.', exit: 1 },
+  input_not_awaited: {
+    when: 'No command in the guest waits for an input of that name: none was begun, it has ended, or it has its input.',
+    exit: 1,
+    status: 409,
+  },
   guest_timeout: { when: 'A command in a guest took longer than it was allowed.', exit: 1, status: 409 },
   vm_busy: { when: 'Something else that takes long is being done with the VM.', exit: 1, status: 409 },
   vm_not_stopped: { when: 'The hypervisor of a VM did not end, whatever was tried.', exit: 1 },

@@ -5,6 +5,14 @@ import { choice } from '../fields/choice.ts'
 import { storage } from './location.ts'
 import { vmReference } from './vm.ts'
 
+/** What a caller names an input by that he sends to a command while it runs. */
+export const inputId = Type.String({
+  pattern: '^[A-Za-z0-9-]{16,64}$',
+  description:
+    'A word of the caller, such as a UUID: the command reads what is sent to `/vms/{name}/exec/{inputId}/input` while it ' +
+    'comes, of any length; guests with Linux only.',
+})
+
 /** A network card as the system of a guest knows it. */
 export const NetworkInterface = Type.Object({
   name: Type.String({ description: 'What the guest calls it.' }),
@@ -59,13 +67,15 @@ export const guestOperations = {
       environment: Type.Optional(
         Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), Type.String({ pattern: '^[^\\u0000]*$' }), {
           additionalProperties: false,
-          description: 'Variables that it has beside those of the agent; guests with Linux only.',
+          description:
+            'Variables that it has beside those of the agent, on no command line of the guest; guests with Linux only.',
         }),
       ),
       folder: Type.Optional(
         Type.String({ pattern: '^/[^\\u0000]*$', description: 'Where it begins; guests with Linux only.' }),
       ),
       input: Type.Optional(Type.String({ maxLength: 1_000_000, description: 'What it reads; without it nothing.' })),
+      inputId: Type.Optional(inputId),
       storage: Type.Optional(storage),
     }),
     success: {
@@ -91,6 +101,7 @@ export const guestOperations = {
         environment: 'those of the agent',
         folder: 'that of the agent',
         input: 'nothing',
+        inputId: 'nothing is sent',
         storage: 'looked for in the default location, then in the others',
       },
     },

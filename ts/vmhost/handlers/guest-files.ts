@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Failure } from '@backlot/contract/failure'
 import type { Host } from '../host/host.ts'
 import type { Guest } from '../hypervisors/hypervisor.ts'
-import { quoted } from '../hypervisors/qemu/guest/guest-files.ts'
+import { quoted } from '../hypervisors/qemu/guest/guest-exec.ts'
 import type { GuestOutput } from '../hypervisors/qemu/guest/guest-stream.ts'
 import { machineOf } from './guest.ts'
 

@@ -3,10 +3,10 @@ import { Failure } from '@backlot/contract/failure'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Guest, Machine } from '../hypervisors/hypervisor.ts'
 import { refuseLacking } from '../hypervisors/lacking.ts'
-import type { GuestCommand } from '../hypervisors/qemu/guest/guest-exec.ts'
-import { quoted } from '../hypervisors/qemu/guest/guest-files.ts'
+import { type GuestCommand, quoted } from '../hypervisors/qemu/guest/guest-exec.ts'
 import { findVm, refuseElsewhere } from '../lifecycle/find.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
+import { awaitInput } from './guest-input.ts'
 
 /** Seconds for a command whose caller names none. */
 const usualSeconds = 60
@@ -33,16 +33,36 @@ export const listInterfaces: Handlers['listInterfaces'] = async ({ name, storage
 
 /** What is to be run in which guest. Throws what finding it throws, and `invalid_argument`. */
 export const prepareExec = async (
-  { name, command, timeoutSeconds = usualSeconds, storage, environment = {}, folder, input }: ExecInput,
+  { name, command, timeoutSeconds = usualSeconds, storage, environment = {}, folder, input, inputId }: ExecInput,
   host: Host,
 ): Promise<Prepared> => {
   const timeoutMs = timeoutSeconds * 1000
   const { guest, place } = await machineOf(host, name, storage, timeoutMs)
-  if (place.settings.guestOs === 'windows' && (folder !== undefined || Object.keys(environment).length > 0)) {
-    const why = '"environment" and "folder" are for guests with Linux; say them in the command.'
-    throw new Failure('invalid_argument', why, { argument: folder === undefined ? 'environment' : 'folder' })
+  refuseForLinux(place.settings.guestOs, { environment, folder, inputId })
+  if (input !== undefined && inputId !== undefined) {
+    const why = '"input" and "inputId" are two ways to say what the command reads; give one of them.'
+    throw new Failure('invalid_argument', why, { argument: 'inputId' })
   }
-  return { guest, command: { command: begunIn(command, environment, folder), input }, timeoutMs }
+  const read = inputId === undefined ? input : awaitInput(place, inputId)
+  return { guest, command: { command: begunIn(command, folder), environment, input: read }, timeoutMs }
+}
+
+/** Throws `invalid_argument` where something is asked that the agent cannot do in such a guest. */
+const refuseForLinux = (
+  guestOs: string,
+  {
+    environment,
+    folder,
+    inputId,
+  }: Pick<ExecInput, 'environment'> & Readonly<Record<'folder' | 'inputId', string | undefined>>,
+): void => {
+  const isWindows = guestOs === 'windows'
+  const refuse = (argument: string, next: string) => {
+    throw new Failure('invalid_argument', `"${argument}" is for guests with Linux; ${next}.`, { argument })
+  }
+  if (isWindows && Object.keys(environment ?? {}).length > 0) refuse('environment', 'say it in the command')
+  if (isWindows && folder !== undefined) refuse('folder', 'say it in the command')
+  if (guestOs !== 'linux' && inputId !== undefined) refuse('inputId', 'give what the command reads as "input"')
 }
 
 /** The machine of a VM, once its start, if one is under way, has its outcome. Throws where it does not run here. */
@@ -61,16 +81,9 @@ export const machineOf = async (
   throw new Failure('vm_not_running', `"${name}" does not run; start it first.`, { name })
 }
 
-/** The command for a shell that gives it these variables and begins in that folder. */
-const begunIn = (
-  command: string,
-  environment: Readonly<Record<string, string>>,
-  folder: string | undefined,
-): string => {
-  const enter = folder === undefined ? [] : [`cd ${quoted(folder)} || exit 126`]
-  const variables = Object.entries(environment).map(([name, value]) => `export ${name}=${quoted(value)}`)
-  return [...enter, ...variables, command].join('\n')
-}
+/** The command for a shell that begins in that folder. */
+const begunIn = (command: string, folder: string | undefined): string =>
+  folder === undefined ? command : `cd ${quoted(folder)} || exit 126\n${command}`
 
 /** Milliseconds between two looks whether a VM has been started. */
 const looksEveryMs = 20

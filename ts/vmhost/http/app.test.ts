@@ -106,6 +106,7 @@ describe('routes', () => {
       '/svc/events get',
       '/svc/vms/{name}/vnc get',
       '/svc/vms/{name}/exec/stream post',
+      '/svc/vms/{name}/exec/{inputId}/input post',
       '/svc/vms/{name}/files get,put,post',
       '/svc/vms/{name}/files/tar get,put,post',
     ])

@@ -1,6 +1,12 @@
 /** What the OpenAPI document says of the routes of guests that stream. */
 import { vmHost } from '@backlot/contract/vmhost'
-import { ExecEvent, execStreamPath, guestFilePath, guestFolderPath } from '@backlot/contract/vmhost/guest-streams'
+import {
+  ExecEvent,
+  execInput,
+  execStreamPath,
+  guestFilePath,
+  guestFolderPath,
+} from '@backlot/contract/vmhost/guest-streams'
 import { refusals } from '@backlot/serve'
 
 const query = (name: string, description: string, required = false) => ({
@@ -24,8 +30,8 @@ const execStream = {
   summary: 'Run a command in a guest and follow its output.',
   description:
     'As `exec`, answered when the command has begun: its output in events as it comes, of any length, until the shell that runs ' +
-    'it has ended; what it leaves in the background is not waited for. It is ended when its caller goes away. The guest keeps ' +
-    'the output in a file until the command has ended.',
+    'it has ended; what it leaves in the background is not waited for. It is ended when its caller goes away, and waits while ' +
+    'its output is not read: the guest keeps some megabytes of it in files in `/tmp`.',
   parameters: named.slice(0, 1),
   requestBody: { required: true, content: { 'application/json': { schema: vmHost.execInVm.body } } },
   responses: {
@@ -72,9 +78,29 @@ const write = (operationId: string, summary: string, description: string, type: 
 const aboutFile = 'Whole or not at all; a file that is there gives owner and permissions.'
 const aboutFolder = 'Its files are put beside those that are there; the folder is made where there is none.'
 
+const inputSent = {
+  operationId: 'sendExecInput',
+  summary: execInput.summary,
+  description: execInput.description,
+  parameters: [
+    ...named.slice(0, 1),
+    { name: 'inputId', in: 'path', required: true, schema: execInput.params.properties.inputId },
+    ...named.slice(2),
+  ],
+  requestBody: { required: true, content: bytes('application/octet-stream') },
+  responses: {
+    200: {
+      description: execInput.success.description,
+      content: { 'application/json': { schema: execInput.success.result } },
+    },
+    ...refusals(['vm_not_found', 'input_not_awaited', 'invalid_argument']),
+  },
+}
+
 /** They, by path below the prefix and method. */
 export const guestDocuments = [
   { method: 'post', path: execStreamPath, operation: execStream },
+  { method: 'post', path: execInput.path, operation: inputSent },
   {
     method: 'get',
     path: guestFilePath,

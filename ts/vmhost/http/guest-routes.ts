@@ -3,11 +3,18 @@ import type { Input } from '@backlot/contract/endpoint'
 import { Failure } from '@backlot/contract/failure'
 import { longestHostBodyBytes } from '@backlot/contract/limits'
 import { vmHost } from '@backlot/contract/vmhost'
-import { type ExecEvent, execStreamPath, guestFilePath, guestFolderPath } from '@backlot/contract/vmhost/guest-streams'
+import {
+  type ExecEvent,
+  execInput,
+  execStreamPath,
+  guestFilePath,
+  guestFolderPath,
+} from '@backlot/contract/vmhost/guest-streams'
 import { readInput, routeOf } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
 import { type Prepared, prepareExec } from '../handlers/guest.ts'
 import { type FileAsked, readFile, readFolder, writeFile, writeFolder } from '../handlers/guest-files.ts'
+import { sendInput } from '../handlers/guest-input.ts'
 import type { Host } from '../host/host.ts'
 import type { GuestOutput } from '../hypervisors/qemu/guest/guest-stream.ts'
 
@@ -18,6 +25,10 @@ export const addGuestRoutes = (app: AnyElysia, prefix: string, host: Host): void
   app.post(prefix + routeOf(execStreamPath), async ({ request, params }) => {
     const input = await readInput(vmHost.execInVm, { request, params }, longestHostBodyBytes)
     return streamed(await prepareExec(input as Input<typeof vmHost.execInVm>, host), request.signal)
+  })
+  app.post(prefix + routeOf(execInput.path), async ({ request, params }) => {
+    const asked = (await readInput(execInput, { request, params }, 0)) as Input<typeof execInput>
+    return sendInput(host, asked, request.body ?? new Blob([]).stream())
   })
   for (const [path, read, write] of [
     [guestFilePath, readFile, writeFile],
@@ -83,6 +94,10 @@ const streamed = async ({ guest, command, timeoutMs }: Prepared, asked: AbortSig
   const output = await guest.stream(command, { timeoutMs, signal })
   const encoder = new TextEncoder()
   const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      // The head of an answer goes out with its first bytes: who sends the input waits for it, and the command for that.
+      controller.enqueue(encoder.encode(': begun\n\n'))
+    },
     async pull(controller) {
       const event = await nextEvent(output)
       controller.enqueue(encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`))

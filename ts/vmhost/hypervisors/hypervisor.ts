@@ -81,11 +81,11 @@ export interface Guest {
   execute(command: GuestCommand, timeoutMs: number): Promise<GuestResult>
   /**
    * Begins a command with the guest's shell, and gives its output as it comes, then its exit status; the output throws
-   * `guest_timeout`, and what the signal is aborted with. A command whose output is not read to its end is ended. Where
-   * the guest has no Linux all of the output comes at the end.
+   * `guest_timeout`, what its input throws, and what the signal is aborted with. A command whose output is not read waits for
+   * that, and one of which it is not read to its end is ended. Where the guest has no Linux all of the output comes at the end.
    */
   stream(command: GuestCommand, limits: Limits): Promise<AsyncGenerator<GuestOutput, number>>
-  /** The bytes of a file. Throws `guest_file_failed`, as in every guest that has no Linux. */
+  /** The bytes of a file of a guest with Linux. Throws `guest_file_failed`. */
   readFile(path: string): Promise<AsyncGenerator<Uint8Array>>
   /** Writes a file whole or not at all, and gives its size. Throws `guest_file_failed` and what the bytes throw. */
   writeFile(path: string, bytes: AsyncIterable<Uint8Array>, options: FileOptions): Promise<number>

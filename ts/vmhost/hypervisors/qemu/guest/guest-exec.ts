@@ -1,6 +1,6 @@
 /** Commands in a guest through its agent (guest-exec, guest-exec-status). */
 import { Failure } from '@backlot/contract/failure'
-import { askAgent, type Patience } from './agent.ts'
+import { type AgentCommand, askAgent, type Patience } from './agent.ts'
 
 /** What a command in a guest gave. */
 export interface GuestResult {
@@ -12,11 +12,18 @@ export interface GuestResult {
   readonly exitCode: number
 }
 
-/** A command, and what it reads. */
+/**
+ * A command, the variables that it has beside those of the agent, and what it reads: whole, or as it comes. Variables and input
+ * that comes are for guests with Linux.
+ */
 export interface GuestCommand {
   readonly command: string
-  readonly input?: string | undefined
+  readonly environment?: Readonly<Record<string, string>> | undefined
+  readonly input?: string | ReadableStream<Uint8Array> | undefined
 }
+
+/** The same with what it reads as the agent is given it. */
+type WholeCommand = Pick<GuestCommand, 'command'> & { readonly input?: string | undefined }
 
 /** What ends a command that has not ended by itself. */
 export interface Limits {
@@ -32,9 +39,25 @@ const shells: Readonly<Record<string, readonly [string, string]>> = {
 
 const shellOf = (guestOs: string): readonly [string, string] => shells[guestOs] ?? ['/bin/sh', '-c']
 
-/** What a command reads, as the agent is given it. */
-const inputOf = (input: string | undefined): object =>
+/** Bytes that a command reads, as the agent is given them. */
+export const inputData = (input: string | Uint8Array | undefined): object =>
   input === undefined ? {} : { 'input-data': Buffer.from(input).toString('base64') }
+
+/** A word for the shell of a guest. */
+export const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
+
+/**
+ * The command with its variables in front of what it reads, for a command line can be seen by all users of the guest. The
+ * shell takes those lines and no byte more.
+ */
+const withVariables = ({ command, environment = {}, input: given }: GuestCommand): WholeCommand => {
+  const input = typeof given === 'string' ? given : undefined
+  const variables = Object.entries(environment).map(([name, value]) => `export ${name}=${quoted(value)}\n`)
+  if (variables.length === 0) return { command, input }
+  const text = variables.join('')
+  const take = `while [ $n -lt ${text.split('\n').length - 1} ]; do IFS= read -r l; printf '%s\\n' "$l"; n=$((n+1)); done`
+  return { command: `eval "$(n=0; ${take})"\n${command}`, input: text + (input ?? '') }
+}
 
 /** Milliseconds between two looks whether the command has ended: few at first, for most are short. */
 export const looks = { firstMs: 20, longestMs: 500, factor: 1.4 } as const
@@ -63,13 +86,20 @@ export interface Status {
 export const beginInGuest = async (
   socket: string,
   guestOs: string,
-  { command, input }: GuestCommand,
+  asked: GuestCommand,
   patience: Patience,
 ): Promise<number> => {
-  const [path, option] = shellOf(guestOs)
-  const parameters = { path, arg: [option, command], 'capture-output': true, ...inputOf(input) }
-  const { pid } = (await askAgent(socket, 'guest-exec', parameters, patience)) as { pid: number }
+  const { execute, arguments: given } = beginning(guestOs, asked)
+  const { pid } = (await askAgent(socket, execute, given, patience)) as { pid: number }
   return pid
+}
+
+/** What begins a command with the guest's shell. */
+export const beginning = (guestOs: string, asked: GuestCommand, isOutputKept = true): AgentCommand => {
+  const [path, option] = shellOf(guestOs)
+  const { command, input } = withVariables(asked)
+  const parameters = { path, arg: [option, command], 'capture-output': isOutputKept, ...inputData(input) }
+  return { execute: 'guest-exec', arguments: parameters }
 }
 
 /** A command that has begun. */

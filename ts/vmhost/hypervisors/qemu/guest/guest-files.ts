@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Failure } from '@backlot/contract/failure'
 import { askAgentAll, type Patience } from './agent.ts'
-import { type GuestCommand, type GuestResult, silentMs } from './guest-exec.ts'
+import { type GuestCommand, type GuestResult, quoted, silentMs } from './guest-exec.ts'
 
 /** What files need of a guest. */
 export interface FileGuest {
@@ -14,9 +14,6 @@ export interface FileGuest {
 
 /** Bytes that the agent is given or asked for at a time. */
 const partBytes = 512 * 1024
-
-/** A word for the shell of a guest. */
-export const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
 
 /** Words for a shell that end it, with a reason, where a path in `$p` names no file. */
 const refuseOthers = `if [ -d "$p" ]; then echo it is a folder; exit 3; fi

@@ -1,12 +1,13 @@
 /**
- * Commands in a guest with Linux whose output is given as it comes: the agent keeps an output for itself until its command
- * has ended, so the command writes to files, which the agent reads (guest-file-open, guest-file-read).
+ * Commands in a guest with Linux whose output is given as it comes, and whose input may be: the agent keeps an output for itself
+ * until its command has ended, so the command is joined to pipes, and what comes out of them is in files that the agent
+ * reads (guest-file-open, guest-file-read).
  */
 import { randomBytes } from 'node:crypto'
 import { Failure } from '@backlot/contract/failure'
 import { type AgentAnswer, type AgentCommand, askAgentAll, type Patience } from './agent.ts'
 import {
-  beginInGuest,
+  beginning,
   endInGuest,
   exitCodeOf,
   type GuestCommand,
@@ -16,129 +17,191 @@ import {
   silentMs,
   tookTooLong,
 } from './guest-exec.ts'
+import { feedInGuest } from './guest-input.ts'
+import { OutputReader, returnedBy } from './guest-output.ts'
+import { joinedTo, marksOutputs, pumps, type StreamName, streams, unjoins } from './guest-pipes.ts'
 
 /** What a command wrote. */
 export interface GuestOutput {
-  readonly stream: 'stdout' | 'stderr'
+  readonly stream: StreamName
   readonly bytes: Uint8Array
 }
 
-/** Bytes that are read at a time. */
-const partBytes = 256 * 1024
+/** Milliseconds after the end of a command in which its outputs are at their end too, where it left nobody who may write on. */
+const outputsEndMs = 500
 
-/** The outputs, in the order in which their files are made. */
-const streams = ['stdout', 'stderr'] as const
+/** Milliseconds after the end of a command in which something of its outputs is read, or their end is. */
+const outputsMoveMs = 60_000
 
 /**
  * Begins a command with the guest's shell, once its agent listens, and gives its output and then its exit status; what it
  * leaves in the background is not waited for. Where the guest has no room for files, the output, as far as the agent keeps it,
- * comes at the end. Throws `agent_unavailable`; the output throws `guest_timeout` too, and what the signal is aborted with.
+ * comes at the end. Throws `agent_unavailable`; the output throws `guest_timeout` and `guest_file_failed` too, what the
+ * input throws, and what the signal is aborted with.
  */
 export const streamInGuest = async (
   socket: string,
-  { command, input }: GuestCommand,
+  { command, environment, input }: GuestCommand,
   limits: Limits,
   patience: Patience,
 ): Promise<AsyncGenerator<GuestOutput, number>> => {
   const folder = `/tmp/.backlot-${randomBytes(16).toString('hex')}`
-  const line = `${redirected(folder)}\n${command}`
-  const pid = await beginInGuest(socket, 'linux', { command: line, input }, patience)
-  return new Following(socket, pid, folder, patience).follow(command, limits)
+  const [whole, coming] = input instanceof ReadableStream ? [undefined, input] : [input, undefined]
+  const hasInput = coming !== undefined
+  try {
+    const asked = { command: `${joinedTo(folder, hasInput)}\n${command}`, environment, input: whole }
+    const beside = { command: pumps(folder, hasInput, limits.timeoutMs / 1000) }
+    const both = [beginning('linux', asked), beginning('linux', beside, false)]
+    const [pid = 0, pumping = 0] = (await askAgentAll(socket, both, patience)).map(
+      (answer) => (returnedBy(answer) as { pid: number }).pid,
+    )
+    return new Following(socket, { pid, pumping }, folder, patience).follow(command, limits, coming)
+  } catch (error) {
+    await coming?.cancel(error).catch(() => undefined)
+    throw error
+  }
 }
 
-/** Words for a shell that writes to files from then on, where it can make them. */
-const redirected = (folder: string): string =>
-  `if { mkdir -m 700 ${folder} && true >${folder}/stdout && true >${folder}/stderr; } 2>/dev/null
-then exec >${folder}/stdout 2>${folder}/stderr
-fi`
-
-/** The output of one command, read while it runs. */
+/** One command, whose output is read while it runs. */
 class Following {
-  /** By which the agent knows the files, once they are open. */
-  #handles: readonly number[] = []
-  /** What removes their names. */
-  #remover: number | undefined
+  readonly #outputs: Readonly<Record<StreamName, OutputReader>>
+  readonly #mark = randomBytes(16).toString('hex')
+  /** The command that writes the mark, once it is needed. */
+  #marker: number | undefined
   #ended: Status | undefined
+  #endedAt = 0
+  /** When something of it was read last. */
+  #movedAt = performance.now()
+  /** Tells who feeds it that it has ended. */
+  readonly #over = new AbortController()
+  /** Why it cannot be fed. */
+  #unfed: unknown
 
   constructor(
     readonly socket: string,
-    readonly pid: number,
+    readonly begun: { readonly pid: number; readonly pumping: number },
     readonly folder: string,
     readonly patience: Patience,
-  ) {}
+  ) {
+    this.#outputs = { stdout: new OutputReader(`${folder}/stdout`), stderr: new OutputReader(`${folder}/stderr`) }
+  }
 
-  async *follow(command: string, { timeoutMs, signal }: Limits): AsyncGenerator<GuestOutput, number> {
+  async *follow(
+    command: string,
+    { timeoutMs, signal }: Limits,
+    input: ReadableStream<Uint8Array> | undefined,
+  ): AsyncGenerator<GuestOutput, number> {
     const deadline = performance.now() + timeoutMs
+    const fed = input === undefined ? undefined : this.#feed(input)
     try {
       for (let pause: number = looks.firstMs; ; pause = Math.min(looks.longestMs, pause * looks.factor)) {
-        const hadOpened = this.#handles.length > 0
-        const parts = hadOpened ? await this.#read() : await this.#open()
+        const parts = await this.#look()
         yield* parts
         signal?.throwIfAborted()
-        if (parts.length > 0) pause = looks.firstMs
-        if (this.#ended !== undefined) {
-          const isWhole = hadOpened ? parts.length === 0 : this.#handles.length === 0
-          if (!isWhole) continue
-          if (!hadOpened) yield* keptBy(this.#ended)
+        if (this.#unfed !== undefined && this.#ended === undefined) throw this.#unfed
+        if (this.#isWhole()) return exitCodeOf(this.#ended as Status)
+        if (this.#ended !== undefined && this.#hasNoFiles()) {
+          if (input !== undefined) throw this.#noRoom()
+          yield* keptBy(this.#ended)
           return exitCodeOf(this.#ended)
         }
-        if (performance.now() > deadline) throw tookTooLong(command, timeoutMs)
-        // Neither a file that was just opened is waited for, nor who has more to say than is read at a time.
-        const hasMore = parts.some(({ bytes }) => bytes.length === partBytes)
-        if (hasMore || hadOpened !== this.#handles.length > 0) continue
-        await Bun.sleep(pause)
+        if (this.#ended === undefined && performance.now() > deadline) throw tookTooLong(command, timeoutMs)
+        await this.#markEnd()
+        if (parts.length > 0 || this.#ended !== undefined) pause = looks.firstMs
+        if (!this.#all().some(({ isMoving }) => isMoving)) await Bun.sleep(pause)
       }
     } finally {
+      this.#over.abort()
       await this.#close().catch(() => undefined)
+      if (this.#ended === undefined) await fed
     }
   }
 
-  /** Opens the files, if the command has made them; it may take a moment. */
-  async #open(): Promise<readonly []> {
-    const opening = streams.map((name) => ({
-      execute: 'guest-file-open',
-      arguments: { path: `${this.folder}/${name}`, mode: 'r' },
-    }))
-    const opened = (await this.#askWithStatus(opening)).flatMap((each) =>
-      'returned' in each ? [each.returned as number] : [],
-    )
-    if (opened.length === streams.length) this.#handles = opened
-    else await this.#ask(opened.map(closing))
-    return []
-  }
-
-  /** What it wrote since it was read last; nothing follows where it had ended and there is none. */
-  async #read(): Promise<GuestOutput[]> {
-    const reading = this.#handles.map((handle) => ({
-      execute: 'guest-file-read',
-      arguments: { handle, count: partBytes },
-    }))
-    // Who has them open needs no names of them, and nothing is left then, whoever dies.
-    const parameters = { path: '/bin/rm', arg: ['-rf', this.folder], 'capture-output': false }
-    const removing = this.#remover === undefined ? [{ execute: 'guest-exec', arguments: parameters }] : []
-    const answers = await this.#askWithStatus([...reading, ...removing])
-    const removed = answers.at(reading.length)
-    if (removed !== undefined) this.#remover = (returnedBy(removed) as { pid: number }).pid
-    return streams.flatMap((stream, index) => {
-      const { 'buf-b64': base64 = '' } = returnedBy(answers[index]) as { 'buf-b64'?: string }
-      return base64 === '' ? [] : [{ stream, bytes: Buffer.from(base64, 'base64') }]
+  /** Feeds it until it ends. */
+  #feed(input: ReadableStream<Uint8Array>): Promise<void> {
+    const { socket, folder } = this
+    const feed = { socket, folder, isGone: this.patience.isGone, ended: this.#over.signal }
+    return feedInGuest(feed, input).catch((error) => {
+      this.#unfed = error
     })
   }
 
-  /** Asks how the command does, if that is open, and then the rest: one that had ended has written all that is read. */
+  #all(): OutputReader[] {
+    return streams.map((name) => this.#outputs[name])
+  }
+
+  #isWhole(): boolean {
+    return this.#ended !== undefined && this.#all().every(({ isOver }) => isOver)
+  }
+
+  /** Whether the files were not there, which are made before the command begins. */
+  #hasNoFiles(): boolean {
+    return !this.#all().every(({ hasBegun }) => hasBegun)
+  }
+
+  /** What it wrote since it was looked at last, and whether it has ended before that was read. */
+  async #look(): Promise<GuestOutput[]> {
+    const hadEnded = this.#ended !== undefined
+    const asked = streams.map((stream) => ({ stream, questions: this.#outputs[stream].questions(hadEnded) }))
+    const commands = asked.flatMap(({ questions }) => questions.map(([, command]) => command))
+    const answers = hadEnded ? await this.#ask(commands) : await this.#askWithStatus(commands)
+    return asked.flatMap(({ stream, questions }) => {
+      const bytes = this.#outputs[stream].hear(questions, answers.splice(0, questions.length))
+      return bytes.length === 0 ? [] : [{ stream, bytes }]
+    })
+  }
+
+  /** Asks how the command does and then the rest: of one that had ended all is there that it wrote to files. */
   async #askWithStatus(commands: readonly AgentCommand[]): Promise<AgentAnswer[]> {
-    if (this.#ended !== undefined) return this.#ask(commands)
-    const [answer, ...answers] = await this.#ask([statusOf(this.pid), ...commands])
+    const [answer, ...answers] = await this.#ask([statusOf(this.begun.pid), ...commands])
     const status = returnedBy(answer) as Status
-    if (status.exited) this.#ended = status
+    if (status.exited) {
+      this.#ended = status
+      this.#endedAt = performance.now()
+      this.#over.abort()
+    }
     return answers
   }
 
-  /** Ends the command where it has not ended, and lets the agent forget what it knows. */
+  /** Has the end of what the command wrote marked where somebody else may write on. */
+  async #markEnd(): Promise<void> {
+    const now = performance.now()
+    if (this.#all().some(({ isMoving }) => isMoving)) this.#movedAt = now
+    if (this.#ended === undefined || now - this.#endedAt < outputsEndMs) return
+    if (now - Math.max(this.#movedAt, this.#endedAt) > outputsMoveMs) throw this.#noRoom()
+    if (this.#marker === undefined) {
+      for (const output of this.#all()) output.expect(this.#mark)
+      this.#marker = await this.#begin(marksOutputs(this.folder, this.#mark))
+    } else if (this.#marker > 0) {
+      const [answer] = await this.#ask([statusOf(this.#marker)])
+      const { exited, exitcode } = returnedBy(answer) as Status
+      if (exited && exitcode !== 0) throw this.#noRoom()
+      if (exited) this.#marker = 0
+    }
+  }
+
+  #noRoom(): Failure {
+    const path = this.folder
+    const why = `What the command reads and writes has no room in "${path}" of the guest, or was waited for too long.`
+    return new Failure('guest_file_failed', `${why} Make room in /tmp there.`, { path })
+  }
+
+  /** Ends the command where it has not ended, and removes its files; nobody waits for that where it has. */
   async #close(): Promise<void> {
-    if (this.#ended === undefined) await endInGuest(this.socket, 'linux', this.pid, this.patience.isGone)
-    const forgotten = this.#remover === undefined ? [] : [statusOf(this.#remover)]
-    await this.#ask([...this.#handles.map(closing), ...forgotten])
+    if (this.#ended === undefined) await endInGuest(this.socket, 'linux', this.begun.pid, this.patience.isGone)
+    const removed = this.#remove()
+    if (this.#ended === undefined) await removed
+    else removed.catch(() => undefined)
+  }
+
+  async #remove(): Promise<void> {
+    const pid = await this.#begin(unjoins(this.folder))
+    await this.#ask([...this.#all().flatMap((output) => output.closings()), ...[pid, this.begun.pumping].map(statusOf)])
+  }
+
+  async #begin(line: string): Promise<number> {
+    const [answer] = await this.#ask([beginning('linux', { command: line }, false)])
+    return (returnedBy(answer) as { pid: number }).pid
   }
 
   async #ask(commands: readonly AgentCommand[]): Promise<AgentAnswer[]> {
@@ -149,13 +212,6 @@ class Following {
 }
 
 const statusOf = (pid: number): AgentCommand => ({ execute: 'guest-exec-status', arguments: { pid } })
-
-const closing = (handle: number): AgentCommand => ({ execute: 'guest-file-close', arguments: { handle } })
-
-const returnedBy = (answer: AgentAnswer | undefined): unknown => {
-  if (answer !== undefined && 'returned' in answer) return answer.returned
-  throw new Failure('agent_unavailable', `The guest agent lost a command: ${answer?.refused}. Start it again.`)
-}
 
 /** What the agent kept of the output of a command that could not write to files. */
 const keptBy = (status: Status): GuestOutput[] => [

@@ -1,5 +1,4 @@
 /** What is done inside a guest of QEMU, through its agent. */
-import { Failure } from '@backlot/contract/failure'
 import type { NetworkInterface } from '@backlot/contract/vmhost/guest'
 import type { Guest, Machine } from '../../hypervisor.ts'
 import type { Patience } from './agent.ts'
@@ -28,6 +27,7 @@ export class QemuGuest implements Guest {
   }
 
   async execute(command: GuestCommand, timeoutMs: number): Promise<GuestResult> {
+    if (command.input instanceof ReadableStream) return collected(await this.stream(command, { timeoutMs }))
     return await (await this.#begin(command, { timeoutMs }))()
   }
 
@@ -37,11 +37,11 @@ export class QemuGuest implements Guest {
   }
 
   /** Begins a command, and gives what waits for its result. */
-  async #begin({ command, input }: GuestCommand, limits: Limits): Promise<() => Promise<GuestResult>> {
+  async #begin(asked: GuestCommand, limits: Limits): Promise<() => Promise<GuestResult>> {
     const { guestOs } = this.machine.place.settings
     const patience = this.#patience(limits.timeoutMs)
-    const pid = await beginInGuest(this.socket, guestOs, { command, input }, patience)
-    return () => resultInGuest(this.socket, guestOs, { pid, command }, limits, patience.isGone)
+    const pid = await beginInGuest(this.socket, guestOs, asked, patience)
+    return () => resultInGuest(this.socket, guestOs, { pid, command: asked.command }, limits, patience.isGone)
   }
 
   interfaces(): Promise<NetworkInterface[]> {
@@ -49,12 +49,10 @@ export class QemuGuest implements Guest {
   }
 
   readFile(path: string): Promise<AsyncGenerator<Uint8Array>> {
-    this.#refuseOthers(path)
     return readGuestFile(this.#files(), path)
   }
 
   writeFile(path: string, bytes: AsyncIterable<Uint8Array>, options: FileOptions): Promise<number> {
-    this.#refuseOthers(path)
     return writeGuestFile(this.#files(), path, bytes, options)
   }
 
@@ -67,12 +65,39 @@ export class QemuGuest implements Guest {
   #patience(timeoutMs: number): Patience {
     return { until: Date.parse(this.machine.startedAt) + timeoutMs, isGone: () => this.#isGone }
   }
+}
 
-  #refuseOthers(path: string): void {
-    const { name, settings } = this.machine.place
-    if (settings.guestOs === 'linux') return
-    const why = `the guest of "${name}" has no Linux. Copy over its network`
-    throw new Failure('guest_file_failed', `The file "${path}" cannot be used: ${why}.`, { path })
+/** Bytes of each output that are kept of a command whose output is not streamed, as many as the agent keeps. */
+const keptBytes = 16 * 2 ** 20
+
+/** All that a command gives, as far as it is kept. */
+const collected = async (output: AsyncGenerator<GuestOutput, number>): Promise<GuestResult> => {
+  const kept = { stdout: new Kept(), stderr: new Kept() }
+  for (;;) {
+    const { done, value } = await output.next()
+    if (!done) kept[value.stream].add(value.bytes)
+    else {
+      const { stdout, stderr } = kept
+      const texts = { stdout: stdout.text, stderr: stderr.text }
+      return { ...texts, stdoutTruncated: stdout.isCut, stderrTruncated: stderr.isCut, exitCode: value }
+    }
+  }
+}
+
+class Kept {
+  readonly #parts: Uint8Array[] = []
+  #length = 0
+  isCut = false
+
+  add(bytes: Uint8Array): void {
+    const part = bytes.subarray(0, keptBytes - this.#length)
+    this.#parts.push(part)
+    this.#length += part.length
+    if (part.length < bytes.length) this.isCut = true
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#parts).toString()
   }
 }
 
