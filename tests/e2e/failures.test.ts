@@ -420,6 +420,7 @@ const places: Record<FailureCode, string | readonly [place: string, words: strin
   vm_suspended: 'vmhost-suspend',
   vm_not_suspended: 'vmhost-suspend',
   snapshot_exists: 'vmhost-snapshots',
+  snapshot_without_memory: 'vmhost-snapshots',
   vm_has_snapshots: 'vmhost-snapshots',
   memory_not_saved: 'vmhost-suspend',
   memory_unreadable: 'vmhost-suspend',

@@ -6,7 +6,7 @@ import { giveGuest, runningGuest } from '../support/prepared-guest.ts'
 import { onTerminal } from '../support/terminal.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { call, checkDisk, create, get, image } from '../support/vms.ts'
+import { call, checkDisk, create, get, image, names, sharedMemory } from '../support/vms.ts'
 
 let host: VmHost
 /** The first service of the home, with which that goes. */
@@ -94,6 +94,34 @@ test('the VM becomes again what it was, as often as is asked, also for the next 
   expect((await restore('none'))[1]).toMatchObject({ code: 'snapshot_not_found' })
 })
 
+test('forks go on from a snapshot, whatever the VM does, each a machine of its own', async () => {
+  const fork = (snapshot: string, forks: string[], of = 'one') =>
+    call(host, 'POST', `/svc/vms/${of}/fork`, { names: forks, snapshot })
+  const before = await names(host)
+  expect((await fork('empty', ['none'], 'bare'))[1]).toMatchObject({ code: 'snapshot_without_memory' })
+  expect((await fork('none', ['none']))[1]).toMatchObject({ code: 'snapshot_not_found' })
+  expect(await names(host)).toEqual(before)
+  const [status, made] = await fork('first', ['left', 'right'])
+  expect([status, made]).toEqual([200, expect.objectContaining({ identity: ['own', 'own'] })])
+  // The VM stands still as it was.
+  expect((await get(host, 'one')).status).toBe('stopped')
+  const forks = [await get(host, 'left'), await get(host, 'right')]
+  const both = (command: string) => Promise.all(['left', 'right'].map((name) => inside(command, name)))
+  const kept = `${boot}\nfirst\nfirst`
+  expect(await both('cat /proc/sys/kernel/random/boot_id /run/t/word /var/word')).toEqual([kept, kept])
+  expect(await both('hostname; cat /sys/class/net/eth0/address')).toEqual(
+    forks.map(({ name, macAddress }) => `${name}\n${macAddress}`),
+  )
+  expect(new Set(await both('cat /etc/machine-id')).size).toBe(2)
+  for (const clock of await both('date +%s')) expect(Math.abs(Number(clock) - Date.now() / 1000)).toBeLessThan(60)
+  // One copy of what neither has written to, by what the kernel says of the pages.
+  const [one, other] = forks.map(sharedMemory)
+  expect([one?.inode, Number(one?.shared) > 8 * 1024]).toEqual([other?.inode, true])
+  expect((await call(host, 'POST', '/svc/vms/right/stop', { graceSeconds: 0 }))[0]).toBe(200)
+  expect(checkDisk(join(vms(), 'right'))).toBe(0)
+  expect((await call(host, 'DELETE', '/svc/vms/right'))[0]).toBe(200)
+})
+
 test('a VM with snapshots is not moved', async () => {
   const [status, answer] = await call(host, 'PATCH', '/svc/vms/one', { storage: join(host.home, 'elsewhere') })
   expect([status, answer.code]).toEqual([400, 'vm_has_snapshots'])
@@ -134,5 +162,11 @@ test('the command makes, lists, restores and deletes them', async () => {
   await backlot('rm', 'one', 'typed')
   expect(await list()).toEqual([])
   for (const name of ['one', 'bare']) expect((await call(host, 'DELETE', `/svc/vms/${name}`))[0]).toBe(200)
-  expect([existsSync(join(vms(), 'one')), bases()]).toEqual([false, sharedBases])
+  expect(existsSync(join(vms(), 'one'))).toBe(false)
+  // The fork of a snapshot lives on without it, and without the VM.
+  expect(await inside('cat /proc/sys/kernel/random/boot_id /var/word', 'left')).toBe(`${boot}\nfirst`)
+  expect((await call(host, 'POST', '/svc/vms/left/stop', { graceSeconds: 0 }))[0]).toBe(200)
+  expect([checkDisk(join(vms(), 'left')), bases().length > sharedBases.length]).toEqual([0, true])
+  expect((await call(host, 'DELETE', '/svc/vms/left'))[0]).toBe(200)
+  expect(bases()).toEqual(sharedBases)
 })

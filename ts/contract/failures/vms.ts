@@ -26,6 +26,11 @@ export const vmFailures = kinds({
   },
   vm_not_suspended: { when: 'The VM is not suspended, so that it cannot be resumed.', exit: 1, status: 409 },
   snapshot_exists: { when: 'A snapshot of the VM has that name already.', exit: 1, status: 409 },
+  snapshot_without_memory: {
+    when: 'Forks are to go on from a snapshot of a VM that did not run then.',
+    exit: 1,
+    status: 409,
+  },
   vm_has_snapshots: { when: 'A VM that has snapshots is to be moved, which they cannot be.', exit: 1, status: 409 },
   memory_not_saved: {
     when: "A VM's memory cannot be saved, for a reason that the message gives; the VM runs on.",

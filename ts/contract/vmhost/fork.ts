@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { endpoint } from '../endpoint.ts'
 import { choice } from '../fields/choice.ts'
 import { storage } from './location.ts'
+import { snapshotName } from './snapshot.ts'
 import { vmName, vmReference } from './vm.ts'
 
 /** Forks that are made at a time. */
@@ -21,7 +22,8 @@ export const forkOperations = {
       'Each has the memory and the disk as they are, and then ports, a MAC address, and, through the agent of its guest, ' +
       'a machine id, host keys, a host name, random numbers and the right time of its own; `identity` says whether the ' +
       'guest has them. The VM stands still meanwhile and goes on, connections to it end. One that is suspended stays so. ' +
-      'It is answered when all of them run.',
+      'Of a `snapshot` they go on from where the VM was then, and nothing is done with the VM. It is answered when all of ' +
+      'them run.',
     params: Type.Object({ name: vmReference }),
     body: Type.Object({
       count: Type.Optional(Type.Integer({ minimum: 1, maximum: mostForks, default: 1, description: 'How many.' })),
@@ -31,6 +33,9 @@ export const forkOperations = {
           maxItems: mostForks,
           description: 'What they are called, one name each; where absent, as the VM is with a number.',
         }),
+      ),
+      snapshot: Type.Optional(
+        Type.String({ ...snapshotName, description: 'The snapshot of the VM that they go on from; it has a memory.' }),
       ),
       replaced: Type.Optional(
         Type.String({
@@ -64,6 +69,8 @@ export const forkOperations = {
       'vm_not_running',
       'vm_exists',
       'vm_busy',
+      'snapshot_not_found',
+      'snapshot_without_memory',
       'memory_not_saved',
       'host_memory',
       'disk_full',
@@ -75,6 +82,7 @@ export const forkOperations = {
       positional: ['name'],
       absent: {
         names: 'the name of the VM with a number',
+        snapshot: 'from where the VM is',
         replaced: 'forks have the user data of the VM',
         replacements: 'forks have the user data of the VM',
         storage: 'looked for in the default location, then in the others',

@@ -5,7 +5,7 @@ import { Done, storage } from './location.ts'
 import { vmName, vmReference } from './vm.ts'
 
 /** What a snapshot may be called. */
-const snapshotName = Type.String({
+export const snapshotName = Type.String({
   ...vmName,
   description: String(vmName.description).replace('the VM', 'the snapshot'),
 })

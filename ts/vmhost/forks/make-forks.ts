@@ -8,6 +8,7 @@ import type { Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
 import { bringAlong, bringSeed } from '../lifecycle/clone.ts'
 import { markDisk, type SavedState, writeSaved } from '../snapshots/saved-state.ts'
+import type { KeptVm } from '../snapshots/snapshot-store.ts'
 import { together } from '../together.ts'
 import { startFiles, vmPath } from '../vms/vm-directory.ts'
 import { newIdentity, writeNewSettings } from '../vms/vm-settings.ts'
@@ -63,26 +64,28 @@ export interface Wanted {
   readonly names: readonly string[]
   /** The user data of a fork, given that of its parent; the same where absent. */
   readonly userDataOf?: (userData: string, name: string) => string
+  /** What a snapshot of the VM keeps, from which they go on; from the VM as it is where absent. */
+  readonly kept?: KeptVm
 }
 
-/** Makes a suspended VM for each name of one that is suspended, with that memory; where one cannot be made there is none. */
+/** Makes a suspended VM for each name of one that is suspended or kept, with that memory; where one cannot be made there is none. */
 export const makeForks = async (
   host: Host,
   vm: StoredVm,
   saved: SavedState,
-  { names, userDataOf }: Wanted,
+  { names, userDataOf, kept }: Wanted,
   signal: AbortSignal,
 ): Promise<VmPlace[]> => {
   const made = new Map<string, VmPlace>()
   const make = async () => {
-    const { base, replaced } = await host.bases.freeze(vm)
+    const { base, replaced } = kept === undefined ? await host.bases.freeze(vm) : { ...kept, replaced: undefined }
     const lay = async (name: string) => {
       signal.throwIfAborted()
-      const fill = (folder: string) => fillFork(host, vm, saved, folder, base, { name, userDataOf })
+      const fill = (folder: string) => fillFork(host, vm, saved, folder, base, { name, userDataOf, kept })
       made.set(name, await host.store.make(vm.storage, name, fill))
     }
     // What waits for the drive waits together.
-    await together([replaced, ...names.map(lay)])
+    await together([...(replaced === undefined ? [] : [replaced]), ...names.map(lay)])
   }
   try {
     await host.bases.exclusively(vm.storage, make, { signal })
@@ -100,14 +103,19 @@ const fillFork = async (
   saved: SavedState,
   folder: string,
   base: BaseDisk,
-  { name, userDataOf }: { readonly name: string; readonly userDataOf: Wanted['userDataOf'] | undefined },
+  {
+    name,
+    userDataOf,
+    kept,
+  }: { readonly name: string } & { readonly [key in 'userDataOf' | 'kept']: Wanted[key] | undefined },
 ): Promise<void> => {
+  const { folder: from, settings: then } = kept ?? { folder: vm.path, settings: vm.settings }
   const settings = {
-    ...vm.settings,
+    ...then,
     ...newIdentity(),
     createdAt: new Date().toISOString(),
     identity: 'shared' as const,
-    guestMacAddress: vm.settings.guestMacAddress ?? vm.settings.macAddress,
+    guestMacAddress: then.guestMacAddress ?? then.macAddress,
   }
   const disk = vmPath(folder, 'disk')
   await host.bases.overlay(disk, base)
@@ -118,7 +126,7 @@ const fillFork = async (
       userDataOf === undefined ? text : userDataOf(text, name),
     ),
     // It is never written to again: another name is a copy.
-    link(vmPath(vm.path, 'memory'), vmPath(folder, 'memory')),
+    link(vmPath(from, 'memory'), vmPath(folder, 'memory')),
     writeNewSettings(folder, settings),
   ])
   await writeSaved(folder, saved)

@@ -6,35 +6,36 @@ import type { Handlers, Host } from '../host/host.ts'
 import type { Work } from '../host/operations.ts'
 import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import type { Identity } from '../pools/pools.ts'
-import { isSaved, readSaved } from '../snapshots/saved-state.ts'
+import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
+import { keptBy } from '../snapshots/snapshot-store.ts'
 import { together } from '../together.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
 import { goOn } from './snapshot.ts'
 
 export const forkVm: Handlers['forkVm'] = async (
-  { name, count, names: named, storage, replaced, replacements = [] },
+  { name, count, names: named, storage, snapshot, replaced, replacements = [] },
   host,
 ) => {
   const parent = await findVm(host, name, storage)
   const names = named ?? (await freeNames(host, parent, count ?? 1))
-  if (count !== undefined && count !== names.length) throw wrongNames(`${count} forks want ${count} names`)
-  if (new Set(names).size !== names.length) throw wrongNames('two forks have one name')
-  if (replacements.length !== (replaced === undefined ? 0 : names.length)) {
-    const why = '"replacements" are as many texts as forks, in the place of "replaced".'
-    throw new Failure('invalid_argument', why, { argument: 'replacements' })
-  }
+  refuseWrong(names, count, replacements.length, replaced)
   const userDataOf = (userData: string, fork: string): string =>
     replaced === undefined ? userData : userData.replaceAll(replaced, () => replacements[names.indexOf(fork)] ?? '')
   for (const each of names) await host.store.refuseTaken(placeOf(parent.storage, each))
   await host.takeCharge()
   refuseElsewhere(host, parent)
   const { id, done } = host.operations.begin('fork', parent, async (work) => {
-    const identity = await takeReady(host, parent, { names, userDataOf }, work)
-    const missing = names.filter((each) => !identity.has(each))
-    if (missing.length > 0) {
+    // What a pool has ready goes on from where the VM is.
+    const isNow = snapshot === undefined
+    const identity = isNow ? await takeReady(host, parent, { names, userDataOf }, work) : new Map<string, Identity>()
+    const missing = { names: names.filter((each) => !identity.has(each)), userDataOf }
+    if (missing.names.length > 0) {
       const made = Promise.withResolvers<Made>()
-      const make = () => fork(host, parent, { names: missing, userDataOf }, work, made.resolve)
+      const make = () =>
+        isNow
+          ? fork(host, parent, missing, work, made.resolve)
+          : forkSnapshot(host, parent, snapshot, missing, work).then(made.resolve)
       const parentIsBack = alone(host, parent, make, work.signal)
       parentIsBack.catch(made.reject)
       const { forks, image } = await made.promise
@@ -47,6 +48,20 @@ export const forkVm: Handlers['forkVm'] = async (
   })
   const identity = await done
   return { message: `Virtual machine forked: ${name} to ${names.join(', ')}`, names, identity, operationId: id }
+}
+
+/** Throws `invalid_argument` where names or replacements are not those of so many forks. */
+const refuseWrong = (
+  names: readonly string[],
+  count: number | undefined,
+  replacements: number,
+  replaced: string | undefined,
+): void => {
+  if (count !== undefined && count !== names.length) throw wrongNames(`${count} forks want ${count} names`)
+  if (new Set(names).size !== names.length) throw wrongNames('two forks have one name')
+  if (replacements === (replaced === undefined ? 0 : names.length)) return
+  const why = '"replacements" are as many texts as forks, in the place of "replaced".'
+  throw new Failure('invalid_argument', why, { argument: 'replacements' })
 }
 
 /** Forks that a pool has ready become those of these names, as many as there are; each with what its guest has. */
@@ -97,7 +112,8 @@ const fork = async (
   const lay = async (image: MemoryImage | undefined) => handOn({ forks: await make(host, parent, wanted, work), image })
   if (machine !== undefined) return whileSuspended(host, machine, wanted, work, lay)
   // Who is suspended is forked again, from the same memory.
-  const image = await keptImage(host, parent, wanted, work)
+  const vm = await afresh(host, parent)
+  const image = await keptImage(host, vm, await readSaved(vm.path), wanted, work)
   await lay(image).catch((error) => {
     image?.[Symbol.dispose]()
     throw error
@@ -149,16 +165,34 @@ const newImage = async (
 /** That of a memory which lies there, kept for those that come soon; undefined where there is no room for one. */
 const keptImage = async (
   host: Host,
-  parent: StoredVm,
+  vm: StoredVm,
+  saved: SavedState | undefined,
   { names }: Wanted,
   work: Work,
 ): Promise<MemoryImage | undefined> => {
-  const vm = await afresh(host, parent)
-  if (!(await hasRoomToShare(host, vm, names.length))) return undefined
-  const saved = await readSaved(vm.path)
-  if (saved === undefined) return undefined
+  if (saved === undefined || !(await hasRoomToShare(host, vm, names.length))) return undefined
   work.step('sharing the memory')
   return host.images.of(vm, saved).catch(ownCopies(work))
+}
+
+/** Makes the forks of what a snapshot keeps; nothing is done with the VM, whatever it does. */
+const forkSnapshot = async (
+  host: Host,
+  parent: StoredVm,
+  snapshot: string,
+  wanted: Wanted,
+  work: Work,
+): Promise<Made> => {
+  const vm = await afresh(host, parent)
+  const kept = await keptBy(vm, snapshot)
+  const image = await keptImage(host, { ...vm, path: kept.folder }, kept.saved, wanted, work)
+  try {
+    work.step('laying the disks')
+    return { forks: await makeForks(host, vm, kept.saved, { ...wanted, kept }, work.signal), image }
+  } catch (error) {
+    image?.[Symbol.dispose]()
+    throw error
+  }
 }
 
 /** Makes the forks of a VM that is suspended. */

@@ -154,6 +154,29 @@ export const settingsAgain = (now: VmSettings, then: VmSettings, hasMemory: bool
   }
 }
 
+/** A VM with its memory, as a snapshot keeps it. */
+export interface KeptVm {
+  /** Its folder, with the memory. */
+  readonly folder: string
+  /** What the VM was then. */
+  readonly settings: VmSettings
+  readonly saved: SavedState
+  /** What its disk lies on. */
+  readonly base: BaseDisk
+}
+
+/** What a snapshot keeps, for whoever has the VM for itself. Throws `snapshot_not_found`, `snapshot_without_memory`, `vm_damaged`. */
+export const keptBy = async (vm: StoredVm, name: string): Promise<KeptVm> => {
+  const { settings, saved } = await readRecord(vm, name)
+  if (saved === null) {
+    const text = `The snapshot "${name}" of "${vm.name}" has no memory from which forks could go on: the VM did not run then. Restore it and run the VM, or clone that.`
+    throw new Failure('snapshot_without_memory', text, { name, vm: vm.name })
+  }
+  const folder = folderOf(vm, name)
+  const then = { ...settingsAgain(vm.settings, settings, true), snapshot: name, macAddress: settings.macAddress }
+  return { folder, settings: then, saved, base: await baseOf(vmPath(folder, 'disk')) }
+}
+
 const baseOf = async (disk: string): Promise<BaseDisk> => {
   const { backing } = (await core().diskInfo(disk)).disk
   if (backing) return { file: basename(backing.name), format: backing.format } as BaseDisk

@@ -1,4 +1,5 @@
 /** The snapshots of a VM, as the tree in which they came about. */
+import { vmAnchor } from '@backlot/contract/vmhost/console'
 import type { Operation } from '@backlot/contract/vmhost/operation'
 import { inTree, type Snapshot } from '@backlot/contract/vmhost/snapshot'
 import type { Vm } from '@backlot/contract/vmhost/vm'
@@ -23,35 +24,23 @@ export const Snapshots = ({ vm, operations, isBusy }: SnapshotsProps) => {
   // One that cannot be read is told by who asks for it.
   const read = () => service.listSnapshots(at).then(set, () => set([]))
   useEffect(() => void read(), [vm.name, vm.locationName, ended])
-  const isStanding = vm.status === 'stopped' || vm.status === 'suspended'
   const cannot = isBusy || working.what !== undefined
   const act = (what: string, work: () => Promise<unknown>) => working.run(what, () => work().then(read))
+  const fork = async (snapshot: string) => {
+    const { names } = await service.forkVm({ ...at, snapshot })
+    location.hash = vmAnchor({ name: names[0] ?? vm.name, locationName: vm.locationName })
+  }
   return (
     <section class="snapshots">
       <h3>Snapshots</h3>
       {working.fault !== undefined && <p class="fault">{working.fault}</p>}
       <ul>
-        {inTree(snapshots).map(({ snapshot: { name, createdAt, hasMemory, memoryBytes }, depth }) => (
-          <li key={name} style={`--depth: ${depth}`} data-depth={depth}>
-            <strong>{name}</strong> <time dateTime={createdAt}>{moment(createdAt)}</time>
-            <small>{hasMemory ? `with ${bytes(memoryBytes)} of memory` : 'the disk'}</small>
-            <button
-              type="button"
-              disabled={!isStanding || cannot}
-              aria-label={`Restore ${name}`}
-              onClick={() => act('restoring…', () => service.restoreSnapshot({ ...at, snapshot: name }))}
-            >
-              Restore
-            </button>
-            <button
-              type="button"
-              disabled={cannot}
-              aria-label={`Remove ${name}`}
-              onClick={() => act('removing…', () => service.deleteSnapshot({ ...at, snapshot: name }))}
-            >
-              Remove
-            </button>
-          </li>
+        {inTree(snapshots).map(({ snapshot, depth }) => (
+          <SnapshotItem
+            key={snapshot.name}
+            {...{ vm, snapshot, depth, isBusy: cannot, act }}
+            fork={(name) => working.run('forking…', () => fork(name))}
+          />
         ))}
       </ul>
       <button type="button" disabled={cannot} onClick={() => ask(true)}>
@@ -59,6 +48,48 @@ export const Snapshots = ({ vm, operations, isBusy }: SnapshotsProps) => {
       </button>
       {isAsked && <SnapshotDialog vm={vm} close={() => ask(false)} />}
     </section>
+  )
+}
+
+interface SnapshotItemProps {
+  readonly vm: Vm
+  readonly snapshot: Snapshot
+  readonly depth: number
+  readonly isBusy: boolean
+  /** Does something that changes the snapshots or the VM. */
+  readonly act: (what: string, work: () => Promise<unknown>) => void
+  /** Forks the VM as it was at a snapshot, and shows the fork. */
+  readonly fork: (snapshot: string) => void
+}
+
+const SnapshotItem = ({ vm, snapshot, depth, isBusy, act, fork }: SnapshotItemProps) => {
+  const { name, createdAt, hasMemory, memoryBytes } = snapshot
+  const at = { name: vm.name, storage: vm.locationName, snapshot: name }
+  const isStanding = vm.status === 'stopped' || vm.status === 'suspended'
+  return (
+    <li style={`--depth: ${depth}`} data-depth={depth}>
+      <strong>{name}</strong> <time dateTime={createdAt}>{moment(createdAt)}</time>
+      <small>{hasMemory ? `with ${bytes(memoryBytes)} of memory` : 'the disk'}</small>
+      <button
+        type="button"
+        disabled={!isStanding || isBusy}
+        aria-label={`Restore ${name}`}
+        onClick={() => act('restoring…', () => service.restoreSnapshot(at))}
+      >
+        Restore
+      </button>
+      <button type="button" disabled={!hasMemory || isBusy} aria-label={`Fork ${name}`} onClick={() => fork(name)}>
+        Fork
+      </button>
+      <button
+        type="button"
+        disabled={isBusy}
+        aria-label={`Remove ${name}`}
+        onClick={() => act('removing…', () => service.deleteSnapshot(at))}
+      >
+        Remove
+      </button>
+    </li>
   )
 }
 
