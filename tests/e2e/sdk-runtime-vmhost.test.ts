@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Image, type Runtime, type RuntimeInfo, runtimes, type SandboxInfo } from '@backlot/sdk'
+import { Image, type Progress, type Runtime, type RuntimeInfo, runtimes, type SandboxInfo } from '@backlot/sdk'
 import { backlotCommand, runBacklot } from '../support/backlot.ts'
 import { serveDisk } from '../support/disk-server.ts'
 import { runProgram } from '../support/guest.ts'
@@ -120,6 +120,23 @@ test(
     expect([ids, (told as unknown as { name: string }[]).map(({ name }) => name)]).toEqual([['kept.early'], ['early']])
     await runtime.restore('kept', saved)
     expect((await get(host, 'kept')).status).toBe('running')
+    // Another starts from it; a guest without an agent has what its parent has, and that is told.
+    const notes: string[] = []
+    const onProgress = (progress: Progress) => void (progress.phase === 'note' && notes.push(progress.message))
+    const info = await runtime.start(saved, 'other', { ...small, onProgress })
+    const other = await get(host, 'other')
+    expect([other.status, other.identity, isSame('other')]).toEqual(['running', 'shared', true])
+    expect(other.forwards).toContainEqual({ guestPort: 8_000, address: info.host, port: info.apiPort })
+    expect(notes).toEqual([expect.stringContaining('"other" has no agent')])
+    await runtime.stop('other')
+    await expect(runtime.start(saved, 'other', { cpu: 2 })).rejects.toMatchObject({
+      code: 'invalid_argument',
+      data: { argument: 'cpu' },
+    })
+    await runtime.stop('other')
+    await expect(runtime.start({ ...saved, id: 'kept.none' }, 'other')).rejects.toMatchObject({
+      code: 'snapshot_not_found',
+    })
     await saved.delete()
     expect(await call(host, 'GET', '/svc/vms/kept/snapshots')).toEqual([200, [] as never])
     const logged: string[] = []

@@ -12,11 +12,15 @@ const lookEveryMs = 100
 /** Milliseconds that one answer of a guest may take while it starts. */
 const answerMs = 5_000
 /** Seconds that the agent of a guest may take to tell the key. */
-const agentSeconds = 3
+const agentTellsSeconds = 3
 /** Seconds for what is removed from a fork that has an agent. */
 const copiesSeconds = 30
 /** Codes of a guest whose agent tells nothing. */
 const silent = ['agent_unavailable', 'guest_timeout']
+
+/** Whether an error says that no agent of the guest answers. */
+export const isSilent = (error: unknown): boolean =>
+  BacklotError.is(error) && silent.includes(String(error.data.serverCode))
 
 /** What a guest answers to `GET /status`; servers of other makers tell no phase. */
 interface GuestStatus {
@@ -74,9 +78,9 @@ export const whenReady = async (host: VmHost, info: RuntimeInfo, signal: AbortSi
 /** The key of a guest's server as its agent tells it; undefined where it asks for none, or the agent says nothing in time. */
 export const keyByAgent = async (host: VmHost, name: string, signal: AbortSignal): Promise<string | undefined> => {
   try {
-    return await keyFrom(host, name, agentSeconds, signal)
+    return await keyFrom(host, name, agentTellsSeconds, signal)
   } catch (error) {
-    if (BacklotError.is(error) && silent.includes(String(error.data.serverCode))) return undefined
+    if (isSilent(error)) return undefined
     throw error
   }
 }
@@ -100,17 +104,22 @@ export interface ForkKeys {
   readonly own: readonly string[]
 }
 
-/** Makes forks that run, each with another key than its parent's, and gives how they are reached and whose their identity is. */
+/**
+ * Makes forks that run, each with another key than its parent's, and gives whose their identity is; of the VM as it was at a
+ * snapshot where one is named.
+ */
 export const forkWithKeys = async (
   host: VmHost,
   name: string,
   names: readonly string[],
   parents: string | undefined,
   signal: AbortSignal,
+  snapshot?: string,
 ): Promise<{ identity: readonly string[]; keys: ForkKeys }> => {
   const own = names.map(() => newKey())
   const change = parents === undefined ? {} : { replaced: parents, replacements: [...own] }
-  const { identity } = await host.ask(signal, (client) => client.forkVm({ name, names: [...names], ...change }))
+  const wanted = { name, names: [...names], ...change, ...(snapshot !== undefined && { snapshot }) }
+  const { identity } = await host.ask(signal, (client) => client.forkVm(wanted))
   return { identity, keys: { parents, own } }
 }
 
@@ -145,6 +154,6 @@ const forget = async (host: VmHost, name: string, parents: string, signal: Abort
     const input = `${parents}\n`
     await host.ask(signal, (client) => client.execInVm({ name, command, input, timeoutSeconds: copiesSeconds }))
   } catch (error) {
-    if (!BacklotError.is(error) || !silent.includes(String(error.data.serverCode))) throw error
+    if (!isSilent(error)) throw error
   }
 }

@@ -35,6 +35,7 @@ const codes: Readonly<Record<string, string>> = {
   snapshot_exists: 'invalid_argument',
   disk_unsupported: 'unsupported',
   memory_not_saved: 'unsupported',
+  snapshot_without_memory: 'unsupported',
   memory_unreadable: 'unsupported',
   macos_unavailable: 'unsupported',
 }

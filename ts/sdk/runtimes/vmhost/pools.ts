@@ -23,10 +23,10 @@ export class VmPools {
     if (!isImage(source)) throw new UnsupportedError('A pool of VMs starts from an image.')
     const image = source as Image
     const from = await hostImage(this.host, image, shared, signal)
-    const template = await templateFor(this.host, image, from, shared, signal)
+    const template = await templateFor(this.host, image, from, shared, signal, true)
     if (template === undefined) {
-      const next = 'Build one here: `backlot image build linux-minimal`.'
-      throw new UnsupportedError(`A pool of VMs is of an image that was built on this machine. ${next}`)
+      const next = 'Pull or import it first, or build one here: `backlot image build linux-minimal`.'
+      throw new UnsupportedError(`A pool of VMs is of an image with Linux that is on this machine. ${next}`)
     }
     const other = (await keptPools()).find((each) => each.template === template && each.name !== name)
     if (other !== undefined) {

@@ -56,13 +56,36 @@ const has = async (host: VmHost, image: string, signal: AbortSignal): Promise<bo
   return images.some(({ name, tag }) => `${name}:${tag}` === image)
 }
 
-/** What tells an image apart that was built on this machine from a recipe of ours; undefined for others. */
-export const imageBuiltHere = async (host: VmHost, image: string, signal: AbortSignal): Promise<string | undefined> => {
-  const images = await host.ask(signal, (client) => client.listImages())
-  const isIt = (each: (typeof images)[number]) =>
-    `${each.name}:${each.tag}` === image && each.registry === null && each.source === null
-  return images.find(isIt)?.imageId
+/** What tells an image of the host's store from others, and from what it was before. */
+export interface StoredImage {
+  readonly id: string
+  /** Whether it was built on this machine from a recipe of ours, and so has an agent. */
+  readonly isBuiltHere: boolean
 }
+
+/** The image of the host's store that a VM would be made of; undefined where it is to be pulled first. */
+export const storedImage = async (
+  host: VmHost,
+  image: string,
+  signal: AbortSignal,
+): Promise<StoredImage | undefined> => {
+  const images = await host.ask(signal, (client) => client.listImages())
+  const plain = images.find(({ name, tag, registry }) => registry === null && `${name}:${tag}` === tagged(image))
+  if (plain !== undefined) return { id: plain.imageId, isBuiltHere: plain.source === null }
+  const { registry, organization } = await host.ask(signal, (client) => client.getConfig())
+  const usual = registry.replace(/^https?:\/\//i, '').replace(/\/+$/, '')
+  const [reference = '', digest] = image.split('@')
+  const names = ['', `${usual}/`, `${usual}/${organization}/`].map((before) => `${before}${tagged(reference)}`)
+  const pulled = images.find(
+    (each) =>
+      each.registry !== null &&
+      names.includes(`${each.registry}/${each.repository}:${each.tag}`) &&
+      (digest === undefined || digest === each.imageId),
+  )
+  return pulled && { id: pulled.imageId, isBuiltHere: false }
+}
+
+const tagged = (reference: string): string => (/:[^/]*$/.test(reference) ? reference : `${reference}:latest`)
 
 /** The image that a file or an address became; the same file becomes one only once. */
 const imported = async (

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import type { CallOptions, Listing } from '../../basics.ts'
 import { pause, within } from '../../deadline.ts'
-import { BacklotError, NotFoundError, TimeoutError, UnsupportedError } from '../../errors.ts'
+import { BacklotError, TimeoutError, UnsupportedError } from '../../errors.ts'
 import type { Image } from '../../image/image.ts'
 import { isImage } from '../../sandbox/checks.ts'
 import { listing } from '../../sandbox/listing.ts'
@@ -16,16 +16,15 @@ import type {
   WarmPoolInfo,
   WarmPoolOptions,
 } from '../../sandbox/options.ts'
-import { folders } from '../../state/folders.ts'
-import { Records } from '../../state/records.ts'
 import type { HeldSandbox } from '../runtime.ts'
 import type { RuntimeInfo } from '../runtime-info.ts'
 import { boot } from './boot.ts'
 import { forkWithKeys, infoOf, keyByAgent, whenReady, withOwnKey } from './guest-server.ts'
 import type { VmHost } from './host.ts'
 import { VmPools } from './pools.ts'
+import { noSnapshot, placeOf, snapshotId, startSnapshot, storedKey } from './snapshots.ts'
 import { hostImage, removed } from './sources.ts'
-import { forkOfTemplate, isTemplate } from './templates.ts'
+import { forkOfTemplate, isTemplate, keepAsTemplate } from './templates.ts'
 
 /** Milliseconds that a change may take where its caller says nothing. */
 const changeMs = 120_000
@@ -40,8 +39,6 @@ const statuses: Readonly<Record<Vm['status'], SandboxStatus>> = {
   damaged: 'stopped',
 }
 
-/** A snapshot's id is the name of its VM, a dot, and its own name there: names of sandboxes have no dots. */
-const snapshotId = (vm: string, snapshot: string): string => `${vm}.${snapshot}`
 const unnamed = /^snapshot-[0-9a-f]{12}$/
 
 /** The VMs of a host as sandboxes. */
@@ -54,9 +51,8 @@ export class Vms {
 
   async start(source: Source, name: string, options: SandboxOptions): Promise<RuntimeInfo> {
     if (!isImage(source)) {
-      throw new UnsupportedError(
-        `A snapshot of a VM is put back into its own sandbox: \`sandbox.restore\`. For a copy of what runs call \`sandbox.fork\`.`,
-        { data: { runtime: this.runtime } },
+      return this.#within(options, 'The start of a VM from a snapshot', (signal) =>
+        startSnapshot(this.host, source, name, options, signal),
       )
     }
     const image = source as Image
@@ -65,7 +61,11 @@ export class Vms {
     return within(unlimited, 'The start of a VM', async (signal) => {
       const from = await hostImage(this.host, image, options, signal)
       const begun = [this.host, image, from, name, options, signal] as const
-      return (await forkOfTemplate(...begun)) ?? (await boot(...begun))
+      const fork = await forkOfTemplate(...begun)
+      if (fork !== undefined) return fork
+      const info = await boot(...begun)
+      await keepAsTemplate(this.host, image, from, name, info, options, signal)
+      return info
     })
   }
 
@@ -219,8 +219,7 @@ export class Vms {
 
   /** The key of a guest's server, as it was stored or as its agent tells; undefined where it asks for none. */
   async #keyOf(name: string, signal: AbortSignal): Promise<string | undefined> {
-    const { api_key: stored } = await new Records(`${folders().state}/sandboxes`).readKeys(name)
-    return stored ?? (await keyByAgent(this.host, name, signal))
+    return (await storedKey(name)) ?? (await keyByAgent(this.host, name, signal))
   }
 
   #within<T>(options: CallOptions, what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -246,17 +245,6 @@ const vmOf = (line: string): unknown => {
     return undefined
   }
 }
-
-const placeOf = (id: string): { vm: string; snapshot: string } => {
-  const [, vm, snapshot] = /^([^.]+)\.(.+)$/.exec(id) ?? []
-  if (vm === undefined || snapshot === undefined) throw noSnapshot(id)
-  return { vm, snapshot }
-}
-
-const noSnapshot = (id: string): NotFoundError =>
-  new NotFoundError('snapshot_not_found', `There is no snapshot "${id}". \`Snapshot.list()\` names those there are.`, {
-    data: { id },
-  })
 
 const refuseDiskAlone = ({ memory }: CopyOptions, verb: string): void => {
   if (memory !== false) return
