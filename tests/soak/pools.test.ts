@@ -116,6 +116,7 @@ const claimsFrom = async (runtime: Runtime, vms: string): Promise<void> => {
   await isReady()
   expect(await pool.getInfo()).toEqual({ name: 'kept', size: 2, ready: 2, starting: 0 })
   expect((await WarmPool.list({ runtime })).map(({ name }) => name)).toEqual(['kept'])
+  expect((await WarmPool.get('kept', { runtime })).name).toBe('kept')
   // None of them is a sandbox yet.
   expect(await Sandbox.list({ local: true })).toEqual([])
   const waiting = () => readdirSync(vms).filter((entry) => entry.startsWith('.pool-'))
