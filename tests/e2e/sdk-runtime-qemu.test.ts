@@ -1,42 +1,15 @@
 /** Sandboxes that are VMs on QEMU, under emulation, with the guest, its hypervisor's process and `qemu-img` as witnesses. */
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Image, type Progress, runtimes, Sandbox } from '@backlot/sdk'
 import { giveAcceleration } from '../support/acceleration.ts'
 import { runBacklot } from '../support/backlot.ts'
-import { linuxMinimal } from '../support/image.ts'
 import { proving } from '../support/proves.ts'
 import { sandboxHome } from '../support/sandbox-home.ts'
-import { callMethods } from '../support/sdk/vm-methods.ts'
+import { bootMs, killAll, size, withWord } from '../support/sdk/private-host.ts'
 import { until } from '../support/until.ts'
 import { checkDisk, giveImage, image, isAlive } from '../support/vms.ts'
-
-const bootMs = 180_000
-const size = { cpu: 1, memoryMb: 512, diskGb: 1 } as const
-
-/** The processes with a word in their arguments. */
-const withWord = (word: string): { pid: number; words: string }[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-        return words.includes(word) ? [{ pid: Number(pid), words }] : []
-      } catch {
-        return []
-      }
-    })
-
-/** The socket of the private host of a home, as its process was told. */
-const socketOf = (folder: string): string => {
-  const [found] = withWord('--idle-seconds').filter(({ words }) => words.includes(folder))
-  return /\0unix:([^\0]+)\0/.exec(found?.words ?? '')?.[1] ?? ''
-}
-
-const killAll = (word: string): void => {
-  for (const { pid } of withWord(word)) process.kill(pid, 'SIGKILL')
-}
 
 test('what is missing is told with the way to get it', async () => {
   sandboxHome()
@@ -156,30 +129,6 @@ test(
       // Without the snapshot it goes on.
       await saved.delete()
       expect(await boot(three)).toBe(first)
-      const witnessed = { vms: join(home, 'data/vms'), states: join(folder, 'state/sandboxes'), timeoutMs: bootMs }
-      await callMethods(three, runtimes.qemu(), witnessed)
-      // The same host as a service that somebody started: its sandboxes begin as forks of the same template.
-      const service = runtimes.vmhost({ url: `unix:${socketOf(folder)}` })
-      const about = { ...size, runtime: service, timeoutMs: bootMs }
-      await using served = await Sandbox.ephemeral(source, { ...about, name: 'served' })
-      expect(await boot(served)).toBe(first)
-      await served.shell.run('echo served >/var/layer')
-      const kept = await served.snapshot()
-      const again = await Sandbox.create(kept, { runtime: service, name: 'again', timeoutMs: bootMs })
-      await kept.delete()
-      expect((await again.shell.run('hostname; cat /var/layer')).stdout).toBe('again\nserved\n')
-      {
-        await using copies = await again.fork(1)
-        expect(await boot(copies[0] as Sandbox)).toBe(first)
-      }
-      await Sandbox.suspend('again')
-      expect(existsSync(join(home, 'data/vms/again/memory.state'))).toBe(true)
-      expect((await Sandbox.getInfo('again')).status).toBe('suspended')
-      expect(await boot(await Sandbox.resume('again', { timeoutMs: bootMs }))).toBe(first)
-      expect((await Sandbox.list({ runtime: service })).map(({ name }) => name)).toContain('again')
-      await Sandbox.delete('again')
-      expect(existsSync(join(home, 'data/vms/again'))).toBe(false)
-      await callMethods(served, service, witnessed)
     }
     // It went on in another process.
     const pid = Number(readFileSync(join(vm, 'hypervisor.pid'), 'utf8'))
@@ -203,60 +152,6 @@ test(
     expect(existsSync(vm)).toBe(false)
     expect(await Sandbox.list({ local: true })).not.toContainEqual(expect.objectContaining({ name: 'one' }))
   }),
-  bootMs * 4,
-)
-
-/** Gives a home the image that tests boot as one that was imported from a disk of somebody else. */
-const giveImported = async (home: string): Promise<string> => {
-  const { folder, image } = await linuxMinimal()
-  const { recipe: _, ...about } = image
-  const imported = join(home, 'cache/images/imported_latest')
-  mkdirSync(imported, { recursive: true })
-  for (const file of [about.disk, about.kernel, about.initrd].filter((each) => each !== undefined)) {
-    symlinkSync(join(folder, file), join(imported, file))
-  }
-  const text = JSON.stringify({ ...about, name: 'imported', source: '/elsewhere/imported.qcow2' })
-  writeFileSync(join(imported, 'image.json'), text)
-  return 'imported:latest'
-}
-
-test(
-  'an image that was not built here becomes a template where its guests have an agent, and boots each time where not',
-  async () => {
-    const { folder, atEnd } = sandboxHome()
-    atEnd(async () => killAll(folder))
-    giveAcceleration(folder)
-    const image = Image.fromRegistry(await giveImported(folder))
-    const templates = () =>
-      readdirSync(join(folder, 'state/qemu/data/vms')).filter((name) => name.startsWith('template.'))
-    const create = async (source: Image, name: string) => {
-      const notes: string[] = []
-      const sandbox = await Sandbox.create(source, {
-        ...{ runtime: 'qemu', name, ...size, timeoutMs: bootMs },
-        onProgress: (progress) => void (progress.phase === 'note' && notes.push(progress.message)),
-      })
-      const { stdout } = await sandbox.shell.run('cat /proc/sys/kernel/random/boot_id /var/layer /etc/machine-id')
-      const [boot, layer, machine] = stdout.trim().split('\n')
-      return { boot, layer, machine, notes }
-    }
-    // The kernel makes up its boot id when it is first read.
-    const built = image.run('cat /proc/sys/kernel/random/boot_id >>/var/layer')
-    const one = await create(built, 'one')
-    expect([one.layer, one.notes, templates().length]).toEqual([one.boot, [], 1])
-    const two = await create(built, 'two')
-    // Nothing boots, and no layer is carried out again.
-    expect([two.boot, two.layer, two.notes, templates().length]).toEqual([one.boot, one.layer, [], 1])
-    expect(two.machine).not.toBe(one.machine)
-    for (const name of ['one', 'two']) await Sandbox.delete(name)
-    const silent = image.run('echo silent >/var/layer; mount --bind /bin/false "$(which qemu-ga)"; killall qemu-ga')
-    const three = await create(silent, 'three')
-    expect([three.layer, three.notes, templates().length]).toEqual([
-      'silent',
-      [expect.stringContaining('have no agent')],
-      1,
-    ])
-    await Sandbox.delete('three')
-  },
   bootMs * 2,
 )
 
