@@ -62,6 +62,16 @@ const keepAs = async (name: string, depth: number): Promise<void> => {
   await browser.until(`document.querySelector('.snapshots li[data-depth="${depth}"] strong')?.innerText === '${name}'`)
 }
 
+/** Ends and deletes the fork that is shown, and shows its parent again. */
+const deleteFork = async (): Promise<void> => {
+  expect([await statusOf('first'), await statusOf('first-1')]).toEqual(['suspended', 'running'])
+  await page.click('Stop')
+  await page.click('Delete…')
+  await page.click('Delete')
+  await page.shows('Choose a VM')
+  await browser.evaluate(`location.hash = '#home/first'`)
+}
+
 describe('the console', () => {
   test(
     'makes a VM by keyboard, starts it and shows its screen',
@@ -162,21 +172,11 @@ describe('the console', () => {
       await browser.until(`document.activeElement?.name === 'count'`)
       await browser.press('Enter')
       await browser.until(`document.querySelector('article h2')?.innerText === 'first-1'`)
-      expect([await statusOf('first'), await statusOf('first-1')]).toEqual(['suspended', 'running'])
-      await page.click('Stop')
-      await page.click('Delete…')
-      await page.click('Delete')
-      await page.shows('Choose a VM')
-      await browser.evaluate(`location.hash = '#home/first'`)
+      await deleteFork()
       await browser.until(`document.querySelector('[aria-label="Fork asleep"]')?.disabled === false`)
       await browser.evaluate(`document.querySelector('[aria-label="Fork asleep"]').click()`)
       await browser.until(`document.querySelector('article h2')?.innerText === 'first-1'`)
-      expect([await statusOf('first'), await statusOf('first-1')]).toEqual(['suspended', 'running'])
-      await page.click('Stop')
-      await page.click('Delete…')
-      await page.click('Delete')
-      await page.shows('Choose a VM')
-      await browser.evaluate(`location.hash = '#home/first'`)
+      await deleteFork()
       await page.click('Resume')
       await browser.until(`document.querySelector('article .badge')?.className === 'badge running'`)
       await page.click('Stop')
