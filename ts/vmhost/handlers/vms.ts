@@ -61,8 +61,11 @@ export const getVm: Handlers['getVm'] = async ({ name, storage }, host) => {
 /** Throws `pull_failed` where the VM is not there because its image could not be pulled. */
 const refuseFailedPull = async (host: Host, name: string, storage: string | undefined): Promise<void> => {
   for (const { path } of await host.store.storages(storage)) {
-    const operation = host.operations.latest(join(path, name))
-    if (operation?.kind !== 'pull' || operation.cause === null) continue
+    const folder = join(path, name)
+    if (host.operations.latest(folder)?.kind !== 'pull') continue
+    // What it was making is gone a moment before it has failed.
+    const operation = await host.operations.ended(folder)
+    if (operation === undefined || operation.cause === null) continue
     const { code, message } = operation.cause
     throw new Failure('pull_failed', `Pull failed for '${name}': ${message}`, { name, cause: code })
   }

@@ -151,6 +151,13 @@ export class Operations {
     return [...this.#entries.values()].findLast((entry) => entry.path === path)?.operation
   }
 
+  /** The same once it has ended, however that was. */
+  async ended(path: string): Promise<Operation | undefined> {
+    const entry = [...this.#entries.values()].findLast((each) => each.path === path)
+    await entry?.done
+    return entry?.operation
+  }
+
   #entry(id: string): Entry {
     const entry = this.#entries.get(id)
     if (entry !== undefined) return entry
