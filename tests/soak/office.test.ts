@@ -5,7 +5,7 @@ import { privateDesktop } from '../support/desktop.ts'
 import { element, elementsOf, type Target, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
 import { startWriter } from '../support/office.ts'
-import { seatPerson } from '../support/person.ts'
+import { type Person, seatPerson } from '../support/person.ts'
 import { limitMs, rounds } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 
@@ -16,6 +16,8 @@ const times = rounds(1)
 let client: McpClient
 let app: Application
 let target: Target
+/** Sits there from the first test behind a person's window to the last. */
+let person: Person
 
 beforeAll(async () => {
   client = await connect(on())
@@ -55,7 +57,7 @@ const writeByOlderTree = async (cell: string): Promise<void> => {
 }
 
 test('cells are where their pixels are, behind the window of a person', async () => {
-  const person = await seatPerson(on(), '1500x1000+10+40')
+  person = await seatPerson(on(), '1500x1000+10+40')
   await person.undisturbed(async () => {
     await writeByOlderTree('C30')
     for (let round = 0; round < times; round += 1) {
@@ -76,41 +78,110 @@ test('cells are where their pixels are, behind the window of a person', async ()
       }
     }
   })
-  process.kill(person.window.pid)
 })
 
-test('a cell beyond the view is found by its name, and is not written while another one would be', async () => {
-  type Cell = {
-    readonly element_index: number
-    readonly label: string
-    readonly value?: string
-    readonly offscreen?: true
-  }
-  type State = {
-    readonly partial: string
-    readonly offscreen: { readonly at_least: boolean }
-    readonly elements: Cell[]
-  }
-  const look = (query?: string) => client.ask<State>('get_window_state', { ...target, capture_mode: 'ax', query })
-  const cellOf = async (name: string) => (await look(name)).elements.find(({ label }) => label === name)
+interface Cell {
+  readonly element_index: number
+  readonly label: string
+  readonly value?: string
+  readonly offscreen?: true
+}
+
+interface State {
+  readonly partial: string
+  readonly offscreen: { readonly at_least: boolean }
+  readonly elements: Cell[]
+}
+
+const look = (query?: string) => client.ask<State>('get_window_state', { ...target, capture_mode: 'ax', query })
+
+const cellOf = async (name: string): Promise<Cell | undefined> =>
+  (await look(name)).elements.find(({ label }) => label === name)
+
+/** The target of an action on a cell that is out of view. */
+const beyond = async (name: string) => {
+  const cell = await cellOf(name)
+  expect(cell).toMatchObject({ offscreen: true })
+  return { ...target, element_index: cell?.element_index }
+}
+
+test('a cell beyond the view is found by its name', async () => {
   const shown = await look()
   expect(shown.partial).toContain('of a table of 1048576 rows and 16384 columns')
   expect(shown.partial).toContain('query the name of one, such as "B500", to get it')
   expect(shown.offscreen.at_least).toBe(true)
+  expect(await client.ask('wait_for', { ...target, condition: 'element', label: 'AZ1200' })).toMatchObject({
+    met: true,
+  })
+  expect(await cellOf('AZ1200')).toMatchObject({ offscreen: true })
+  expect(await cellOf('ZZZ9')).toBeUndefined()
+})
+
+/** What the sheet's own API says a cell holds after an action; no other cell may have changed. */
+const written = async (name: string, act: () => Promise<unknown>): Promise<unknown> => {
   const mark = app.journal.mark()
-  const cell = await cellOf('B500')
-  expect(cell).toMatchObject({ offscreen: true })
-  const there = { ...target, element_index: cell?.element_index }
+  await act()
+  await app.journal.waitFor(`cell ${name}`, ({ type }) => type === 'changed', mark)
+  const changes = app.journal.entries(mark).filter(({ type }) => type === 'changed')
+  for (const { cells } of changes) expect(String(cells).replaceAll('$', '')).toEndWith(`.${name}`)
+  return changes.at(-1)?.value
+}
+
+test('cells far beyond the view are clicked and written, behind the window of a person', async () => {
+  await person.undisturbed(async () => {
+    for (let round = 0; round < times; round += 1) {
+      const typed = await written(`B${500 + round}`, async () => {
+        const there = await beyond(`B${500 + round}`)
+        expect(await client.ask('click', there)).toMatchObject({ scrolled_into_view: 'toolkit' })
+        await client.ask('type_text', { ...there, text: `Far ${round}` })
+        await client.ask('press_key', { ...target, key: 'return' })
+      })
+      expect(typed).toEqual([[`Far ${round}`]])
+      for (const [cell, text, held, shown] of [
+        ['AZ1200', 'Größe', 'Größe', 'Größe'],
+        ['C9000', '007 km', '007 km', '007 km'],
+        // The sheet would complete it by the cell above.
+        ['AZ1201', 'Gr', 'Gr', 'Gr'],
+        ['B3', '=6*7', 42, '42'],
+        ['AZ1201', '', '', ''],
+      ] as const) {
+        const value = await written(cell, async () => {
+          const set = await client.ask('set_value', { ...(await beyond(cell)), value: text })
+          expect(set).toMatchObject({ effect: 'confirmed', route: 'agent_keyboard' })
+        })
+        expect(value).toEqual([[held]])
+        expect((await cellOf(cell))?.value).toBe(shown)
+      }
+    }
+  })
+  process.kill(person.window.pid)
+})
+
+test('a number is written into a cell beyond the view, which stays there', async () => {
+  const others = app.journal.entries().findLast(({ type }) => type === 'contents')?.cells
+  const mark = app.journal.mark()
+  const set = async (value: string) => client.ask('set_value', { ...(await beyond('C3000')), value })
+  expect(await set('-42.5')).toMatchObject({ effect: 'confirmed', route: 'value' })
+  const { cells } = await app.journal.waitFor('cell C3000', ({ type }) => type === 'contents', mark)
+  expect(cells).toEqual({ ...Object(others), '$Sheet1.$C$3000': [[-42.5]] })
+  expect(await set('-42.5')).toMatchObject({ route: 'none', value: '-42.5' })
+  expect(await cellOf('C3000')).toMatchObject({ value: '-42.5', offscreen: true })
+  expect(app.journal.entries(mark).filter(({ type }) => type === 'scroll')).toEqual([])
+})
+
+test('a cell that no scrolling shows is refused, and nothing is written', async () => {
+  await client.ask('click', await beyond('B300'))
+  await client.ask('invoke_menu', { ...target, path: ['Format', 'Rows', 'Hide'] })
+  const mark = app.journal.mark()
+  const there = await beyond('B300')
   for (const [tool, args] of [
     ['click', there],
     ['type_text', { ...there, text: 'lost' }],
+    ['set_value', { ...there, value: 'lost' }],
   ] as const) {
-    expect((await client.call(tool, args)).structured.code).toBe('window_not_visible')
+    const { structured } = await client.call(tool, args)
+    expect(structured).toMatchObject({ code: 'window_not_visible' })
   }
-  const waited = await client.ask('wait_for', { ...target, condition: 'element', label: 'AZ1200' })
-  expect(waited).toMatchObject({ met: true })
-  expect(await cellOf('AZ1200')).toMatchObject({ offscreen: true })
-  expect(await cellOf('ZZZ9')).toBeUndefined()
   expect(app.journal.entries(mark).filter(({ type }) => type === 'changed')).toEqual([])
 })
 

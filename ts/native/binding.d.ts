@@ -120,10 +120,16 @@ export declare class AxSnapshot {
    */
   place(index: number): Promise<AxPlace>
   /**
-   * Asks the toolkit to bring an element into view; false where it cannot. Rejects with `stale_element`,
-   * `unknown_element`, `accessibility_timeout`.
+   * Asks the toolkit to bring an element into view; false where it cannot. A cell of a sheet may be far away: it is
+   * brought nearer, and further by being asked for again. Rejects with `stale_element`, `unknown_element`,
+   * `accessibility_timeout`.
    */
   scrollTo(index: number): Promise<boolean>
+  /**
+   * What a cell of a sheet holds, beside what it should hold; null for what is no such cell. Rejects with
+   * `stale_element`, `unknown_element`, `accessibility_timeout`.
+   */
+  cell(index: number, wanted: string): Promise<AxCell | undefined | null>
   /** The tree as Markdown; with `query` only matching lines and their ancestors, empty when nothing matches. */
   markdown(query: string | undefined | null, shortTags: boolean): string
   /** The elements as the text of a JSON array, frames in screen pixels; with `query` those of the lines that it keeps. */
@@ -583,6 +589,18 @@ export interface AxBeyond {
   at_least: boolean
   /** True when the tree holds them, so far as it was not cut. */
   listed: boolean
+}
+
+/** What a cell of a sheet holds. */
+export interface AxCell {
+  /** True when this cell alone is chosen: keys go to it. */
+  is_chosen: boolean
+  /** What it shows. */
+  text: string
+  /** Its formula without the equals sign; null where it holds none. */
+  formula: string | null
+  /** True when it holds what was asked for. */
+  holds: boolean
 }
 
 /** A menu item that was chosen. */

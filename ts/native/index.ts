@@ -97,6 +97,7 @@ export type Shot = Binding.Shot
 export type StopKey = Binding.StopKey
 export type {
   App,
+  AxCell,
   AxElement,
   AxFrame,
   AxOption,

@@ -1,4 +1,6 @@
-//! Cells of sheets by their names, such as `B500`.
+//! Cells of sheets: their names, such as `B500`, and what they hold.
+
+use crate::value;
 
 /// The last column of the largest sheets is called `XFD`.
 const MOST_LETTERS: usize = 3;
@@ -28,6 +30,37 @@ impl Cell {
     }
 }
 
+/// What a cell of a sheet holds, and whether it is the chosen one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CellContent {
+    /// True when this cell alone is chosen: keys go to it.
+    pub is_chosen: bool,
+    /// What it shows.
+    pub text: String,
+    /// Its formula without the equals sign; none where it holds none.
+    pub formula: Option<String>,
+}
+
+impl CellContent {
+    /// True when writing that into the cell leaves it as this.
+    pub fn holds(&self, written: &str) -> bool {
+        let plain = |text: &str| text.split_whitespace().collect::<String>().to_uppercase();
+        match (&self.formula, written.strip_prefix('=')) {
+            (Some(formula), Some(written)) => plain(formula) == plain(written),
+            (None, None) => {
+                self.text == written
+                    || number(written).is_some_and(|number| value::number(&self.text) == Some(number))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The number that a text is, written as a number is shown: what else means one depends on the language of the sheet.
+pub fn number(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite() && number.to_string() == text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,6 +71,16 @@ mod tests {
         assert_eq!(named("A1"), Some((0, 0)));
         assert_eq!(named(" b500 "), Some((499, 1)));
         assert_eq!(named("XFD1048576"), Some((1_048_575, 16_383)));
+    }
+
+    #[test]
+    fn a_cell_holds_what_was_written_into_it() {
+        let shows = |text: &str| CellContent { text: text.to_owned(), ..CellContent::default() };
+        assert!(shows("Tea").holds("Tea") && !shows("Team").holds("Tea"));
+        assert!(shows("3,5").holds("3.5") && shows("3.5").holds("3.5"));
+        assert!(!shows("1200%").holds("12") && !shows("7").holds("007"));
+        let sum = CellContent { formula: Some("SUM(B2:B6)".to_owned()), ..shows("152") };
+        assert!(sum.holds("=sum( B2:B6 )") && !sum.holds("152") && !sum.holds("=B2"));
     }
 
     #[test]

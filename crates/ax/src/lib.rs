@@ -22,7 +22,7 @@ mod platform;
 
 pub use action::Action;
 pub use beyond::Beyond;
-pub use cell::Cell;
+pub use cell::{Cell, CellContent};
 pub use elements::Element;
 pub use error::AxError;
 pub use platform::{Accessibility, Snapshot, round_trips};

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    Action, Application, AxError, Beyond, Chosen, Element, How, Inserted, Place, SnapshotRequest, Written,
+    Action, Application, AxError, Beyond, CellContent, Chosen, Element, How, Inserted, Place,
+    SnapshotRequest, Written,
 };
 
 /// How often this process has waited for replies.
@@ -97,6 +98,11 @@ impl Snapshot {
 
     /// Has an element brought into view.
     pub fn scroll_to(&self, _index: u32, _timeout: Duration) -> Result<bool, AxError> {
+        Err(AxError::Unsupported)
+    }
+
+    /// What a cell of a sheet holds.
+    pub fn cell(&self, _index: u32, _timeout: Duration) -> Result<Option<CellContent>, AxError> {
         Err(AxError::Unsupported)
     }
 

@@ -1,5 +1,6 @@
 /** The element that keys go to: finding it, and making another one it. */
 import { Failure } from '@backlot/contract/failure'
+import { evidence as evidenceLimits } from '@backlot/contract/limits'
 import type { AxElement, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
@@ -60,7 +61,37 @@ export const focusForKeys = async (
       await call.gesture((agent) => agent.click({ window_id, ...place, button: 'left', count: 1, modifiers: [] })),
     ),
   ])
+  await untilChosen(call, scene)
   return focused(scene, place, evidence, 'a click on its middle')
+}
+
+/**
+ * Waits until a cell of a sheet that was clicked is the chosen one: keys would be written into another. Throws
+ * `element_not_focusable`.
+ */
+const untilChosen = async (
+  call: Call,
+  { window, target }: { readonly window: Window; readonly target: SeenElement },
+): Promise<void> => {
+  const read = () => unlessGone(window, target.index, target.snapshot.cell(target.index, ''))
+  if (target.element.role !== 'table cell' || (await read()) === null) return
+  // What was chosen before the click may have been this cell too.
+  await (await call.driver.queues()).handled(window.window_id, evidenceLimits.handledMs)
+  const accessibility = await call.driver.accessibility()
+  const deadline = performance.now() + focusAppearsMs
+  for (;;) {
+    const events = accessibility.generation(window.pid)
+    if ((await read())?.is_chosen) return
+    const remaining = deadline - performance.now()
+    if (remaining <= 0 || call.signal.aborted) {
+      throw new Failure(
+        'element_not_focusable',
+        `${nameOf(target)} was clicked, but its sheet has not chosen that cell alone, so keys might be written into another. Nothing was typed. Look at the window with get_window_state.`,
+        { element_index: target.index, tried: ['a click on its middle'] },
+      )
+    }
+    await accessibility.waitForEvent(window.pid, events, Math.ceil(Math.min(remaining, 50)))
+  }
 }
 
 /** The middle of an element in window pixels, where that lies in the window. */

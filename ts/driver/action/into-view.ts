@@ -19,6 +19,8 @@ const limits = {
   settlesMs: 2_500,
   /** Milliseconds between two looks. */
   lookEveryMs: 30,
+  /** Milliseconds in which a sheet is scrolled to one of its cells: some hundred thousand rows on a machine that is not busy. */
+  sheetMs: 20_000,
 } as const
 
 interface Found {
@@ -36,9 +38,11 @@ export const intoView = async (call: Call, found: Found): Promise<Found> => {
   const { window, target } = found
   if (!window.is_on_screen || window.is_minimized) return found
   const before = await unlessGone(window, target.index, target.snapshot.place(target.index))
-  if (isPlaceless(before) && target.element.role === 'table cell') throw outOfSheet(found)
-  if (!isHidden(before, window)) return found
-  const by = (await scrollByToolkit(call, found, before)) ?? (await scrollByWheel(call, found, before))
+  const isOfSheet = isPlaceless(before) && target.element.role === 'table cell'
+  if (!isOfSheet && !isHidden(before, window)) return found
+  const by = isOfSheet
+    ? await scrollSheet(call, found)
+    : ((await scrollByToolkit(call, found, before)) ?? (await scrollByWheel(call, found, before)))
   if (by === undefined) {
     const tried = ['scroll request of the toolkit', 'wheel at its place']
     throw new Failure(
@@ -92,12 +96,14 @@ const isHidden = ({ frame, area, estimated }: AxPlace, window: Window): boolean 
 const isPlaceless = ({ frame }: Pick<AxPlace, 'frame'>): boolean => frame.w === 0 && frame.h === 0
 
 /** Why a cell beyond the view of its sheet is not clicked: another one would be hit. */
-const outOfSheet = ({ window, target }: Found): Failure =>
-  new Failure(
+const outOfSheet = ({ window, target }: Found): Failure => {
+  const tried = ['scroll bars of its sheet']
+  return new Failure(
     'window_not_visible',
-    `${nameOf(target)} is out of view, and its application does not tell where it is. Scroll to it, then call get_window_state.`,
-    { window_id: window.window_id, element_index: target.index },
+    `${nameOf(target)} is out of view; tried: ${tried.join(', ')}, which did not show it: it is hidden, in a part that does not scroll, or too far away. Scroll to it, then call get_window_state.`,
+    { window_id: window.window_id, element_index: target.index, tried },
   )
+}
 
 const holds = (area: AxFrame, { x, y }: Point): boolean =>
   x >= area.x && y >= area.y && x < area.x + area.w && y < area.y + area.h
@@ -106,6 +112,22 @@ const scrollByToolkit = async (call: Call, found: Found, before: AxPlace): Promi
   const { window, target } = found
   if (!(await unlessGone(window, target.index, target.snapshot.scrollTo(target.index)))) return undefined
   return isHidden(await placeAfter(call, found, before), window) ? undefined : 'toolkit'
+}
+
+/**
+ * Scrolls a sheet to one of its cells. The application moves it before it answers, and says by that cell's own place when
+ * it shows it: a wheel turned meanwhile would move what nobody has read. Throws `window_not_visible`.
+ */
+const scrollSheet = async (call: Call, found: Found): Promise<By> => {
+  const { window, target } = found
+  const end = performance.now() + limits.sheetMs
+  while (performance.now() < end) {
+    if (call.signal.aborted) throw reasonOf(call.signal)
+    if (!(await unlessGone(window, target.index, target.snapshot.scrollTo(target.index)))) break
+    const place = await unlessGone(window, target.index, target.snapshot.place(target.index))
+    if (!isPlaceless(place) && !isHidden(place, window)) return 'toolkit'
+  }
+  throw outOfSheet(found)
 }
 
 /** Turns the wheel where the element would be seen, as far as what it moves shows to be needed. */

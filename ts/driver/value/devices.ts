@@ -1,6 +1,6 @@
 /** Setting a value with the agent's own pointer or keyboard, where the toolkit offers nothing for it. */
 import { Failure } from '@backlot/contract/failure'
-import { accessibleActionTimeoutMs, typingDelayMs, valueAppearsMs } from '@backlot/contract/limits'
+import { accessibleActionTimeoutMs, typingDelayMs } from '@backlot/contract/limits'
 import { afterGesture } from '../action/evidence.ts'
 import { focusForKeys } from '../action/focus.ts'
 import { intoView } from '../action/into-view.ts'
@@ -9,12 +9,15 @@ import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import { chooseOpened, noSuchOption, positionOf } from './opened-list.ts'
+import { readBack } from './read-back.ts'
 import type { ElementTarget, Setting } from './setting.ts'
+import { isSheetCell, writeCell } from './sheet-cell.ts'
 
 type Route = (call: Call, found: ElementTarget, value: string) => Promise<Setting>
 
 /** How the devices set the value of such an element; `undefined` where they cannot. */
 export const routeByDevices = ({ element: { role, editable } }: SeenElement): Route | undefined => {
+  if (role === 'table cell') return editable ? overtypeCell : undefined
   if (role === 'password text') return overtype
   if (editable || entries.has(role)) return onceMore(overtype)
   if (role === 'combo box') return onceMore(chooseStepwise)
@@ -55,6 +58,10 @@ const overtype: Route = async (call, found, value) => {
     return { value: secret ? null : now.value, confirmed: !secret && now.value === value }
   })
 }
+
+/** Types over what a cell holds: a sheet would choose all of its cells where a field chooses its whole text. */
+const overtypeCell: Route = async (call, found, value) =>
+  (await isSheetCell(found)) ? writeCell(call, found, value) : onceMore(overtype)(call, found, value)
 
 /** Goes from option to option, the list staying closed: with the wheel over it, or with the arrow keys where it takes the focus. */
 const chooseStepwise: Route = async (call, found, value) => {
@@ -118,23 +125,4 @@ const clickSwitch: Route = async (call, found) => {
     const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
     return { value: now.value, confirmed: now.value === wanted }
   })
-}
-
-/** Reads until the value is as wanted, for a short while. */
-const readBack = async (
-  call: Call,
-  { window: { pid } }: ElementTarget,
-  route: string,
-  evidence: readonly Evidence[],
-  read: () => Promise<{ readonly value: string | null; readonly confirmed: boolean }>,
-): Promise<Setting> => {
-  const accessibility = await call.driver.accessibility()
-  const deadline = performance.now() + valueAppearsMs
-  for (;;) {
-    const events = accessibility.generation(pid)
-    const now = await read()
-    const remaining = deadline - performance.now()
-    if (now.confirmed || remaining <= 0 || call.signal.aborted) return { route, evidence, ...now }
-    await accessibility.waitForEvent(pid, events, Math.ceil(Math.min(remaining, 50)))
-  }
 }

@@ -96,6 +96,29 @@ impl From<ax::Place> for AxPlace {
     }
 }
 
+/// What a cell of a sheet holds.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct AxCell {
+    /// True when this cell alone is chosen: keys go to it.
+    #[napi(js_name = "is_chosen")]
+    pub is_chosen: bool,
+    /// What it shows.
+    pub text: String,
+    /// Its formula without the equals sign; null where it holds none.
+    pub formula: Option<String>,
+    /// True when it holds what was asked for.
+    pub holds: bool,
+}
+
+impl AxCell {
+    /// A cell beside what it should hold.
+    pub fn beside(cell: ax::CellContent, wanted: &str) -> Self {
+        let holds = cell.holds(wanted);
+        let ax::CellContent { is_chosen, text, formula } = cell;
+        Self { is_chosen, text, formula, holds }
+    }
+}
+
 /// One element that a person can operate.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct AxElement {

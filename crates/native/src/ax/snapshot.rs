@@ -7,7 +7,9 @@ use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
-use crate::ax::records::{AxBeyond, AxChosen, AxElement, AxFound, AxInserted, AxOption, AxPlace, AxWritten};
+use crate::ax::records::{
+    AxBeyond, AxCell, AxChosen, AxElement, AxFound, AxInserted, AxOption, AxPlace, AxWritten,
+};
 use crate::failure::promise;
 
 /// How long reading one element again, or focusing it, may take.
@@ -48,12 +50,29 @@ impl AxSnapshot {
         promise(env, move || snapshot.place(index, ELEMENT_TIMEOUT).map(AxPlace::from))
     }
 
-    /// Asks the toolkit to bring an element into view; false where it cannot. Rejects with `stale_element`,
-    /// `unknown_element`, `accessibility_timeout`.
+    /// Asks the toolkit to bring an element into view; false where it cannot. A cell of a sheet may be far away: it is
+    /// brought nearer, and further by being asked for again. Rejects with `stale_element`, `unknown_element`,
+    /// `accessibility_timeout`.
     #[napi(catch_unwind)]
     pub fn scroll_to<'env>(&self, env: &'env Env, index: u32) -> napi::Result<PromiseRaw<'env, bool>> {
         let snapshot = Arc::clone(&self.snapshot);
         promise(env, move || snapshot.scroll_to(index, ELEMENT_TIMEOUT))
+    }
+
+    /// What a cell of a sheet holds, beside what it should hold; null for what is no such cell. Rejects with
+    /// `stale_element`, `unknown_element`, `accessibility_timeout`.
+    #[napi(catch_unwind)]
+    pub fn cell<'env>(
+        &self,
+        env: &'env Env,
+        index: u32,
+        wanted: String,
+    ) -> napi::Result<PromiseRaw<'env, Option<AxCell>>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        promise(env, move || {
+            let cell = snapshot.cell(index, ELEMENT_TIMEOUT)?;
+            Ok::<_, ax::AxError>(cell.map(|cell| AxCell::beside(cell, &wanted)))
+        })
     }
 
     /// The tree as Markdown; with `query` only matching lines and their ancestors, empty when nothing matches.

@@ -6,4 +6,5 @@ pub mod options;
 pub mod page;
 pub mod place;
 pub mod set_value;
+pub mod sheet;
 pub mod text;

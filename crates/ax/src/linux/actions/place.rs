@@ -102,9 +102,13 @@ impl Snapshot {
         placed.filter(|(_, frame)| frame.width > 1 && frame.height > 1).collect()
     }
 
-    /// Asks the toolkit to bring an element into view; false where it cannot.
+    /// Asks the toolkit to bring an element into view; false where it cannot. A cell of a sheet may be far away: it is
+    /// brought nearer, and further by being asked for again.
     pub fn scroll_to(&self, index: u32, timeout: Duration) -> Result<bool, AxError> {
         let position = self.position(index)?;
+        if let Some(cell) = self.cell_of_sheet(position) {
+            return self.scroll_sheet((index, position), cell, timeout);
+        }
         let scroll = Ask::with(&self.objects[position].object, (ask::COMPONENT, "ScrollTo"), "u", |writer| {
             writer.u32(ANYWHERE);
         });

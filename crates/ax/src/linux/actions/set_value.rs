@@ -45,6 +45,9 @@ impl Snapshot {
     /// `value_not_accepted` when the element takes other values, `value_not_supported` when it takes none this way,
     /// `stale_element` when it has gone.
     pub fn set_value(&self, index: u32, value: &str, timeout: Duration) -> Result<Written, AxError> {
+        if self.cell_of_sheet(self.position(index)?).is_some() {
+            return self.write_cell(index, value, timeout);
+        }
         self.setting(index, timeout)?.set(value)
     }
 

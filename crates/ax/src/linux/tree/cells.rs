@@ -37,10 +37,12 @@ impl Walk<'_> {
         };
         let (all_rows, all_columns) = (all_rows.max(0), all_columns.max(0));
         let endless = all_rows.saturating_mul(all_columns) > WHOLE_TABLE;
+        let is_sheet = endless && self.is_sheet(objects, position);
         let (rows, columns) = if self.offscreen && !endless {
             (0..all_rows, 0..all_columns)
         } else {
-            let seen = ask::rect(&size[0]).map(|frame| self.visible_cells(table, frame)).unwrap_or_default();
+            let frame = ask::rect(&size[0]);
+            let seen = frame.map(|frame| self.visible_cells(table, frame, is_sheet)).unwrap_or_default();
             visible_range(&seen, all_rows, all_columns)
         };
         let most = if self.offscreen && !endless { usize::MAX } else { MANY_CELLS };
@@ -51,7 +53,6 @@ impl Walk<'_> {
         asks.extend(cells.map(|cell| Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &cell)));
         let read = asks.len() - headers;
         if endless {
-            let is_sheet = self.is_sheet(objects, position);
             let others = if is_sheet {
                 "what the others hold is not searched; query the name of one, such as \"B500\", to get it"
             } else {
@@ -83,7 +84,7 @@ impl Walk<'_> {
     }
 
     /// Rows and columns of the cells that are hit by points spread over the table; headers and empty parts hit none.
-    fn visible_cells(&mut self, table: &ObjectRef, frame: Rect) -> Vec<(i32, i32)> {
+    pub fn visible_cells(&mut self, table: &ObjectRef, frame: Rect, is_sheet: bool) -> Vec<(i32, i32)> {
         let size = |pixels: u32| i32::try_from(pixels).unwrap_or(i32::MAX);
         let (width, height) = (size(frame.width), size(frame.height));
         // Headers lie along the edges, so the first and last cells are looked for a little inside as well.
@@ -100,6 +101,21 @@ impl Walk<'_> {
             self.ask_all(&asks).iter().flatten().filter_map(objects::single).collect();
         hit.sort();
         hit.dedup();
+        if is_sheet {
+            // Beyond row 131,072 the number of a cell among all is larger than the bus can say.
+            let name = |(bus, path): &(String, String)| {
+                Ask::property(&table.named(bus, path), ask::ACCESSIBLE, "Name")
+            };
+            let names = self.ask_all(&hit.iter().map(name).collect::<Vec<Ask>>());
+            let cells: Vec<(i32, i32)> = names
+                .iter()
+                .filter_map(|name| Cell::named(&ask::text_property(name)?))
+                .map(|cell| (cell.row, cell.column))
+                .collect();
+            if !cells.is_empty() {
+                return cells;
+            }
+        }
         let asks: Vec<Ask> = hit
             .iter()
             .map(|(bus, path)| Ask::plain(&table.named(bus, path), ask::ACCESSIBLE, "GetIndexInParent"))

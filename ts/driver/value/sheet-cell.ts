@@ -1,0 +1,46 @@
+/** Writing into a cell of a sheet by the agent's own pointer and keyboard. */
+import { Failure } from '@backlot/contract/failure'
+import { typingDelayMs } from '@backlot/contract/limits'
+import { afterGesture } from '../action/evidence.ts'
+import { focusForKeys } from '../action/focus.ts'
+import { nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
+import type { Call } from '../context.ts'
+import { readBack } from './read-back.ts'
+import type { ElementTarget, Setting } from './setting.ts'
+
+/** True for a cell of a sheet. */
+export const isSheetCell = async ({ window, target }: ElementTarget): Promise<boolean> =>
+  target.element.role === 'table cell' &&
+  (await unlessGone(window, target.index, target.snapshot.cell(target.index, ''))) !== null
+
+/** Clicks the cell, which is scrolled to where it is out of view, and types over what it holds. */
+export const writeCell = async (call: Call, found: ElementTarget, value: string): Promise<Setting> => {
+  const { window, target } = found
+  if (/\p{Cc}/u.test(value)) {
+    throw new Failure(
+      'value_not_accepted',
+      `${nameOf(target)} takes one line of text: a tab or a line end would go on to another cell. Write each cell by itself.`,
+      { element_index: target.index },
+    )
+  }
+  refuseInvisible(window)
+  const { window_id } = window
+  const { at, evidence } = await focusForKeys(call, found)
+  const told = [...evidence]
+  const press = async (key: string) => {
+    const gesture = call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at }))
+    told.push(...afterGesture(await gesture))
+  }
+  if (value !== '') {
+    const typed = call.gesture((agent) => agent.typeText({ window_id, text: value, delay_ms: typingDelayMs, at }))
+    told.push(...afterGesture(await typed))
+  }
+  // It takes off what the sheet completed by itself from the cells above, or all where nothing was typed.
+  await press('delete')
+  // The application says of a cell that was emptied what it held, until its cursor has left it.
+  await press('return')
+  return readBack(call, found, 'agent_keyboard', told, async () => {
+    const cell = await unlessGone(window, target.index, target.snapshot.cell(target.index, value))
+    return { value: cell?.text ?? null, confirmed: cell?.holds === true }
+  })
+}
