@@ -52,8 +52,12 @@ const filter = positionals[0]
 const overbooked = 1.25
 /** Processes for each processor that may be ready to run where a further job begins. */
 const mostRunnable = 3
-/** Milliseconds in which a job shows what it uses. */
-const showsItselfMs = 1_000
+/** Milliseconds in which a job shows what it uses; one that takes a second or two is almost over then. */
+const showsItselfMs = (seconds: number): number => Math.min(1_000, 100 * seconds)
+/** Seconds of a job of which nothing is known. */
+const usualSeconds = 10
+/** Jobs that run at once for each processor: most of the long ones mostly wait. */
+const mostJobs = 6
 /** Percent of a processor that a job uses of which nothing is known. */
 const usualLoad = 50
 const percent = ({ seconds, cpuSeconds }: Result): number => Math.round((100 * cpuSeconds) / Math.max(seconds, 0.1))
@@ -120,7 +124,7 @@ const jobs = wanted.filter((job) => !spared.has(job.name) && !refused.includes(j
 if (values.changed) console.log(`${jobs.length} of ${planned.length} jobs reach what differs from the last commit`)
 
 const cores = availableParallelism()
-const width = place.apart ? Math.max(1, number('jobs', values.jobs, cores * 4)) : 1
+const width = place.apart ? Math.max(1, number('jobs', values.jobs, cores * mostJobs)) : 1
 
 const begun = performance.now()
 const before = traces(place.apart)
@@ -157,18 +161,17 @@ const triedAgain = new Set<string>()
 
 const ordered = longestFirst(jobs, known)
 const loads = readNumbers(loadsFile)
-// Half of the jobs mostly wait: as many run as use the processors up, four for each at most.
+// Half of the jobs mostly wait: as many run as use the processors up.
 const used = ({ name }: Job): number => (loads.get(name) ?? usualLoad) / 100
 const isCounted = values.jobs === undefined
 using pressure = new Pressure()
 // Another machine may be slower than the shares say.
-let begunAt = Number.NEGATIVE_INFINITY
-const isBusy = () =>
-  isCounted && (pressure.average > mostRunnable * cores || performance.now() - begunAt < showsItselfMs)
+let shownAt = Number.NEGATIVE_INFINITY
+const isBusy = () => isCounted && (pressure.average > mostRunnable * cores || performance.now() < shownAt)
 const room = { width, processors: isCounted ? cores * (inCi ? 1 : overbooked) : width, used, isBusy }
 await pool(values.changed ? nearestFirst(ordered, tree, changed) : ordered, room, async (job) => {
   if (values.bail && done.some(({ result }) => result.counts.failed > 0)) return
-  begunAt = performance.now()
+  shownAt = performance.now() + showsItselfMs(known.get(job.name) ?? usualSeconds)
   const result = await execute(job, place)
   const entry = { job, result }
   done.push(entry)
