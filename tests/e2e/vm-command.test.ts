@@ -77,8 +77,17 @@ describe('vm', () => {
     await slow.stdout.getReader().read()
     slow.kill('SIGINT')
     expect([await slow.exited, await slow.stderr.text()]).toEqual([1, expect.stringContaining('interrupted')])
-    const count = async () => (await runBacklot(['vm', 'exec', 'one', 'ps | grep -c "[s]leep 4321"'], env)).stdout
-    await until('the end of the command', async () => (await count()) === '0\n')
+    const gone = new AbortController()
+    const plain = fetch(`${host.url}/svc/vms/one/exec`, {
+      ...{ method: 'POST', signal: gone.signal, headers: { 'Content-Type': 'application/json' } },
+      body: JSON.stringify({ command: 'touch /run/asked; sleep 4321', timeoutSeconds: 3600 }),
+    }).catch((error) => error)
+    const running = 'ps | grep -c "[s]leep 4321"'
+    const count = async (command: string) => (await runBacklot(['vm', 'exec', 'one', command], env)).stdout
+    await until('what is answered at its end', async () => (await count(`[ -e /run/asked ] && ${running}`)) !== '')
+    gone.abort()
+    expect(await plain).toMatchObject({ name: 'AbortError' })
+    await until('the end of both commands', async () => (await count(running)) === '0\n')
   })
 
   test('what a command reads comes while it runs, of any length, and either of the two may end first', async () => {

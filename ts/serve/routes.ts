@@ -24,7 +24,8 @@ export const guardedApp = (
     .onParse(() => unread)
     .onError(async ({ error, code, request, set }) => {
       const failure = code === 'NOT_FOUND' ? unknownOperation(request) : Failure.from(error)
-      if (failure.code === 'internal') report(error)
+      const isGone = request.signal.aborted && error === request.signal.reason
+      if (failure.code === 'internal' && !isGone) report(error)
       const refusal = refuse(failure, request)
       if (refusal instanceof Response) return refusal
       set.status = refusal.status
@@ -40,8 +41,11 @@ export interface Operations {
   readonly prefix: string
   /** Bytes of the longest body that is read. */
   readonly longestBodyBytes: number
-  /** Gives the result of the operation of that name: a `Response`, or what becomes JSON. */
-  answer(name: string, input: Record<string, unknown>): Promise<unknown>
+  /**
+   * Gives the result of the operation of that name: a `Response`, or what becomes JSON. The signal is aborted when the caller
+   * goes away.
+   */
+  answer(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<unknown>
 }
 
 /** Adds every declared operation under the prefix. */
@@ -50,7 +54,8 @@ export const addOperations = (app: AnyElysia, operations: Operations): void => {
   for (const [name, declared] of Object.entries(operations.declared)) {
     for (const { method, path } of waysTo(declared)) {
       app.route(method, prefix + routeOf(path), async ({ request, params, set }) => {
-        const result = await answer(name, await readInput(declared, { request, params }, longestBodyBytes))
+        const input = await readInput(declared, { request, params }, longestBodyBytes)
+        const result = await answer(name, input, request.signal)
         set.status = declared.success.status
         return result
       })

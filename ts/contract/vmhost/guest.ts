@@ -56,8 +56,8 @@ export const guestOperations = {
     summary: 'Run a command in a guest.',
     description:
       'The guest agent runs it with the shell of the guest, as the user that the agent runs as. It is answered when the ' +
-      'command has ended; what takes longer than `timeoutSeconds` is ended. A guest that has just been started is waited ' +
-      'for, `timeoutSeconds` from its start.',
+      'command has ended; what takes longer than `timeoutSeconds` is ended, and what a caller asked for who has gone away. ' +
+      'A guest that has just been started is waited for, `timeoutSeconds` from its start.',
     params: Type.Object({ name: vmReference }),
     body: Type.Object({
       command: Type.String({ minLength: 1, maxLength: 100_000, description: 'What the shell of the guest is to run.' }),

@@ -20,9 +20,9 @@ export interface Prepared {
   readonly timeoutMs: number
 }
 
-export const execInVm: Handlers['execInVm'] = async (input, host) => {
+export const execInVm: Handlers['execInVm'] = async (input, host, signal) => {
   const { guest, command, timeoutMs } = await prepareExec(input, host)
-  return guest.execute(command, timeoutMs)
+  return guest.execute(command, timeoutMs, signal)
 }
 
 /** Milliseconds that a guest which is being started may take until its agent tells something. */

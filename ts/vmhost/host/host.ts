@@ -51,7 +51,14 @@ export interface Host {
 
 type VmHost = typeof vmHost
 
-/** One function for each operation: gives the result or throws a `Failure`. */
+/**
+ * One function for each operation: gives the result or throws a `Failure`. The signal is aborted when the caller goes away;
+ * what goes on without them does not look at it.
+ */
 export type Handlers = {
-  readonly [Name in keyof VmHost]: (input: Input<VmHost[Name]>, host: Host) => Promise<Result<VmHost[Name]>>
+  readonly [Name in keyof VmHost]: (
+    input: Input<VmHost[Name]>,
+    host: Host,
+    signal?: AbortSignal,
+  ) => Promise<Result<VmHost[Name]>>
 }

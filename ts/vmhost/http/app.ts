@@ -79,10 +79,10 @@ const withOperations = (app: AnyElysia, prefix: string, host: Host, join: Join):
     declared: vmHost,
     prefix,
     longestBodyBytes: longestHostBodyBytes,
-    async answer(name, input) {
+    async answer(name, input, signal) {
       const operation = name as keyof typeof vmHost
       refuseOperation(host.machines.hypervisor, operation, input as Input<never>)
-      const result = await handlers[operation](input as Input<never>, host)
+      const result = await handlers[operation](input as Input<never>, host, signal)
       const text = texts.get(result)
       return text === undefined ? result : new Response(text, asJson)
     },

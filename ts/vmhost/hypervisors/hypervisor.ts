@@ -77,8 +77,11 @@ export interface Hypervisor {
 export interface Guest {
   /** Its network interfaces as its system knows them now. */
   interfaces(): Promise<NetworkInterface[]>
-  /** Runs a command with the guest's shell; throws `guest_timeout`. */
-  execute(command: GuestCommand, timeoutMs: number): Promise<GuestResult>
+  /**
+   * Runs a command with the guest's shell. Throws, once the command is ended, `guest_timeout` and what the signal is aborted
+   * with.
+   */
+  execute(command: GuestCommand, timeoutMs: number, signal?: AbortSignal): Promise<GuestResult>
   /**
    * Begins a command with the guest's shell, and gives its output as it comes, then its exit status; the output throws
    * `guest_timeout`, what its input throws, and what the signal is aborted with. A command whose output is not read waits for

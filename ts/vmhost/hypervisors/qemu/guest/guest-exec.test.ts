@@ -84,7 +84,7 @@ test('a streamed output of which the agent dropped the rest says so at its end',
   }
 })
 
-test('a command of a guest without Linux is ended when its caller goes away', async () => {
+test('a command is ended when its caller goes away, and of one who has gone none begins', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'backlot-exec-'))
   try {
     const socket = join(folder, 'windows')
@@ -92,12 +92,20 @@ test('a command of a guest without Linux is ended when its caller goes away', as
     const caller = new AbortController()
     const limits = { timeoutMs: 3_600_000, signal: caller.signal }
     const output = await guestAt(socket, 'windows').stream({ command: 'pause' }, limits)
-    const first = output.next()
+    const asked = [
+      output.next(),
+      guestAt(socket, 'windows').execute({ command: 'more' }, 3_600_000, caller.signal),
+    ] as const
+    await until('both to have begun', () => agent.ran.length === 2)
     caller.abort(new Error('gone'))
     // Whether that was carried out is looked at for seconds, in which this agent says that nothing has ended.
-    void first.catch(() => undefined)
-    await until('the command to be ended', () => agent.ran.length > 1)
-    expect(agent.ran).toEqual(['pause', 'taskkill /F /T /PID 7'])
+    for (const each of asked) each.catch(() => undefined)
+    await until('both to be ended', () => agent.ran.length > 3)
+    const end = 'taskkill /F /T /PID 7'
+    expect(agent.ran).toEqual(['pause', 'more', end, end])
+    const late = guestAt(socket, 'windows').execute({ command: 'late' }, 3_600_000, caller.signal)
+    expect(await late.catch(String)).toContain('gone')
+    expect(agent.ran).not.toContain('late')
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -26,9 +26,11 @@ export class QemuGuest implements Guest {
     })
   }
 
-  async execute(command: GuestCommand, timeoutMs: number): Promise<GuestResult> {
-    if (command.input instanceof ReadableStream) return collected(await this.stream(command, { timeoutMs }))
-    return await (await this.#begin(command, { timeoutMs }))()
+  async execute(command: GuestCommand, timeoutMs: number, signal?: AbortSignal): Promise<GuestResult> {
+    signal?.throwIfAborted()
+    const limits = { timeoutMs, ...(signal !== undefined && { signal }) }
+    if (command.input instanceof ReadableStream) return collected(await this.stream(command, limits))
+    return await (await this.#begin(command, limits))()
   }
 
   async stream(command: GuestCommand, limits: Limits): Promise<AsyncGenerator<GuestOutput, number>> {
