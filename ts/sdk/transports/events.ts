@@ -14,6 +14,7 @@ export async function* eventsOf(response: Response, where: string, signal: Abort
   const reader = readerOf(response, where)
   const decoder = new TextDecoder()
   let text = ''
+  let before = ''
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {
@@ -21,7 +22,13 @@ export async function* eventsOf(response: Response, where: string, signal: Abort
       })
       if (signal.aborted) throw signal.reason
       if (done) return
-      text += decoder.decode(value, { stream: true })
+      const piece = decoder.decode(value, { stream: true })
+      if (piece === '') continue
+      text += piece
+      // Long events come in many pieces: the whole is looked through only once its end is there.
+      const hasEnd = piece.includes('\n\n') || (before === '\n' && piece.startsWith('\n'))
+      before = piece.slice(-1)
+      if (!hasEnd) continue
       const frames = text.split('\n\n')
       text = frames.pop() ?? ''
       for (const frame of frames) {
