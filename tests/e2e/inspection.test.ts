@@ -202,6 +202,11 @@ test(
       }
       on().start(['xterm'])
       await until('the terminal', async () => (await client.ask<Overview>('list_windows')).windows.length === 3)
+      // A new window takes the focus a moment after it is there.
+      await until('the terminal to be the active window', async () => {
+        const { active_window } = await displayState(on())
+        return active_window !== null && ![app.windowId, other.windowId].includes(active_window)
+      })
       const running = (await client.ask<Overview>('list_apps')).apps.filter((each) => each.running)
       expect(running).not.toBeEmpty()
       const bounds = await boundsOf(on(), app.windowId)
