@@ -50,8 +50,12 @@ beforeAll(async () => {
   ]
   await writeFile(join(project, 'whole.ts'), whole.join('\n'))
   await cp(programs, project, { recursive: true })
-  const compiler = (name: string): Compiler => [name, [join(node, 'node'), join(modules, name, 'bin/tsc')]]
-  current = compiler('typescript-7')
+  const compiler = (name: string, ...flags: string[]): Compiler => [
+    name,
+    [join(node, 'node'), join(modules, name, 'bin/tsc'), ...flags],
+  ]
+  // Several threads check much of it several times.
+  current = compiler('typescript-7', '--singleThreaded')
   former = compiler('typescript-5')
 })
 
@@ -61,6 +65,8 @@ afterAll(() => rm(project, { recursive: true, force: true }))
 const strict = {
   strict: true,
   skipLibCheck: false,
+  // The compiler's own.
+  skipDefaultLibCheck: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,
   target: 'es2022',
@@ -93,17 +99,13 @@ const compiled = async (
 }
 
 test('the types of every package compile in a strict program, nothing of them left unchecked', async () => {
-  for (const name of Object.keys(settings)) {
-    expect({ name, said: await compiled(current, name as keyof typeof settings, ['whole.ts']) }).toEqual({
-      name,
-      said: '',
-    })
-  }
+  expect(await compiled(current, 'a bundler', ['whole.ts'])).toBe('')
   await writeFile(
     join(project, 'wrong.ts'),
     "import { executablePath } from 'backlot/executable'\nexport const path: number = executablePath()",
   )
-  expect(await compiled(current, 'Node', ['wrong.ts'])).toMatch(/^wrong\.ts.* error TS2322/)
+  // Of the one that is wrong it says so, and of no other file.
+  expect(await compiled(current, 'Node', ['whole.ts', 'wrong.ts'])).toMatch(/^wrong\.ts.* error TS2322.*\n$/)
 })
 
 test('the programs that users write first compile, and what must not compile does not', async () => {
