@@ -6,6 +6,7 @@ import { python } from '../support/applications.ts'
 import { type Fields, startComputer, type TestComputer } from '../support/computer.ts'
 import { proving } from '../support/proves.ts'
 import { until } from '../support/until.ts'
+import { colorAt, type Pixels, pixelsOf } from '../support/witness/index.ts'
 
 let computer: TestComputer
 
@@ -19,13 +20,8 @@ afterAll(() => computer[Symbol.asyncDispose]())
 const picture = async (params: Fields = {}) =>
   Buffer.from(String((await computer.ask('screenshot', params)).image_data), 'base64')
 
-/** A pixel of a picture, that at the top left where no other is named, as red, green and blue. */
-const pixel = async (shot: Buffer, x = 0, y = 0) => {
-  const crop = ['-vf', `crop=1:1:${x}:${y}:exact=1`, '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-']
-  return [
-    ...(await Bun.spawn(['ffmpeg', '-v', 'error', '-i', '-', ...crop], { stdin: shot, stdout: 'pipe' }).stdout.bytes()),
-  ]
-}
+/** The pixel at the top left of a picture. */
+const corner = async (shot: Buffer) => colorAt(await pixelsOf(shot), 0, 0)
 
 const title = async () => (await computer.ask('get_active_window_title')).result
 const closed = (name: string) => until(`"${name}" to close`, async () => (await title()) !== name)
@@ -326,22 +322,26 @@ describe('the tree of a web page', () => {
       const { element } = await computer.send('find_element', wanted)
       return (element as { bounds: Bounds } | undefined)?.bounds
     }
-    const isRed = async ({ x, y }: { x: number; y: number }) => {
-      const [red = 0, green = 255, blue = 255] = await pixel(await picture(), x, y)
-      return red > 200 && green < 60 && blue < 60
-    }
-    const { x, y, width, height } = await until('the heading where it is drawn', async () => {
+    const redIn =
+      (shown: Pixels) =>
+      ({ x, y }: { x: number; y: number }) => {
+        const [red = 0, green = 255, blue = 255] = shown.rgb.subarray((y * shown.width + x) * 3)
+        return red > 200 && green < 60 && blue < 60
+      }
+    const { x, y, width, height, isRed } = await until('the heading where it is drawn', async () => {
       const found = await find({ role: 'heading', title: 'A heading' })
-      return found !== undefined && found.width > 0 && (await isRed(found)) && found
+      if (found === undefined || found.width === 0) return
+      const isRed = redIn(await pixelsOf(await picture()))
+      return isRed(found) && { ...found, isRed }
     })
-    expect(await isRed({ x: x + width - 1, y: y + height - 1 })).toBe(true)
+    expect(isRed({ x: x + width - 1, y: y + height - 1 })).toBe(true)
     for (const outside of [
       { x: x - 1, y },
       { x, y: y - 1 },
       { x: x + width, y },
       { x, y: y + height },
     ]) {
-      expect([outside, await isRed(outside)]).toEqual([outside, false])
+      expect([outside, isRed(outside)]).toEqual([outside, false])
     }
     const words = await until('the words', () => find({ title: 'Some words' }))
     expect(words.y).toBeGreaterThanOrEqual(y + height)
@@ -365,9 +365,9 @@ describe('the screen', () => {
       // One orange pixel.
       const orange = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP43yAAAAQRAZDHGw1eAAAAAElFTkSuQmCC'
       await computer.ask('write_bytes', { path: 'orange.png', content_b64: orange })
-      const wanted = await pixel(Buffer.from(orange, 'base64'))
+      const wanted = await corner(Buffer.from(orange, 'base64'))
       await computer.ask('set_wallpaper', { path: '~/orange.png', target: 'home' })
-      expect(await pixel(await picture())).toEqual(wanted)
+      expect(await corner(await picture())).toBe(wanted)
       expect((await probe(await picture())).trim()).toBe('png,1280,800')
       for (const format of ['jpeg', 'jpg']) {
         expect((await probe(await picture({ format, quality: 60 }))).trim()).toBe('mjpeg,1280,800')
@@ -386,8 +386,9 @@ describe('the screen', () => {
     'is a fraction as long in JPEG as in PNG where it shows a photograph',
     proving(['sandbox.limits.jpeg-smaller'], async () => {
       // Clouds with the fine grain that a camera adds.
-      const words = ['-size', '1280x800', '-seed', '7', 'plasma:blue-white', '-blur', '0x4', '-attenuate', '0.05']
-      const drawn = Bun.spawnSync(['convert', ...words, '+noise', 'Gaussian', '-depth', '8', 'png:-'])
+      const clouds = ['-size', '320x200', '-seed', '7', 'plasma:blue-white', '-blur', '0x1', '-resize', '400%']
+      const grain = ['-attenuate', '0.05', '+noise', 'Gaussian', '-depth', '8']
+      const drawn = Bun.spawnSync(['convert', ...clouds, ...grain, '-quality', '10', 'png:-'])
       expect(drawn.exitCode).toBe(0)
       await computer.ask('write_bytes', { path: 'clouds.png', content_b64: drawn.stdout.toString('base64') })
       await computer.ask('set_wallpaper', { path: '~/clouds.png', target: 'home' })

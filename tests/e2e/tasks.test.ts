@@ -1,6 +1,6 @@
 /** A real task of many calls on a web page that is covered, while a person types in the window in front. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startChromium } from '../support/applications.ts'
+import { type Browser, startChromium } from '../support/applications.ts'
 import { privateDesktop } from '../support/desktop.ts'
 import { type Target, windowsOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
@@ -60,25 +60,36 @@ const orderSteps = (target: Target, elements: readonly Listed[]): Step[] => {
   ]
 }
 
+let browser: Browser
+let target: Target
+
+const look = async () =>
+  (await client.ask<{ elements: Listed[] }>('get_window_state', { ...target, capture_mode: 'ax' })).elements
+
+beforeAll(async () => {
+  browser = await startChromium(on(), { page: 'order.html' })
+  const window = await until('the window of the browser', async () =>
+    (await windowsOf(client, browser.pid)).find(
+      ({ kind, title }) => kind === 'normal' && title.includes(browser.title),
+    ),
+  )
+  target = { pid: window.pid, window_id: window.window_id }
+  await until('the elements of the page', async () => (await look()).some(({ label }) => label === 'Place order'))
+})
+
+afterAll(() => browser?.[Symbol.asyncDispose]())
+
+// The page's fields are empty again once an order was placed.
 for (const manner of ['calls', 'run_steps'] satisfies Manner[]) {
   test(`an order is placed on a web page in the background, by ${manner}`, async () => {
-    await using browser = await startChromium(on(), { page: 'order.html' })
-    const window = await until('the window of the browser', async () =>
-      (await windowsOf(client, browser.pid)).find(
-        ({ kind, title }) => kind === 'normal' && title.includes(browser.title),
-      ),
-    )
-    const target = { pid: window.pid, window_id: window.window_id }
-    const look = async () =>
-      (await client.ask<{ elements: Listed[] }>('get_window_state', { ...target, capture_mode: 'ax' })).elements
-    await until('the elements of the page', async () => (await look()).some(({ label }) => label === 'Place order'))
+    const mark = browser.journal.mark()
     await meanwhile(on(), async () => {
       const steps = orderSteps(target, await look())
       expect(steps.length).toBeGreaterThanOrEqual(40)
       await perform(client, steps, manner)
-      await browser.journal.waitFor('the order', ({ type }) => type === 'order')
+      await browser.journal.waitFor('the order', ({ type }) => type === 'order', mark)
     })
-    expect(browser.journal.entries().filter(({ type }) => type === 'order')).toEqual([
+    expect(browser.journal.entries(mark).filter(({ type }) => type === 'order')).toEqual([
       {
         type: 'order',
         isTrusted: true,

@@ -220,7 +220,7 @@ export const startLate = (
 export const startLong = (
   on: TestDesktop,
   kind: 'gtk3-list' | 'gtk3-tree' | 'gtk3-form' | 'qt5-table' | 'qt6-table',
-  rows = 2_000,
+  rows = 500,
 ): Promise<Application> => {
   const title = `Backlot long ${kind}`
   const file = on.path(`${kind}.jsonl`)
