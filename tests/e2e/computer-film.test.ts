@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
+import { filmLimits } from '@backlot/contract/computer/limits'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { type Browser, openBrowser } from '../support/browser.ts'
@@ -49,8 +50,8 @@ const grown = (id: string, bytes: number) =>
   until('the film to grow', async () => Number((await film(id))?.bytes) > bytes)
 
 /** Has the screen change for as long as the test takes; what `lines` prints is hard to foresee or not. */
-const moving = async (lines = 'while :; do seq -s " " $((RANDOM / 16)); sleep 0.02; done') => {
-  const pid = await computer.shell(`xterm -geometry 200x60+0+0 -e bash -c '${lines}' >/dev/null 2>&1 & echo $!`)
+const moving = async (lines = 'while :; do seq -s " " $((RANDOM / 32)); sleep 0.05; done', size = '100x30') => {
+  const pid = await computer.shell(`xterm -geometry ${size}+0+0 -e bash -c '${lines}' >/dev/null 2>&1 & echo $!`)
   return { [Symbol.asyncDispose]: async () => void (await computer.shell(`kill ${pid}`)) }
 }
 
@@ -284,17 +285,25 @@ describe('the live film', () => {
   })
 
   test('leaves out of what follows who does not read, and nobody waits', async () => {
-    // A page at a time: each is made fine when it rests, which takes more bytes than what moves all the time.
-    await using _ = await moving('while :; do clear; base64 -w 200 /dev/urandom | head -c 11600; sleep 0.7; done')
     await using other = new Onlooker(computer.url)
-    await other.has(10)
+    await using pages = await turnedPages(other)
     const slow = await rawViewer(computer.url)
     await until('the first bytes', () => slow.bytesRead > 0)
     slow.pause()
     const begun = other.samples.length
+    const read = slow.bytesRead
     const size = () => other.samples.slice(begun).reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
-    // More than what the server keeps and the kernel's buffers hold.
-    await until('more than can wait', () => size() > 6 * 1024 * 1024, 120_000)
+    // What neither the reader nor the kernel has is with the server, which keeps so much for a viewer.
+    const waiting = async () => size() - (slow.bytesRead - read) - (await inKernel(slow))
+    await until('more than can wait', async () => {
+      await pages.turn()
+      return (await waiting()) > filmLimits.mostWaitingBytes
+    })
+    const behind = other.samples.length
+    await until('pictures that are left out', async () => {
+      await pages.turn()
+      return other.samples.length > behind + 3
+    })
     const numbers = other.samples.map(({ sequence }) => sequence)
     expect(numbers).toEqual(numbers.map((_, at) => (numbers[0] ?? 0) + at))
     const seen = new Onlooker(computer.url)
@@ -314,6 +323,34 @@ describe('the live film', () => {
     slow.destroy()
   })
 })
+
+/** A screen full of text that is hard to foresee; it is another one each time that the film shows all of it fine. */
+const turnedPages = async (viewer: Onlooker) => {
+  const path = join(computer.home, 'pages')
+  await computer.shell(`mkfifo ${path}`)
+  const page = 'clear; base64 -w 200 /dev/urandom | head -c 11600'
+  const terminal = await moving(`while read -r; do ${page}; done 0<>${path}`, '200x60')
+  let shown = 0
+  const turn = async () => {
+    // What changes at once is shown coarsely, in fewer bytes.
+    if (shown > 0 && !viewer.samples.slice(shown).some(({ bytes }) => bytes.byteLength > 50_000)) return
+    shown = viewer.samples.length
+    await writeFile(path, '\n')
+  }
+  await viewer.has(1)
+  await turn()
+  return { turn, [Symbol.asyncDispose]: terminal[Symbol.asyncDispose] }
+}
+
+/** Bytes of a connection that have been sent and not read yet. */
+const inKernel = async ({ localPort, remotePort }: Socket): Promise<number> => {
+  const ends = [localPort, remotePort].map((port) => Number(port).toString(16).toUpperCase().padStart(4, '0'))
+  const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((row) => row.trim().split(/\s+/))
+  const ports = ([, local, remote]: string[]) => [local, remote].map((end) => end?.split(':')[1])
+  const ours = rows.filter((row) => ends.every((end) => ports(row).includes(end)))
+  const queues = ours.flatMap((row) => (row[4] ?? '').split(':'))
+  return queues.reduce((sum, bytes) => sum + Number.parseInt(bytes, 16), 0)
+}
 
 /** A WebSocket whose bytes are read only when that is wanted. */
 const rawViewer = (url: string): Promise<Socket & { early: Uint8Array[] }> =>
@@ -384,7 +421,7 @@ test('the folder of a recording of an MCP session is fetched as one archive, als
     expect(answer.isError, JSON.stringify(answer.content)).not.toBe(true)
     return answer.structuredContent as Fields
   }
-  await using _ = await moving('base64 -w 200 /dev/urandom')
+  await using _ = await moving('while :; do base64 -w 200 /dev/urandom | head -c 11600; sleep 0.05; done', '200x60')
   const folder = join(computer.home, 'recorded')
   await call('start_recording', { output_dir: folder, record_video: true })
   await call('click', await placeIn(call))

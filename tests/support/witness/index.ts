@@ -129,7 +129,11 @@ export const pixelsOf = async (picture: Uint8Array): Promise<Pixels> => {
     stdout: 'pipe',
     stderr: 'ignore',
   })
-  const ppm = Buffer.from(await convert.stdout.bytes())
+  return pixelsOfPpm(await convert.stdout.bytes())
+}
+
+const pixelsOfPpm = (picture: Uint8Array): Pixels => {
+  const ppm = Buffer.from(picture)
   const [header, width, height] = /^P6\s+(\d+)\s+(\d+)\s+255\s/.exec(ppm.subarray(0, 40).toString('latin1')) ?? []
   if (header === undefined) throw new Error('ImageMagick does not read the picture')
   return { width: Number(width), height: Number(height), rgb: ppm.subarray(header.length) }
@@ -137,12 +141,12 @@ export const pixelsOf = async (picture: Uint8Array): Promise<Pixels> => {
 
 /** Photographs a window that nothing covers, or the whole display with the cursors of agents, with ImageMagick. */
 export const photograph = async (on: TestDesktop, window: number | 'root'): Promise<Pixels> => {
-  const shot = Bun.spawn(['import', '-silent', '-window', String(window), 'png:-'], {
+  const shot = Bun.spawn(['import', '-silent', '-window', String(window), '-depth', '8', 'ppm:-'], {
     env: on.env,
     stdout: 'pipe',
     stderr: 'ignore',
   })
-  return pixelsOf(await shot.stdout.bytes())
+  return pixelsOfPpm(await shot.stdout.bytes())
 }
 
 /** The colour of a pixel: `#ff0000`. */
