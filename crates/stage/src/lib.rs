@@ -36,6 +36,8 @@ impl Stage {
     fn with(flags: &[&str]) -> Result<Self, Error> {
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+            // Neither it nor its clients load what draws in three dimensions.
+            .args(["-extension", "GLX"])
             .args(flags)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
