@@ -245,7 +245,7 @@ impl Encoder {
     pub fn shown(&self) -> Shown {
         let (width, height) = (self.format.width as usize, self.format.height as usize);
         let cut = |plane: &crate::h264::planes::Plane, width: usize, height: usize| {
-            (0..height).flat_map(|y| plane.row(0, y)[..width].to_vec()).collect::<Vec<u8>>()
+            (0..height).map(|y| &plane.row(0, y)[..width]).collect::<Vec<_>>().concat()
         };
         let [blue, red] = &self.shown.chroma;
         let half = |plane| cut(plane, width / 2, height / 2);

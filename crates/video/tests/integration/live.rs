@@ -133,7 +133,7 @@ fn what_moved_fast_is_like_the_screen_once_it_rests() {
     });
     let ended = folder.path().join("ended");
     let text =
-        format!("base64 -w 190 /dev/urandom | head -c 4000000; touch '{}'; exec sleep 1000", ended.display());
+        format!("base64 -w 190 /dev/urandom | head -c 2000000; touch '{}'; exec sleep 1000", ended.display());
     stage.run("xterm", &["-geometry", "190x55+10+10", "-e", "sh", "-c", &text]).unwrap();
     let first = parts.recv().unwrap();
     let mut pieces = vec![first.start.unwrap().header, first.fragment];

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{Take, canvas::Canvas};
+use crate::support::{Film, Take, canvas::Canvas, ffmpeg};
 use desktop::Rect;
 use video::{Settings, Terms};
 
@@ -76,8 +76,8 @@ fn shoot(take: &mut Take) {
     }
 }
 
-/// Films changes that a seed tells, of at most so many pixels in all, and compares every picture.
-fn film(seed: u64, largest: (u32, u32), most_pixels: u32) -> Settings {
+/// Films changes that a seed tells, of at most so many pixels in all.
+fn film(seed: u64, largest: (u32, u32), most_pixels: u32) -> (Settings, Film) {
     let mut chance = Canvas::seeded(1, 1, seed);
     let (width, height) = (side(&mut chance, largest.0), side(&mut chance, largest.1));
     let (fps, qp) = (chance.random(60) + 1, chance.random(29) as u8 + 12);
@@ -92,8 +92,7 @@ fn film(seed: u64, largest: (u32, u32), most_pixels: u32) -> Settings {
         (0..changes).for_each(|_| change(&mut take.canvas));
         shoot(&mut take);
     }
-    take.finish().decodes();
-    settings
+    (settings, take.finish())
 }
 
 /// `tests/soak/patterns.test.ts` names the first seed and how many there are; then they are as large as screens are.
@@ -102,9 +101,8 @@ fn random_changes_of_random_sizes_decode() {
     if let Some(count) = number("PATTERNS") {
         return large_films(number("PATTERNS_FROM").unwrap_or(1_000), count);
     }
-    for seed in 1..=24 {
-        film(seed, (1000, 700), MOST_PIXELS.0);
-    }
+    let films: Vec<Film> = (1..=24).map(|seed| film(seed, (1000, 700), MOST_PIXELS.0).1).collect();
+    ffmpeg::all_decode(&films);
 }
 
 fn number(variable: &str) -> Option<u64> {
@@ -113,23 +111,24 @@ fn number(variable: &str) -> Option<u64> {
 
 #[test]
 fn the_smallest_and_the_oddest_sizes_decode() {
-    for (number, (width, height)) in
-        [(1, 1), (1, 2160), (3840, 1), (3839, 3), (15, 17), (17, 15), (1919, 1079)].into_iter().enumerate()
-    {
+    let sizes = [(1, 1), (1, 2160), (3840, 1), (3839, 3), (15, 17), (17, 15), (1919, 1079)];
+    let films = (0..).zip(sizes).map(|(number, (width, height))| {
         let mut take = Take::new(width, height);
-        take.canvas.seed(number as u64 + 77);
+        take.canvas.seed(number + 77);
         for _ in 0..10 {
             change(&mut take.canvas);
             take.shoot();
         }
-        take.finish().decodes();
-    }
+        take.finish()
+    });
+    ffmpeg::all_decode(&films.collect::<Vec<_>>());
 }
 
 fn large_films(first: u64, count: u64) {
     let (mut odd, mut large) = (0, 0);
     for seed in first..first + count {
-        let Settings { width, height, .. } = film(seed, LARGEST, MOST_PIXELS.1);
+        let (Settings { width, height, .. }, film) = film(seed, LARGEST, MOST_PIXELS.1);
+        film.decodes();
         odd += u32::from(width % 2 == 1 || height % 2 == 1);
         large += u32::from(width * height > 1920 * 1080);
     }

@@ -110,9 +110,8 @@ impl Take {
 
 impl Film {
     /// Asserts that ffmpeg shows exactly the pictures that the encoder says a decoder shows.
-    pub fn decodes(&self) {
-        let decoded = ffmpeg::decoded(&self.path);
-        ffmpeg::same(&decoded, &self.shown);
+    pub fn decodes(self) {
+        ffmpeg::all_decode(&[self]);
     }
 }
 

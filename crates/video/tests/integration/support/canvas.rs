@@ -110,17 +110,19 @@ impl Canvas {
 
     /// Moves what is inside a rectangle; what comes in is filled.
     pub fn scroll(&mut self, area: Rect, by: (i32, i32)) {
-        let old = self.pixels.clone();
-        for y in area.y..area.y + area.height as i32 {
-            for x in area.x..area.x + area.width as i32 {
+        let old = self.cut(area);
+        for y in 0..area.height as i32 {
+            for x in 0..area.width as i32 {
                 let (from_x, from_y) = (x - by.0, y - by.1);
-                let colour = if area.contains(desktop::Point { x: from_x, y: from_y }) {
-                    let at = (from_y as usize * self.width as usize + from_x as usize) * 4;
+                let is_inside =
+                    (0..area.width as i32).contains(&from_x) && (0..area.height as i32).contains(&from_y);
+                let colour = if is_inside {
+                    let at = (from_y as usize * area.width as usize + from_x as usize) * 4;
                     u32::from_le_bytes([old[at], old[at + 1], old[at + 2], old[at + 3]])
                 } else {
                     0x00f4_f4f4
                 };
-                self.set(x, y, colour & 0x00ff_ffff);
+                self.set(area.x + x, area.y + y, colour & 0x00ff_ffff);
             }
         }
         self.touch(area);
@@ -163,6 +165,6 @@ impl Canvas {
             let start = (y as usize * self.width as usize + area.x as usize) * 4;
             &self.pixels[start..start + area.width as usize * 4]
         };
-        (area.y..area.y + area.height as i32).flat_map(row).copied().collect()
+        (area.y..area.y + area.height as i32).map(row).collect::<Vec<_>>().concat()
     }
 }
