@@ -1,8 +1,8 @@
-//! A private desktop for one test: X server, session bus, accessibility bus, window manager and applications.
+//! A private desktop for one test: X server, session bus, accessibility bus and applications. No test needs a window manager.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use ax::{Accessibility, Element, Snapshot, SnapshotRequest};
@@ -18,58 +18,51 @@ static COUNTED: RwLock<()> = RwLock::new(());
 /// The lock as it is held: together with others, or alone.
 type Counted = Result<RwLockReadGuard<'static, ()>, RwLockWriteGuard<'static, ()>>;
 
-/// A desktop that ends with the value.
-pub struct Desk {
-    /// Name of its display.
-    pub display: String,
-    /// Address of its session bus.
-    pub bus: String,
-    /// Its runtime folder, removed at the end.
-    pub folder: Folder,
-    children: Vec<Child>,
-    _counted: Counted,
+/// Desktops that no test uses.
+static IDLE: Mutex<Vec<Services>> = Mutex::new(Vec::new());
+static ENDING: Once = Once::new();
+
+unsafe extern "C" {
+    safe fn atexit(last: extern "C" fn()) -> i32;
 }
 
-impl Drop for Desk {
-    fn drop(&mut self) {
-        for child in self.children.iter_mut().rev() {
-            finish(child);
-        }
-    }
+extern "C" fn end_idle() {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
-impl Desk {
-    /// Starts a desktop.
-    pub fn start() -> Self {
-        Self::holding(Ok(COUNTED.read().unwrap_or_else(PoisonError::into_inner)))
-    }
+/// What runs on a desktop whose turn it is to serve one test after another.
+struct Services {
+    display: String,
+    bus: String,
+    running: Vec<Child>,
+    /// Their runtime folder.
+    folder: Folder,
+}
 
-    /// Starts a desktop when no other one runs, and keeps others waiting: [`ax::round_trips`] counts its calls only.
-    pub fn alone() -> Self {
-        Self::holding(Err(COUNTED.write().unwrap_or_else(PoisonError::into_inner)))
-    }
-
-    fn holding(counted: Counted) -> Self {
+impl Services {
+    fn start() -> Self {
         let folder = Folder::new().unwrap();
-        let (display, bus, children) = (String::new(), String::new(), Vec::new());
-        let mut desk = Self { display, bus, folder, children, _counted: counted };
-        let mut server = desk.spawn(
-            "Xvfb",
-            &["-displayfd", "1", "-screen", "0", "1400x1000x24", "-nolisten", "tcp", "-noreset"],
-        );
-        desk.display = format!(":{}", first_line(&mut server));
-        let mut bus = desk.spawn("dbus-daemon", &["--session", "--nofork", "--print-address=1"]);
-        desk.bus = first_line(&mut bus);
-        drop(desk.spawn("/usr/libexec/at-spi-bus-launcher", &["--launch-immediately"]));
-        drop(desk.spawn("openbox", &[]));
-        desk
+        let mut services = Self { display: String::new(), bus: String::new(), running: Vec::new(), folder };
+        // Without GLX neither it nor its clients load what draws in three dimensions.
+        let of_server = ["-displayfd", "1", "-screen", "0", "1400x1000x24", "-nolisten", "tcp", "-noreset"];
+        let mut server = services.run("Xvfb", &[&of_server[..], &["-extension", "GLX"]].concat());
+        services.display = format!(":{}", first_line(&mut server));
+        let mut bus = services.run("dbus-daemon", &["--session", "--nofork", "--print-address=1"]);
+        services.bus = first_line(&mut bus);
+        drop(services.run("/usr/libexec/at-spi-bus-launcher", &["--launch-immediately"]));
+        services
     }
 
-    /// Starts a program on the desktop; it is killed with the test. Answers its standard output.
-    pub fn spawn(&mut self, program: &str, arguments: &[&str]) -> ChildStdout {
-        let mut child = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL", program])
-            .args(arguments)
+    fn run(&mut self, program: &str, arguments: &[&str]) -> ChildStdout {
+        let mut child = self.command(program).args(arguments).spawn().unwrap();
+        let output = child.stdout.take().unwrap();
+        self.running.push(child);
+        output
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
             .env("DISPLAY", &self.display)
             .env("DBUS_SESSION_BUS_ADDRESS", &self.bus)
             .env("XDG_RUNTIME_DIR", self.folder.path())
@@ -79,9 +72,68 @@ impl Desk {
             .env_remove("AT_SPI_BUS_ADDRESS")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+            .stderr(Stdio::null());
+        command
+    }
+}
+
+impl Drop for Services {
+    fn drop(&mut self) {
+        for child in self.running.iter_mut().rev() {
+            finish(child);
+        }
+    }
+}
+
+/// A desktop of one test, whose programs end with the value.
+pub struct Desk {
+    services: Option<Services>,
+    /// A folder of the test's own.
+    pub folder: Folder,
+    children: Vec<Child>,
+    _counted: Counted,
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        for child in self.children.iter_mut().rev() {
+            // One that was stopped ends of nothing else.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        if let Some(services) = self.services.take()
+            && !std::thread::panicking()
+        {
+            IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(services);
+        }
+    }
+}
+
+impl Desk {
+    /// A desktop without programs.
+    pub fn start() -> Self {
+        Self::holding(Ok(COUNTED.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// The same when no other test has one, and keeps others waiting: [`ax::round_trips`] counts its calls only.
+    pub fn alone() -> Self {
+        Self::holding(Err(COUNTED.write().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn holding(counted: Counted) -> Self {
+        ENDING.call_once(|| assert_eq!(atexit(end_idle), 0));
+        let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let services = Some(idle.unwrap_or_else(Services::start));
+        Self { services, folder: Folder::new().unwrap(), children: Vec::new(), _counted: counted }
+    }
+
+    fn services(&self) -> &Services {
+        self.services.as_ref().unwrap()
+    }
+
+    /// Starts a program on the desktop; it is killed with the test. Answers its standard output.
+    pub fn spawn(&mut self, program: &str, arguments: &[&str]) -> ChildStdout {
+        let mut child = self.services().command(program).args(arguments).spawn().unwrap();
         let output = child.stdout.take().unwrap();
         self.children.push(child);
         output
@@ -101,7 +153,7 @@ impl Desk {
 
     /// Opens the accessibility bus.
     pub fn accessibility(&self) -> Accessibility {
-        wait_for("the accessibility bus", || Accessibility::open(Some(&self.bus)).ok())
+        wait_for("the accessibility bus", || Accessibility::open(Some(&self.services().bus)).ok())
     }
 }
 
