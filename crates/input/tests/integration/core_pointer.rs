@@ -66,7 +66,7 @@ fn clicks_are_counted_and_hold_their_modifiers() {
 #[test]
 fn every_click_arrives_while_the_window_manager_is_slow() {
     let mut stage = Stage::open(Server::Xvfb);
-    let manager = stage.children.last().unwrap().id().to_string();
+    let manager = stage.manager().to_string();
     let stat = format!("/proc/{manager}/stat");
     let has_nothing_to_do = move || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") S "));
     let signal = move |name: &str| Command::new("kill").args([name, &manager]).status().unwrap();

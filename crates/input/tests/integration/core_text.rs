@@ -39,9 +39,9 @@ fn texts_on(layout: &str) -> Vec<String> {
     }
 }
 
-/// Characters of a long text: two thousand on two layouts, and on the others each of the characters once.
+/// Characters of a long text: each five times on two layouts, and on the others once.
 fn length_on(layout: &str) -> usize {
-    if ["us", "de"].contains(&layout) { 2000 } else { 120 }
+    if ["us", "de"].contains(&layout) { 600 } else { 120 }
 }
 
 /// A terminal that stores the bytes of each line that is typed.
@@ -52,8 +52,7 @@ fn terminal(stage: &mut Stage) -> u32 {
         .current_dir(stage.folder.path());
     stage.spawn(command);
     let window = until("the terminal", || {
-        let ended = stage.children.last_mut().unwrap().try_wait().unwrap();
-        assert_eq!(ended, None, "the terminal ended");
+        assert_eq!(stage.ended(), None, "the terminal ended");
         stage.clients().first().copied()
     });
     until("the terminal's focus", || (stage.active() == window).then_some(()));

@@ -111,7 +111,7 @@ fn every_gesture_reaches_a_covered_window() {
 
 #[test]
 fn a_pointer_that_hovers_lets_go_of_what_covers_the_window_after_ten_seconds() {
-    let Scene { mut back, watch, agent, stage: _stage, front: _front } = scene(Server::Xvfb);
+    let Scene { stage: _stage, front: _front, mut back, watch, agent } = scene(Server::Xvfb);
     let shapes = watch.shapes();
     let hover = Hover { window_id: back.window, at: back.place("button") };
     let begun = Instant::now();

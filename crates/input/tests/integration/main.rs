@@ -15,5 +15,6 @@ mod qt5;
 mod qt_keys;
 mod reach;
 mod remains;
+mod servers;
 mod stage;
 mod xterm;

@@ -2,7 +2,7 @@
 //! looks at what must not move.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,12 @@ use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::shape::{ConnectionExt as _, GetRectanglesReply, SK};
 use x11rb::protocol::xinput::{self, ConnectionExt as _, DeviceType, XIEventMask};
-use x11rb::protocol::xproto::{AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window};
+use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window};
 use x11rb::rust_connection::RustConnection;
+
+use crate::servers::{self, Lease};
+
+pub use crate::servers::Server;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -31,20 +35,27 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Which X server.
-#[derive(Clone, Copy, Debug)]
-pub enum Server {
-    Xvfb,
-    Xvnc,
-}
-
 pub struct Stage {
     pub display: String,
-    pub folder: stage::Folder,
-    /// The X server, then its programs.
-    pub children: Vec<Child>,
+    /// They end first, then what the connection made goes, and then the server is as it was.
+    programs: Programs,
     conn: RustConnection,
     root: Window,
+    server: Lease,
+    pub folder: stage::Folder,
+}
+
+/// Programs that end when this is dropped.
+#[derive(Default)]
+struct Programs(Vec<Child>);
+
+impl Drop for Programs {
+    fn drop(&mut self) {
+        for child in self.0.iter_mut().rev() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
 }
 
 /// The session of a display by its name.
@@ -59,40 +70,18 @@ impl Stage {
     }
 
     pub fn open(server: Server) -> Self {
-        let folder = stage::Folder::new().unwrap();
-        let mut command = match server {
-            Server::Xvfb => Command::new("Xvfb"),
-            Server::Xvnc => Command::new("Xvnc"),
-        };
-        match server {
-            Server::Xvfb => command.args(["-screen", "0", "1280x800x24", "-nolisten", "tcp"]),
-            Server::Xvnc => command
-                .args(["-geometry", "1280x800", "-depth", "24", "-SecurityTypes", "None", "-rfbport", "-1"])
-                .arg("-rfbunixpath")
-                .arg(folder.path().join("rfb")),
-        };
-        let mut child = command
-            .args(["-displayfd", "1"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut number = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut number).unwrap();
-        let display = format!(":{}", number.trim());
+        let server = Lease::of(server);
+        let display = server.display.clone();
         let (conn, screen) = RustConnection::connect(Some(&display)).unwrap();
         let root = conn.setup().roots[screen].root;
         conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
-        let mut stage = Self { display, folder, children: vec![child], conn, root };
-        let mut manager = stage.command("openbox");
-        // It opens its input method anew with each change of the keyboard map; what it composes nobody looks at.
-        manager.arg("--sm-disable").env("XCOMPOSEFILE", "/dev/null").stderr(Stdio::null());
-        stage.spawn(manager);
-        until("the window manager", || {
-            stage.property(stage.root, "_NET_SUPPORTING_WM_CHECK").first().copied()
-        });
-        stage
+        let folder = stage::Folder::new().unwrap();
+        Self { display, folder, programs: Programs::default(), conn, root, server }
+    }
+
+    /// The window manager's process id.
+    pub fn manager(&self) -> u32 {
+        self.server.manager()
     }
 
     /// A program with its own home folder on this display.
@@ -112,21 +101,21 @@ impl Stage {
     }
 
     pub fn spawn(&mut self, mut command: Command) -> &mut Child {
-        self.children.push(command.spawn().unwrap());
-        self.children.last_mut().unwrap()
+        self.programs.0.push(command.spawn().unwrap());
+        self.programs.0.last_mut().unwrap()
     }
 
     /// Starts a program whose standard output is a journal of JSON lines.
     pub fn journal(&mut self, mut command: Command) -> Journal {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let output = child.stdout.take().unwrap();
-        self.children.push(child);
+        self.programs.0.push(child);
         Journal::of(output)
     }
 
     /// Sends a signal to the program that was started last.
     pub fn signal(&self, name: &str) {
-        let pid = self.children.last().unwrap().id().to_string();
+        let pid = self.programs.0.last().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
@@ -145,10 +134,13 @@ impl Stage {
         fixture
     }
 
+    /// How the program ended that was started last; none while it runs.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.programs.0.last_mut().unwrap().try_wait().unwrap()
+    }
+
     pub fn property(&self, window: Window, name: &str) -> Vec<u32> {
-        let atom = self.conn.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom;
-        let reply = self.conn.get_property(false, window, atom, AtomEnum::ANY, 0, 1024).unwrap().reply();
-        reply.ok().and_then(|reply| Some(reply.value32()?.collect())).unwrap_or_default()
+        servers::property(&self.conn, window, name)
     }
 
     pub fn active(&self) -> Window {
@@ -167,13 +159,9 @@ impl Stage {
         (pointer.root_x, pointer.root_y, focus, self.active(), stack)
     }
 
-    /// The person's keyboard map, without the empty columns that servers fill it up with.
+    /// The person's keyboard map.
     pub fn keymap(&self) -> Vec<Vec<u32>> {
-        let setup = self.conn.setup();
-        let count = setup.max_keycode - setup.min_keycode + 1;
-        let map = self.conn.get_keyboard_mapping(setup.min_keycode, count).unwrap().reply().unwrap();
-        let keys = map.keysyms.chunks(map.keysyms_per_keycode.into());
-        keys.map(|key| key.iter().copied().filter(|keysym| *keysym != 0).collect()).collect()
+        servers::keymap(&self.conn)
     }
 
     /// The keycodes that are down on the person's keyboard.
@@ -267,16 +255,6 @@ impl Stage {
     pub fn run(&self, program: &str, arguments: &[&str]) -> String {
         let output = self.command(program).args(arguments).output().unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        for child in self.children[1..].iter_mut().rev() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-        stage::finish(&mut self.children[0]);
     }
 }
 
