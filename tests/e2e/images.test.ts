@@ -17,7 +17,7 @@ let other: VmHost
 beforeAll(async () => {
   ;[registry, host, other] = await Promise.all([startRegistry(), startVmHost(), startVmHost()])
   await giveImage(host)
-  await create(host, 'source', { image: 'linux-minimal:latest', diskSize: '512MB' })
+  await create(host, 'source', { image: 'linux-minimal:latest', diskSize: '256MB' })
 })
 
 afterAll(async () => {
@@ -63,14 +63,14 @@ test(
       'vmhost.image-reference.chunk-size',
     ],
     async () => {
-      const answer = await push(host, { name: 'source', imageName: 'minimal', tags: ['one', 'two'], chunkSizeMb: 100 })
+      const answer = await push(host, { name: 'source', imageName: 'minimal', tags: ['one', 'two'], chunkSizeMb: 50 })
       expect(answer).toMatchObject({ name: 'source', imageName: 'minimal', tags: ['one', 'two'] })
       const [one, two] = ['one', 'two'].map((tag) => JSON.parse(inspected(`tests/minimal:${tag}`)))
       expect(one).toEqual(two)
       const parts = one.layers.filter(({ mediaType }: { mediaType: string }) => mediaType.includes('lume.disk.v1'))
       expect(
         parts.map((part: { annotations: Record<string, string> }) => part.annotations['org.trycua.lume.part.offset']),
-      ).toEqual(Array.from({ length: 6 }, (_, index) => String(index * 100 * 2 ** 20)))
+      ).toEqual(Array.from({ length: 6 }, (_, index) => String(index * 50 * 2 ** 20)))
       // A second client has all of it, checked by itself.
       const copy = Bun.spawnSync([
         'skopeo',
@@ -122,7 +122,7 @@ test(
       expect<unknown>(none).toEqual([])
       // Holes did not become blocks.
       const { blocks, size } = statSync(store(other, 'images', digest.replace(':', '-'), 'disk.raw'))
-      expect([size, blocks * 512 < size / 2]).toEqual([512 * 2 ** 20, true])
+      expect([size, blocks * 512 < size / 2]).toEqual([256 * 2 ** 20, true])
     },
   ),
 )
