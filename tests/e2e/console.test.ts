@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { runBacklot } from '../support/backlot.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
 import { type ConsolePage, consolePage } from '../support/console.ts'
+import { giveGuest, runningGuest } from '../support/prepared-guest.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
-import { booted, get, giveImage, run } from '../support/vms.ts'
+import { booted, get, run } from '../support/vms.ts'
 
 const minutes = 60_000
 
@@ -16,7 +17,7 @@ let page: ConsolePage
 
 beforeAll(async () => {
   host = await startVmHost()
-  await giveImage(host)
+  await giveGuest(host)
   browser = await openBrowser()
   page = consolePage(browser)
 })
@@ -128,9 +129,14 @@ describe('the console', () => {
   )
 
   test(
-    'stops a VM that it started, and suspended and resumed in between',
+    'stops a VM, suspended and resumed in between',
     async () => {
-      await page.click('Start')
+      // A guest that is up: what is forked of one that boots boots too.
+      await browser.evaluate(`location.hash = '#/'`)
+      await page.shows('Choose a VM')
+      expect((await fetch(`${host.url}/svc/vms/first`, { method: 'DELETE' })).status).toBe(200)
+      await runningGuest(host, 'first', { noDisplay: false })
+      await browser.evaluate(`location.hash = '#home/first'`)
       await browser.until(`document.querySelector('.screen')?.dataset.state === 'shown'`)
       await page.click('Suspend')
       await page.shows('The screen appears here while the VM runs.')
@@ -331,6 +337,7 @@ describe('a service that dies', () => {
   test(
     'is missed, and taken up again with its screens when it is back',
     async () => {
+      expect((await post('/vms/first/snapshots/asleep/restore')).status).toBe(200)
       await run(host, 'first', {})
       await browser.goTo(`${host.url}/#${encodeURIComponent('home/first')}`)
       const isShown = `document.querySelector('.screen')?.dataset.state === 'shown'`

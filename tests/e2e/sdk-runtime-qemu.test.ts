@@ -7,9 +7,12 @@ import { giveAcceleration } from '../support/acceleration.ts'
 import { runBacklot } from '../support/backlot.ts'
 import { proving } from '../support/proves.ts'
 import { sandboxHome } from '../support/sandbox-home.ts'
-import { bootMs, killAll, size, withWord } from '../support/sdk/private-host.ts'
+import { bootMs, killAll, size as usual, withWord } from '../support/sdk/private-host.ts'
 import { until } from '../support/until.ts'
 import { checkDisk, giveImage, image, isAlive } from '../support/vms.ts'
+
+/** Half the memory to save and to read. */
+const size = { ...usual, memoryMb: 256 } as const
 
 test('what is missing is told with the way to get it', async () => {
   sandboxHome()

@@ -243,18 +243,6 @@ describe('a VM that boots', () => {
     }),
   )
 
-  test('knows who it is without a look into a seed that asks for nothing', async () => {
-    await create(host, 'plain', { image })
-    await booted(await run(host, 'plain'))
-    const words = ['hostname', 'cat /var/lib/backlot/instance', 'ls -d /run/seed']
-    const [status, told] = await call(host, 'POST', '/svc/vms/plain/exec', { command: words.join('; ') })
-    const seed = await readFile(join(folder('plain'), 'seed/meta-data'), 'utf8')
-    const [, instance] = /^instance-id: (.+)$/m.exec(seed) ?? []
-    expect([status, told.stdout]).toEqual([200, `plain\n${instance}\n`])
-    expect((await call(host, 'POST', '/svc/vms/plain/stop', { graceSeconds: 0 }))[0]).toBe(200)
-    expect((await call(host, 'DELETE', '/svc/vms/plain'))[0]).toBe(200)
-  })
-
   test(
     'is changed while it is stopped',
     proving(

@@ -62,9 +62,9 @@ const createFork = async (host: VmHost, name: string): Promise<void> => {
 }
 
 /** A VM whose guest runs and answers: a fork of the one that was prepared, or, where none was, of one that is made now. */
-export const runningGuest = async (host: VmHost, name: string): Promise<Vm> => {
+export const runningGuest = async (host: VmHost, name: string, options?: object): Promise<Vm> => {
   await createFork(host, name)
-  const vm = await run(host, name)
+  const vm = await run(host, name, options)
   await booted(vm)
   return vm
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../../support/until.ts'
 import { startVmHost, type VmHost } from '../../support/vmhost.ts'
-import { booted, call, checkDisk, create, get, giveImage, image, names, run, small } from '../../support/vms.ts'
+import { call, checkDisk, create, get, giveImage, image, names, run, small } from '../../support/vms.ts'
 
 let host: VmHost
 let folder: string
@@ -64,12 +64,11 @@ test('a guest whose disk has no room to grow stands still, and goes on when ther
   await giveImage(host)
   await call(host, 'POST', '/svc/config/locations', { name: 'large', path: join(large, 'vms') })
   writeFileSync(join(large, 'ballast'), Buffer.alloc(96 * 2 ** 20))
-  const script = '#!/bin/sh\ndd if=/dev/urandom of=/filler bs=1M count=96 && sync\necho done >/mnt/shared/out/done\n'
-  await create(host, 'greedy', { image, storage: 'large', userData: script })
+  const script = '#!/bin/sh\ndd if=/dev/zero of=/filler bs=1M count=96 && sync\necho done >/mnt/shared/out/done\n'
+  await create(host, 'greedy', { image, storage: 'large', userData: script, network: 'none' })
   const output = join(host.home, 'out')
   mkdirSync(output)
-  const vm = await run(host, 'greedy', { noDisplay: true, sharedDirectories: [{ hostPath: output }] })
-  await booted(vm)
+  await run(host, 'greedy', { noDisplay: true, sharedDirectories: [{ hostPath: output }] })
   await until('it to stand still', async () => (await get(host, 'greedy')).lastError?.includes('no room'), 120_000)
   expect((await get(host, 'greedy')).status).toBe('running')
   rmSync(join(large, 'ballast'))
