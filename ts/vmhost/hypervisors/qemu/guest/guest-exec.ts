@@ -144,7 +144,10 @@ const endOf = async (
   }
 }
 
-/** Ends a command and all below it; who is told that it was ended finds nothing of it. */
+/**
+ * Ends a command and all below it; who is told that it was ended finds nothing of it. An agent that others ask, too, is waited
+ * for as long as one that has taken a command.
+ */
 export const endInGuest = async (
   socket: string,
   guestOs: string,
@@ -154,7 +157,8 @@ export const endInGuest = async (
   const [path, option] = shellOf(guestOs)
   const line = guestOs === 'windows' ? `taskkill /F /T /PID ${pid}` : endTree(pid)
   try {
-    await askAgent(socket, 'guest-exec', { path, arg: [option, line], 'capture-output': false })
+    const heard = { until: Date.now() + silentMs, isGone }
+    await askAgent(socket, 'guest-exec', { path, arg: [option, line], 'capture-output': false }, heard)
     await endOf(socket, pid, endsWithinMs, isGone)
   } catch {
     // An agent that has gone has taken its commands with it.
