@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Vm } from '@backlot/contract/vmhost/vm'
+import { forwardOf, hostKeys } from '../support/host-keys.ts'
 import { giveGuest, runningGuest } from '../support/prepared-guest.ts'
 import { until } from '../support/until.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -25,24 +25,7 @@ const inside = async (name: string, command: string): Promise<string> => {
   return String(body.stdout).trim()
 }
 
-const forwardOf = (vm: Vm, port: number) => {
-  const found = vm.forwards.find(({ guestPort }) => guestPort === port)
-  if (found === undefined) throw new Error(`port ${port} of "${vm.name}" is reached nowhere`)
-  return found
-}
-
-/** The host keys that an SSH client is shown; a server makes a key when it is asked for first, which takes long for other types. */
-const hostKeys = (vm: Vm) =>
-  until(`the host keys of "${vm.name}"`, async () => {
-    const { address, port } = forwardOf(vm, 22)
-    const scan = Bun.spawn(['ssh-keyscan', '-T', '10', '-t', 'ed25519', '-p', String(port), address], {
-      stderr: 'ignore',
-    })
-    const keys = (await scan.stdout.text()).split('\n').flatMap((line) => line.split(' ')[2] ?? [])
-    return keys.length > 0 && keys
-  })
-
-const forks = ['left', 'right']
+const forks = ['left', 'right', 'third', 'fourth']
 const family = ['parent', ...forks]
 
 test('forks of a VM that runs go on from where it is, each with what makes it a machine of its own', async () => {
@@ -101,10 +84,12 @@ test('what one writes no other sees, and the parent may go first', async () => {
     if (path === 'snapshots') await inside('parent', 'echo later >/run/t/word; echo later >/var/word; sync')
   }
   expect(await inside('parent', 'cat /run/t/word /var/word')).toBe('parent\nparent')
-  expect((await call(host, 'POST', '/svc/vms/parent/stop', { graceSeconds: 0 }))[0]).toBe(200)
-  expect(checkDisk(folder('parent'))).toBe(0)
-  expect((await call(host, 'DELETE', '/svc/vms/parent'))[0]).toBe(200)
-  expect(existsSync(folder('parent'))).toBe(false)
+  for (const name of ['parent', 'third', 'fourth']) {
+    expect((await call(host, 'POST', `/svc/vms/${name}/stop`, { graceSeconds: 0 }))[0]).toBe(200)
+    expect(checkDisk(folder(name))).toBe(0)
+    expect((await call(host, 'DELETE', `/svc/vms/${name}`))[0]).toBe(200)
+    expect(existsSync(folder(name))).toBe(false)
+  }
   // A fork of a fork, suspended: both are saved whole.
   expect((await call(host, 'POST', '/svc/vms/left/suspend'))[0]).toBe(200)
   const [status, answer] = await call(host, 'POST', '/svc/vms/left/fork', {})
