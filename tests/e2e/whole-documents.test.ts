@@ -43,10 +43,10 @@ const found = async (target: Target, label: string) => {
 const windows = [
   {
     kind: 'gtk3-list',
-    rows: 500,
-    all: 501,
-    far: 'Row 450',
-    isPressed: ({ type, row }: Entry) => type === 'selected' && row === 450,
+    rows: 2_000,
+    all: 2_001,
+    far: 'Row 1900',
+    isPressed: ({ type, row }: Entry) => type === 'selected' && row === 1900,
   },
   {
     kind: 'gtk3-tree',
