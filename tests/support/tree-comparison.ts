@@ -5,6 +5,7 @@ import type { TestDesktop } from './desktop.ts'
 import { type ListedElement, type ListedWindow, windowsOf } from './look.ts'
 import type { McpClient } from './mcp-client.ts'
 import { until } from './until.ts'
+import { boundsOf } from './witness/index.ts'
 
 /** What the walk found that a person can operate; extents are x, y, width, height in the window. */
 export interface Operable {
@@ -23,9 +24,10 @@ export interface Comparison {
   readonly displaced: readonly string[]
 }
 
-const walked = async (on: TestDesktop, pid: number, title: string): Promise<readonly Operable[]> => {
+const walked = async (on: TestDesktop, pid: number, title: string, id: number): Promise<readonly Operable[]> => {
   const witness = join(import.meta.dir, 'witness/operable.py')
-  const { status, stdout, stderr } = await on.run([python, witness, String(pid), title])
+  const { x, y } = await boundsOf(on, id)
+  const { status, stdout, stderr } = await on.run([python, witness, String(pid), title, String(x), String(y)])
   if (status !== 0) throw new Error(`the walk of "${title}": ${stderr}`)
   return JSON.parse(stdout) as Operable[]
 }
@@ -51,7 +53,7 @@ export const compareTree = async (on: TestDesktop, client: McpClient, pid: numbe
   }
   return until(`the tree of "${window.title}" to stand still`, async () => {
     const before = await look()
-    const found = await walked(on, pid, title)
+    const found = await walked(on, pid, title, window.window_id)
     const after = await look()
     if (found.length === 0 || JSON.stringify(before) !== JSON.stringify(after)) return undefined
     return compare(found, after, window)

@@ -1,4 +1,4 @@
-"""Lists what a person can operate in a window, by a walk of its own. Called as `operable.py PID TITLE`.
+"""Lists what a person can operate in a window, by a walk of its own. Called as `operable.py PID TITLE X Y`: where it is.
 
 A node counts when it is named and showing (below a window whose toolkit says so of nothing: visible), can be focused,
 selected or edited or is a button or a menu, and offers an action, a value or text. Each has role, name and extents in the
@@ -15,6 +15,8 @@ gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, GLib  # noqa: E402
 
 pid, title = int(sys.argv[1]), sys.argv[2]
+window = Atspi.Rect()
+window.x, window.y = int(sys.argv[3]), int(sys.argv[4])
 MANY = 500
 # What Blink and Gecko claim of almost every node.
 NOISE = {"doDefault", "showContextMenu", "clickAncestor", ""}
@@ -46,7 +48,7 @@ def offers(node, states):
 
 
 def place(node, frame):
-    """Qt moves one edge alone from the screen into the window; where GTK and browsers differ, windows are right."""
+    """Qt moves one edge alone from the screen into the window, and Gecko places into its frame; else windows are right."""
     if frame is None:
         return asked(lambda: Atspi.Component.get_extents(node, Atspi.CoordType.WINDOW), None)
     box = asked(lambda: Atspi.Component.get_extents(node, Atspi.CoordType.SCREEN), None)
@@ -79,7 +81,7 @@ for index in range(desktop.get_child_count()):
     for frame in children(application):
         if title in (frame.get_name() or ""):
             screen = Atspi.Component.get_extents(frame, Atspi.CoordType.SCREEN)
-            origin = screen if application.get_toolkit_name() == "Qt" else None
+            origin = {"Qt": screen, "Gecko": window}.get(application.get_toolkit_name())
             says = any("showing" in states_of(child) for child in children(frame))
             for child in children(frame):
                 walk(child, {"showing"} if says else {"showing", "visible"}, origin, found)
