@@ -73,6 +73,11 @@ pub fn complete(walk: &mut Walk<'_>, targets: &mut [Target<'_>], origin: (i32, i
         wants.extend(first_wants(target, toolkit).filter(open).map(|want| (at, want)));
         target.node.actions = known.unwrap_or_default();
     }
+    // The places of some have been asked to find out what is in view, or whether anything has moved.
+    wants.retain(|(at, want)| {
+        let known = walk.extents(targets[*at].object).filter(|_| *want == Want::Frame);
+        known.inspect(|reply| take(&mut targets[*at], *want, reply, origin)).is_none()
+    });
     let replies = asked(walk, targets, &wants);
     let done = finish(walk, targets, origin, (&wants, &replies), Vec::new());
     if let Some(names) = names.filter(|_| done) {

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use desktop::Rect;
 
 use super::objects::Source;
-use super::part;
+use super::part::{self, Part};
 use super::reading::{self, Reading};
 use super::walk::Walk;
 use crate::platform::bus::activity::Activity;
 use crate::platform::bus::application::App;
-use crate::platform::bus::ask::{self, Ask};
+use crate::platform::bus::ask::{self, Ask, Reply};
 use crate::platform::bus::events::Change;
 use crate::platform::dbus::lock;
 use crate::platform::snapshot::Snapshot;
@@ -31,6 +31,8 @@ const SHORT_WHILE: Duration = Duration::from_secs(1);
 const MANY_SENTINELS: usize = 64;
 /// How long an application that has answered may take to sleep again.
 const FALLS_ASLEEP: Duration = Duration::from_millis(1);
+/// The places of so few elements are asked at once.
+const FEW_PLACES: usize = 128;
 /// Most windows of one application that are kept.
 const MANY_WINDOWS: usize = 16;
 
@@ -144,9 +146,9 @@ impl KeptWindow {
             return None;
         }
         let mut walk = Walk::of(app, request, deadline);
-        if !self.stands_where_it_stood(&mut walk) {
-            return None;
-        }
+        let told = self.changes(app)?;
+        let part = Part::of(app, &self.reading.objects, told.clone())?;
+        let replies = self.stands_where_it_stood(&mut walk, part.asks(&self.reading.objects))?;
         // The replies came after everything that was announced before them.
         let events = app.events.number(&app.name);
         let changes = self.changes(app)?;
@@ -156,40 +158,54 @@ impl KeptWindow {
             self.activity = Activity::of(app.pid, FALLS_ASLEEP);
             return Some(self);
         }
-        let changed = part::read_again(walk, self.reading, request, changes)?;
+        let (part, replies) = if changes == told {
+            (part, replies)
+        } else {
+            let part = Part::of(app, &self.reading.objects, changes)?;
+            walk.forget_extents();
+            let replies = walk.ask_all(&part.asks(&self.reading.objects));
+            (part, replies)
+        };
+        let changed = part::read_again(walk, self.reading, request, (&part, &replies))?;
         Some(Self::of(app, request, changed, events, read_at))
     }
 
-    /// True when nodes all over the window are where they were: what scrolls is not announced.
-    fn stands_where_it_stood(&self, walk: &mut Walk<'_>) -> bool {
+    /// The replies to what else is asked, when nodes all over the window are where they were: what scrolls is not
+    /// announced.
+    fn stands_where_it_stood(&self, walk: &mut Walk<'_>, others: Vec<Ask>) -> Option<Vec<Reply>> {
+        let elements: Vec<usize> = placed(&self.tree).collect();
         let sentinels = sentinels(&self.tree);
-        let coordinates = walk.app.coordinates();
-        let mut asks: Vec<Ask> =
-            sentinels.iter().map(|at| Ask::extents(&self.objects[*at].object, coordinates)).collect();
-        let window = self.objects.first().map(|place| &place.object);
-        asks.extend(window.map(|window| Ask::plain(window, ask::ACCESSIBLE, "GetState")));
-        let replies = walk.ask_all(&asks);
-        let origin = match (coordinates, self.reading.found.and_then(|found| found.origin)) {
+        // Of few elements all places are wanted where anything has changed, so one round asks for them.
+        let asked = if elements.len() <= FEW_PLACES { &elements } else { &sentinels };
+        let window = &self.objects.first()?.object;
+        let mut asks = vec![Ask::plain(window, ask::ACCESSIBLE, "GetState")];
+        asks.extend(others);
+        let mut replies =
+            walk.ask_with_extents(asked.iter().map(|at| &self.objects[*at].object), asks).into_iter();
+        replies.next()?.ok()?;
+        let origin = match (walk.app.coordinates(), self.reading.found.and_then(|found| found.origin)) {
             (ask::COORD_SCREEN, origin) => origin.unwrap_or(self.tree.origin),
             _ => (0, 0),
         };
-        let stands = |(at, reply): (&usize, &ask::Reply)| {
-            let frame = ask::rect(reply).unwrap_or_default();
+        let stands = |at: &usize| {
+            let frame = walk.extents(&self.objects[*at].object).and_then(ask::rect).unwrap_or_default();
             let (x, y) = (frame.x.saturating_sub(origin.0), frame.y.saturating_sub(origin.1));
             self.tree.nodes[*at].frame == Rect { x, y, ..frame }
         };
-        replies.last().is_some_and(Result::is_ok) && sentinels.iter().zip(&replies).all(stands)
+        sentinels.iter().all(stands).then(|| replies.collect())
     }
+}
+
+/// The elements that have places.
+fn placed(tree: &Tree) -> impl Iterator<Item = usize> {
+    tree.elements.iter().flatten().copied().filter(|at| tree.nodes[*at].abilities.has(Abilities::COMPONENT))
 }
 
 /// The first and the last indexed child of every node, thinned out where there are many.
 fn sentinels(tree: &Tree) -> Vec<usize> {
     let mut ends: HashMap<Option<usize>, (usize, usize)> = HashMap::new();
-    for at in tree.elements.iter().flatten() {
-        let node = &tree.nodes[*at];
-        if node.abilities.has(Abilities::COMPONENT) {
-            ends.entry(node.parent).or_insert((*at, *at)).1 = *at;
-        }
+    for at in placed(tree) {
+        ends.entry(tree.nodes[at].parent).or_insert((at, at)).1 = at;
     }
     let both: HashSet<usize> = ends.into_values().flat_map(|(first, last)| [first, last]).collect();
     let mut chosen: Vec<usize> = both.into_iter().collect();

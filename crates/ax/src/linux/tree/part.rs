@@ -20,29 +20,46 @@ const MANY: usize = 200;
 /// How many things are asked of an object that has changed.
 const ASKS: usize = 3;
 
-/// The window after these changes; none when it must be read as a whole: the layout has moved, so that other nodes may
-/// have come into view, or something is not where it was.
+/// The part of a window that changes are about: positions of the objects whose own facts, and of those whose children,
+/// are read again.
+pub struct Part {
+    nodes: Vec<usize>,
+    parents: Vec<usize>,
+}
+
+impl Part {
+    /// What these changes are about; none when they cannot be told apart.
+    pub fn of(app: &App, objects: &Objects, changes: Vec<Change>) -> Option<Self> {
+        let Dirty { mut nodes, parents } = dirty(app, objects, changes)?;
+        // What stands in an object is part of the names and texts of those around it.
+        let around = with_ancestors(objects, nodes.iter().chain(&parents));
+        nodes.extend(around);
+        nodes.sort_unstable();
+        nodes.dedup();
+        Some(Self { nodes, parents })
+    }
+
+    /// What is asked of it.
+    pub fn asks(&self, objects: &Objects) -> Vec<Ask> {
+        let children = |at: &usize| Ask::plain(&objects.all[*at].object, ask::ACCESSIBLE, "GetChildren");
+        let facts = self.nodes.iter().flat_map(|at| facts_of(&objects.all[*at].object));
+        facts.chain(self.parents.iter().map(children)).collect()
+    }
+}
+
+/// The window after what was asked of a part of it; none when it must be read as a whole: the layout has moved, so that
+/// other nodes may have come into view, or something is not where it was.
 pub fn read_again(
     mut walk: Walk<'_>,
     reading: Reading,
     request: &SnapshotRequest,
-    changes: Vec<Change>,
+    (part, replies): (&Part, &[Reply]),
 ) -> Option<(Snapshot, Reading)> {
     let Reading { mut objects, found, mut known, unread, .. } = reading;
     walk.beyond = unread;
-    let Dirty { mut nodes, parents } = dirty(walk.app, &objects, changes)?;
-    // What stands in an object is part of the names and texts of those around it.
-    let around = with_ancestors(&objects, nodes.iter().chain(&parents));
-    nodes.extend(around);
-    nodes.sort_unstable();
-    nodes.dedup();
+    let Part { nodes, parents } = part;
     let before = known.clone();
     let view = View::of(walk.app, &objects, found?.root);
-    let mut asks: Vec<Ask> = nodes.iter().flat_map(|at| facts_of(&objects.all[*at].object)).collect();
-    asks.extend(
-        parents.iter().map(|at| Ask::plain(&objects.all[*at].object, ask::ACCESSIBLE, "GetChildren")),
-    );
-    let replies = walk.ask_all(&asks);
     let (of_nodes, of_parents) = replies.split_at(nodes.len() * ASKS);
     for (at, replies) in nodes.iter().zip(of_nodes.chunks(ASKS)) {
         let raw = &mut objects.all[*at];

@@ -9,7 +9,7 @@ use super::objects::{Objects, Raw};
 use super::view::{Sight, View, scrolls};
 use super::walk::Walk;
 use crate::beyond::Beyond;
-use crate::platform::bus::ask::{self, Ask};
+use crate::platform::bus::ask;
 use crate::platform::bus::toolkit::Toolkit;
 use crate::role::Role;
 use crate::tree::{Abilities, Node};
@@ -58,9 +58,10 @@ fn order_cells(walk: &mut Walk<'_>, objects: &Objects, sights: &mut [Sight], is_
             && inside()
     };
     let cells: Vec<usize> = (0..objects.all.len()).filter(is_cell).collect();
-    for (at, place) in cells.iter().zip(places(walk, objects, &cells)) {
-        if place.is_none() {
-            sights[*at] = Sight::Beyond;
+    walk.ask_extents(cells.iter().map(|at| &objects.all[*at].object));
+    for at in cells {
+        if place(walk, objects, at).is_none() {
+            sights[at] = Sight::Beyond;
         }
     }
 }
@@ -90,14 +91,15 @@ fn hide_unmapped(
             [children().next(), children().next_back()].map(|end| end.copied().unwrap_or(*at))
         })
         .collect();
-    let (own, around) = (places(walk, objects, &parents), places(walk, objects, &scrollers));
-    let ends = places(walk, objects, &ends);
-    let asks: Vec<Ask> =
-        edges.iter().map(|(at, _)| Ask::extents(&objects.all[*at].object, ask::COORD_SCREEN)).collect();
-    for ((at, above), reply) in edges.iter().zip(walk.ask_all(&asks)) {
+    let asked = parents.iter().chain(&scrollers).chain(&ends).chain(edges.iter().map(|(at, _)| at));
+    walk.ask_extents(asked.map(|at| &objects.all[*at].object));
+    let place = |at: usize| place(walk, objects, at);
+    for (at, above) in &edges {
         let parent = parents.binary_search(above).unwrap_or(0);
-        let has_size = ask::size(&reply).is_some_and(|(width, height)| width > 1 && height > 1);
-        let overflows = own[parent].zip(around[parent]).is_some_and(|(own, around)| {
+        let size = walk.extents(&objects.all[*at].object).and_then(ask::size);
+        let has_size = size.is_some_and(|(width, height)| width > 1 && height > 1);
+        let both = place(parents[parent]).zip(place(scrollers[parent]));
+        let overflows = both.is_some_and(|(own, around)| {
             own.width > around.width || own.height > around.height || own.x < around.x || own.y < around.y
         });
         if !has_size || !overflows {
@@ -113,7 +115,8 @@ fn hide_unmapped(
             }
         }
     }
-    let upwards = |ends: &[Option<Rect>]| matches!(ends, [Some(first), Some(last)] if first.y > last.y);
+    let upwards =
+        |ends: &[usize]| place(ends[0]).zip(place(ends[1])).is_some_and(|(first, last)| first.y > last.y);
     parents.iter().zip(ends.chunks(2)).filter(|(_, ends)| upwards(ends)).map(|(at, _)| *at).collect()
 }
 
@@ -126,11 +129,9 @@ fn scroller(objects: &Objects, at: usize) -> Option<usize> {
     around
 }
 
-/// Where these objects are on the screen; none for what has no place.
-fn places(walk: &mut Walk<'_>, objects: &Objects, all: &[usize]) -> Vec<Option<Rect>> {
-    let asks: Vec<Ask> =
-        all.iter().map(|at| Ask::extents(&objects.all[*at].object, ask::COORD_SCREEN)).collect();
-    walk.ask_all(&asks).iter().map(ask::rect).collect()
+/// Where an object that was asked is on the screen; none for what has no place.
+fn place(walk: &Walk<'_>, objects: &Objects, at: usize) -> Option<Rect> {
+    walk.extents(&objects.all[at].object).and_then(ask::rect)
 }
 
 /// The objects below `root` in the order of the document, parents first.

@@ -1,7 +1,7 @@
 //! Reads objects one level at a time, many calls in flight: for applications without bulk reading, and for what a bulk
 //! read leaves out.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,6 +24,10 @@ const MANY_CHILDREN: i32 = 20_000;
 pub(super) const SOME_CHILDREN: i32 = 500;
 /// Most children that are read of a container which makes them on demand.
 const MANY_ON_DEMAND: i32 = 5_000;
+/// So many objects are described in one round of calls, in view or not.
+const FEW_OBJECTS: usize = 32;
+/// How many things are asked of an object beside its states.
+const FACTS: usize = 4;
 /// Most objects out of view that are read to be counted alone.
 const MANY_UNSEEN: usize = 4_000;
 
@@ -41,6 +45,8 @@ pub struct Walk<'a> {
     pub cell: Option<Cell>,
     /// How the window's objects say that they are shown, once that is known.
     pub view: Option<View>,
+    /// What objects answered when they were asked for their places, in the application's coordinates.
+    extents: HashMap<ObjectRef, Reply>,
     /// Objects out of view that have been read.
     unseen: usize,
     /// What of lists and tables lies beyond the view and was not read.
@@ -84,6 +90,7 @@ impl<'a> Walk<'a> {
             offscreen: false,
             cell: None,
             view: None,
+            extents: HashMap::new(),
             unseen: 0,
             beyond: Beyond::default(),
             left_out: Vec::new(),
@@ -124,6 +131,39 @@ impl Walk<'_> {
             }
         }
         replies
+    }
+
+    /// Asks these objects for their places, each but once: GTK 3 asks the display server for every answer.
+    pub fn ask_extents<'o>(&mut self, objects: impl Iterator<Item = &'o ObjectRef>) {
+        self.ask_with_extents(objects, Vec::new());
+    }
+
+    /// Asks the same together with something else, and answers the replies to that.
+    pub fn ask_with_extents<'o>(
+        &mut self,
+        objects: impl Iterator<Item = &'o ObjectRef>,
+        others: Vec<Ask>,
+    ) -> Vec<Reply> {
+        let mut seen = HashSet::new();
+        let unknown: Vec<&ObjectRef> =
+            objects.filter(|object| !self.extents.contains_key(*object) && seen.insert(*object)).collect();
+        let mut asks = others;
+        let own = asks.len();
+        asks.extend(unknown.iter().map(|object| Ask::extents(object, self.app.coordinates())));
+        let mut replies = self.ask_all(&asks);
+        let extents = replies.split_off(own);
+        self.extents.extend(unknown.into_iter().cloned().zip(extents));
+        replies
+    }
+
+    /// Forgets all places: something has changed since.
+    pub fn forget_extents(&mut self) {
+        self.extents.clear();
+    }
+
+    /// What an object answered to [`Walk::ask_extents`]; none where it was not asked.
+    pub fn extents(&self, object: &ObjectRef) -> Option<&Reply> {
+        self.extents.get(object)
     }
 
     /// True when no call is made any more.
@@ -272,11 +312,16 @@ impl Walk<'_> {
     }
 
     /// Reads these objects: the states of all, and of those that are shown also role, name, interfaces and child count.
-    /// Most of a long page or list is out of sight.
+    /// Most of a long page or list is out of sight; of a few objects all is asked at once.
     pub fn describe(&mut self, objects: &[ObjectRef], is_shown: &dyn Fn(States) -> bool) -> Vec<Raw> {
-        let asks: Vec<Ask> =
+        let is_few = objects.len() <= FEW_OBJECTS;
+        let mut asks: Vec<Ask> =
             objects.iter().map(|object| Ask::plain(object, ask::ACCESSIBLE, "GetState")).collect();
-        let states = self.ask_all(&asks);
+        if is_few {
+            asks.extend(objects.iter().flat_map(facts));
+        }
+        let replies = self.ask_all(&asks);
+        let (states, told) = replies.split_at(objects.len());
         let shown: Vec<(&ObjectRef, States)> = objects
             .iter()
             .zip(states.iter().map(|reply| ask::states(reply).map(States)))
@@ -284,19 +329,13 @@ impl Walk<'_> {
             .filter(|(object, states)| is_shown(*states) || self.is_seam(object, *states))
             .collect();
         let shown = self.within_bounds(shown);
-        let asks: Vec<Ask> = shown
-            .iter()
-            .flat_map(|(object, _)| {
-                [
-                    Ask::plain(object, ask::ACCESSIBLE, "GetRole"),
-                    Ask::plain(object, ask::ACCESSIBLE, "GetInterfaces"),
-                    Ask::property(object, ask::ACCESSIBLE, "Name"),
-                    Ask::property(object, ask::ACCESSIBLE, "ChildCount"),
-                ]
-            })
-            .collect();
+        if is_few {
+            let of = |object: &ObjectRef| told.chunks(FACTS).zip(objects).find(|(_, own)| *own == object);
+            return shown.iter().filter_map(|shown| raw(shown, of(shown.0)?.0)).collect();
+        }
+        let asks: Vec<Ask> = shown.iter().flat_map(|(object, _)| facts(object)).collect();
         let replies = self.ask_all(&asks);
-        shown.iter().zip(replies.chunks(4)).filter_map(|(shown, replies)| raw(shown, replies)).collect()
+        shown.iter().zip(replies.chunks(FACTS)).filter_map(|(shown, replies)| raw(shown, replies)).collect()
     }
 
     /// What of these is read: all, but no endless document that is only counted.
@@ -371,6 +410,16 @@ fn has_timed_out(replies: &[Reply]) -> bool {
 fn next_level(objects: &Objects, level: &[usize], visited: &mut HashSet<usize>) -> Vec<usize> {
     let children = level.iter().flat_map(|position| &objects.all[*position].children);
     children.copied().filter(|child| visited.insert(*child)).collect()
+}
+
+/// What is asked of an object beside its states.
+fn facts(object: &ObjectRef) -> [Ask; FACTS] {
+    [
+        Ask::plain(object, ask::ACCESSIBLE, "GetRole"),
+        Ask::plain(object, ask::ACCESSIBLE, "GetInterfaces"),
+        Ask::property(object, ask::ACCESSIBLE, "Name"),
+        Ask::property(object, ask::ACCESSIBLE, "ChildCount"),
+    ]
 }
 
 fn raw((object, states): &(&ObjectRef, States), replies: &[Reply]) -> Option<Raw> {
