@@ -12,7 +12,7 @@ const version = '0.0.9'
 export const buildOtherVersion = async (folder: string): Promise<string> => {
   const modules = join(folder, 'node_modules')
   mkdirSync(join(modules, '@backlot'), { recursive: true })
-  for (const part of ['ts', 'images', 'tsconfig.json'])
+  for (const part of ['ts', 'images', 'docker', 'tsconfig.json'])
     cpSync(join(root, part), join(folder, part), { recursive: true })
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, version }))
   for (const name of readdirSync(join(root, 'node_modules'))) {
