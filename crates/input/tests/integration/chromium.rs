@@ -75,8 +75,14 @@ fn a_page_gets_trusted_events_behind_another_window() {
         page.wait("the empty entry", |record| record["event"] == "input" && record["value"] == "");
         assert_eq!(stage.person(), before, "after keys");
         kept(agent.click(&click(100, 195)).unwrap());
+        page.wait("the click on the list", |record| {
+            record["event"] == "click" && record["target"] == "select"
+        });
+        assert_eq!(stage.person(), before, "after the click on the list");
+        // Behind another window the list is opened and closed again at a moment that nothing tells; closed by a key it
+        // takes the next one by itself.
+        kept(agent.press_key(&press(0xff1b, vec![])).unwrap());
         kept(agent.press_key(&press(0xff54, vec![])).unwrap());
-        kept(agent.press_key(&press(0xff0d, vec![])).unwrap());
         page.wait("the choice", |record| record["event"] == "change" && record["value"] == "two");
         assert_eq!(stage.person(), before, "after the choice");
     }
