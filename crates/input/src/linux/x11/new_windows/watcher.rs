@@ -305,8 +305,9 @@ impl Shared {
                 Ok(()) if self.lock().is_closed => return,
                 Err(error) if error.code() == LOST => return,
                 Err(_) => {
+                    // Its application may be gone as well, and nothing else says so once the event was read.
                     let now = Instant::now();
-                    let _ = self.end(|watch| watch.until <= now);
+                    let _ = self.end(|watch| watch.until <= now || self.is_orphan(watch));
                 }
                 Ok(()) => {}
             }
@@ -339,9 +340,7 @@ impl Shared {
                 }
             }
             if is_gone {
-                self.end(|watch| {
-                    toolkit::process_of(&self.requester, watch.window).ok().flatten() != watch.pid
-                })?;
+                self.end(|watch| self.is_orphan(watch))?;
             }
             self.end_pretence(&mut new_windows, &watches)?;
             let act = self.lock().act;
@@ -447,6 +446,11 @@ impl Shared {
         let (over, kept) = state.watches.drain(..).partition::<Vec<_>, _>(is_over);
         state.watches = kept;
         over.into_iter().try_for_each(|watch| self.lead_back(watch.window))
+    }
+
+    /// True when the application of a watch has ended: the server may have given the numbers of its windows to the next.
+    fn is_orphan(&self, watch: &Watch) -> bool {
+        toolkit::process_of(&self.requester, watch.window).ok().flatten() != watch.pid
     }
 
     /// Gives the application the person's devices again, where it still has ours.
