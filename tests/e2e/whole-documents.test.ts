@@ -104,8 +104,11 @@ for (const { kind, rows, all, far, isPressed } of windows) {
     expect(clicked.structured).toMatchObject({ route: 'agent_pointer', scrolled_into_view: 'wheel' })
     expect(clicked.text).toContain('out of view and was scrolled to first')
     await app.journal.waitFor('the press', isPressed, mark)
-    const after = await look(target)
-    expect(after.elements.map(({ label }) => label)).toContain(far)
+    // Rows that came into view are named a moment later.
+    const after = await until('the row to be in view', async () => {
+      const state = await look(target)
+      return state.elements.some(({ label }) => label === far) && state
+    })
     expect(after.offscreen.above).toBeGreaterThan(0)
     await endApplication(on(), app)
   })
