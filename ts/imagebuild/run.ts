@@ -51,18 +51,25 @@ export const run = async (
   args: readonly string[],
   { cwd, input, signal, onLine, onComplaint, before = [], third }: RunOptions = {},
 ): Promise<Uint8Array> => {
-  const child = Bun.spawn([...before, find(name), ...args], {
+  const program = find(name)
+  if (signal?.aborted) throw cancelled()
+  const child = Bun.spawn([...before, program, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     ...(signal === undefined ? {} : { signal }),
     env: { ...process.env, LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' },
     stdio: [input ?? 'ignore', 'pipe', 'pipe', ...(third === undefined ? [] : [third])],
   })
-  const [output, complaint] = await Promise.all([
+  const ended = Promise.all([
     onLine === undefined ? child.stdout.bytes() : lines(child.stdout, onLine),
     child.stderr.text(),
     child.exited,
   ])
-  if (signal?.aborted) throw new Failure('cancelled', 'Building the image was cancelled; nothing of it is kept.')
+  const [output, complaint] = await ended.catch(async (error) => {
+    // Reading what it says may end before it does.
+    await child.exited
+    throw signal?.aborted ? cancelled() : error
+  })
+  if (signal?.aborted) throw cancelled()
   for (const line of complaint.split('\n')) if (line.trim() !== '') onComplaint?.(line)
   if (child.exitCode === 0) return output
   const last = complaint.trim().split('\n').slice(-4).join(' ')
@@ -72,6 +79,8 @@ export const run = async (
     complaint: last,
   })
 }
+
+const cancelled = (): Failure => new Failure('cancelled', 'Building the image was cancelled; nothing of it is kept.')
 
 const lines = async (stream: ReadableStream<Uint8Array>, hear: (line: string) => void): Promise<Uint8Array> => {
   let rest = ''
