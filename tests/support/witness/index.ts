@@ -1,9 +1,9 @@
 /** Independent witnesses: other clients of the display and of the accessibility bus, which share no code with Backlot. */
 import { join } from 'node:path'
+import { linesOf } from '@backlot/contract/lines'
 import type { PrivateDesktop } from '@backlot/headless'
 import { python } from '../applications.ts'
 import type { TestDesktop } from '../desktop.ts'
-import { linesOf } from '../lines.ts'
 
 /** How things stand on the display, seen by a second X client. */
 export interface DisplayState {
