@@ -110,23 +110,14 @@ const isAlive = (pid: number): boolean => {
 }
 
 const make = async (recipe: Recipe, digest: string, work: string, options: BuildOptions): Promise<LocalImage> => {
-  const { cacheDirectory, signal, onProgress = () => {} } = options
+  const { signal, onProgress = () => {} } = options
   const packages = join(work, 'packages')
   const kernelFolder = join(work, 'kernel')
   const root = join(work, 'root')
   const image = join(work, 'image')
   const base = await baseOf(recipe, options)
 
-  onProgress({ step: 'finding packages' })
-  const apt = new Apt(join(cacheDirectory, '.apt'), signal)
-  const kernel = await apt.meant(recipe.kernel)
-  const names = await apt.closure([
-    recipe.busybox,
-    ...Object.values(recipe.programs),
-    ...Object.values(recipe.libraries ?? {}),
-  ])
-  const files = await apt.fetch([kernel, ...names], (percent) => onProgress({ step: 'fetching packages', percent }))
-
+  const { kernel, files } = await fetchPackages(recipe, options)
   onProgress({ step: 'unpacking packages' })
   for (const file of files) {
     await unpack(file, file.includes(`/${kernel}_`) ? kernelFolder : packages, signal)
@@ -153,24 +144,43 @@ const make = async (recipe: Recipe, digest: string, work: string, options: Build
   else await makeDiskOver(join(image, 'disk.raw'), base, root, disk)
   await writeFile(join(image, versionsFile), await versionsOf(files, base))
 
-  const { name, tag, append, defaults, ports, runsExecutable } = recipe
-  const made: LocalImage = {
-    name,
-    tag,
-    os: 'linux',
-    kernel: 'kernel',
-    initrd: 'initrd',
-    append,
-    disk: 'disk.raw',
-    diskFormat: 'raw',
-    defaults,
-    ports: [...ports],
-    recipe: digest,
-    ...(runsExecutable && { runsExecutable }),
-  }
+  const made = descriptionOf(recipe, digest)
   await writeFile(join(image, imageFile), `${JSON.stringify(made, null, 2)}\n`)
   return made
 }
+
+/** Fetches the kernel's package and those of the programs, with what they need; answers with the kernel's name and all files. */
+const fetchPackages = async (
+  recipe: Recipe,
+  { cacheDirectory, signal, onProgress = () => {} }: BuildOptions,
+): Promise<{ kernel: string; files: string[] }> => {
+  onProgress({ step: 'finding packages' })
+  const apt = new Apt(join(cacheDirectory, '.apt'), signal)
+  const kernel = await apt.meant(recipe.kernel)
+  const names = await apt.closure([
+    recipe.busybox,
+    ...Object.values(recipe.programs),
+    ...Object.values(recipe.libraries ?? {}),
+  ])
+  const files = await apt.fetch([kernel, ...names], (percent) => onProgress({ step: 'fetching packages', percent }))
+  return { kernel, files }
+}
+
+/** What stands in the image's description. */
+const descriptionOf = ({ name, tag, append, defaults, ports, runsExecutable }: Recipe, digest: string): LocalImage => ({
+  name,
+  tag,
+  os: 'linux',
+  kernel: 'kernel',
+  initrd: 'initrd',
+  append,
+  disk: 'disk.raw',
+  diskFormat: 'raw',
+  defaults,
+  ports: [...ports],
+  recipe: digest,
+  ...(runsExecutable && { runsExecutable }),
+})
 
 const baseOf = async (
   recipe: Recipe,

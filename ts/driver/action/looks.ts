@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { evidence as limits } from '@backlot/contract/limits'
-import type { Accessibility, AxElement, Rect, Window } from '@backlot/native'
+import type { Accessibility, AxElement, Capturer, Desktop, Rect, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import { noteScene } from './traces.ts'
@@ -25,35 +25,16 @@ export const openEyes = async (call: Call, scene: Scene): Promise<Eyes> => {
   const isAccessible = accessibility !== undefined && (map !== undefined || accessibility.generation(pid) > 0)
   const region = place && clip(place, window)
   const around = scene.pressed && placesAround(scene.pressed, window)
-  const lookWith = async (element: Promise<AxElement> | undefined): Promise<Look> => {
-    const at = performance.now()
-    const events = isAccessible ? accessibility.generation(pid) : undefined
-    const told = isAccessible ? accessibility.told(pid) : undefined
-    const focuses = isAccessible ? accessibility.focusChanges(pid) : undefined
-    const lastFocus = map?.lastFocused()
-    const quietMs = isAccessible ? accessibility.quietFor(pid) : undefined
-    const digest = (part: Rect) => capturer?.digest(window_id, part).catch(() => undefined)
-    const [read, windows, pixels, whole, beside] = await Promise.all([
-      element?.catch(goneOrUnseen),
-      desktop.windows(),
-      region && digest(region),
-      capturer?.glance(window_id).catch(() => undefined),
-      around && Promise.all(around.map(digest)),
-    ])
-    return {
-      at,
-      element: read,
-      windows: windows.filter((each) => each.pid === pid),
-      place: pixels,
-      whole: beside === undefined ? whole?.digest : beside.includes(undefined) ? undefined : beside.join(),
-      calmMs: whole?.calm_ms,
-      events,
-      told,
-      focuses,
-      lastFocus,
-      quietMs,
-    }
+  const inView: InView = {
+    window,
+    region,
+    around,
+    map,
+    desktop,
+    capturer,
+    bus: isAccessible ? accessibility : undefined,
   }
+  const lookWith = (element: Promise<AxElement> | undefined) => lookAt(inView, element)
   const reading = () => target?.snapshot.read(target.index)
   return {
     async first() {
@@ -73,6 +54,51 @@ export const openEyes = async (call: Call, scene: Scene): Promise<Eyes> => {
       if (accessibility === undefined || since === undefined) await pause(timeoutMs)
       else await accessibility.waitForEvent(pid, since, Math.ceil(timeoutMs))
     },
+  }
+}
+
+/** What of a scene can be seen, and by what. */
+interface InView {
+  readonly window: Window
+  /** Where changed pixels are looked for, in window pixels. */
+  readonly region: Rect | undefined
+  /** What lies around the place that is pressed. */
+  readonly around: readonly Rect[] | undefined
+  readonly map: Map
+  readonly desktop: Desktop
+  readonly capturer: Capturer | undefined
+  /** None where the application tells nothing over it. */
+  readonly bus: Accessibility | undefined
+}
+
+const lookAt = async (
+  { window: { pid, window_id }, region, around, map, desktop, capturer, bus }: InView,
+  element: Promise<AxElement> | undefined,
+): Promise<Look> => {
+  const at = performance.now()
+  const heard = {
+    events: bus?.generation(pid),
+    told: bus?.told(pid),
+    focuses: bus?.focusChanges(pid),
+    lastFocus: map?.lastFocused(),
+    quietMs: bus?.quietFor(pid),
+  }
+  const digest = (part: Rect) => capturer?.digest(window_id, part).catch(() => undefined)
+  const [read, windows, pixels, whole, beside] = await Promise.all([
+    element?.catch(goneOrUnseen),
+    desktop.windows(),
+    region && digest(region),
+    capturer?.glance(window_id).catch(() => undefined),
+    around && Promise.all(around.map(digest)),
+  ])
+  return {
+    at,
+    element: read,
+    windows: windows.filter((each) => each.pid === pid),
+    place: pixels,
+    whole: beside === undefined ? whole?.digest : beside.includes(undefined) ? undefined : beside.join(),
+    calmMs: whole?.calm_ms,
+    ...heard,
   }
 }
 

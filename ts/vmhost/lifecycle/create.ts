@@ -36,18 +36,7 @@ export const createVm: Handlers['createVm'] = async (input, host) => {
       name: input.name,
     })
   }
-  const settings: VmSettings = {
-    os: 'linux',
-    guestOs: 'linux',
-    cpu: input.cpu,
-    memoryBytes,
-    display: displayOf(input.display),
-    ...newIdentity(),
-    network: input.network ?? 'nat',
-    ports: usualPorts,
-    createdAt: new Date().toISOString(),
-    ...plan.settings,
-  }
+  const settings = { ...settingsOf(input, memoryBytes), ...plan.settings }
   const about = { plan, settings, diskBytes, input }
   const template = input.template ? await templatePlace(host, storage, about) : undefined
   const status = template === undefined ? 'stopped' : 'suspended'
@@ -73,6 +62,19 @@ export const createVm: Handlers['createVm'] = async (input, host) => {
   const message = `Virtual machine created: ${input.name}`
   return { message, name: input.name, status, operationId: id }
 }
+
+/** The settings of a new VM, but for what its source says. */
+const settingsOf = (input: CreateInput, memoryBytes: number): VmSettings => ({
+  os: 'linux',
+  guestOs: 'linux',
+  cpu: input.cpu,
+  memoryBytes,
+  display: displayOf(input.display),
+  ...newIdentity(),
+  network: input.network ?? 'nat',
+  ports: usualPorts,
+  createdAt: new Date().toISOString(),
+})
 
 /** Tells who listens what a VM that is being made is now. */
 export const tell = (

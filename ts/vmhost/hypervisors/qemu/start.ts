@@ -1,17 +1,17 @@
-/** Starts QEMU for a VM, and finds the one of a service that died. */
+/** Starts QEMU for a VM. */
 
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { access, mkdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { ownDisk } from '../../disks/own-disk.ts'
-import { takeOrTell } from '../../files/file-locks.ts'
 import { dropIfUsed } from '../../snapshots/saved-state.ts'
 import { unlessAborted } from '../../unless-aborted.ts'
 import { wordsForSeed } from '../../vms/seed.ts'
 import { seedFolder, vmPath } from '../../vms/vm-directory.ts'
 import type { StoredVm, VmPlace } from '../../vms/vm-store.ts'
 import type { Hypervisor, RunOptions, Tell } from '../hypervisor.ts'
+import { adopt, answersWithinMs, silent } from './adopt.ts'
 import { type Accelerator, type Files, qemuArguments } from './arguments.ts'
 import { qemuFeatures } from './features.ts'
 import { clearRun, QemuMachine, type Surroundings } from './machine.ts'
@@ -22,29 +22,21 @@ import { failureOf } from './process/complaints.ts'
 import { endingOf, lastLines } from './process/ending.ts'
 import { endLockHolder } from './process/lock-holder.ts'
 import { killProcess, pagesDescriptor, startTime } from './process/process.ts'
-import { type RunRecord, readRun, writeRun } from './process/run-record.ts'
+import { type RunRecord, writeRun } from './process/run-record.ts'
+import { isFree, type Lock, type Locks, lockAt } from './process/vm-lock.ts'
 import { asUnreadable, programVersion, refuseUnfit } from './resume.ts'
 import { withoutRights } from './rights.ts'
 
-/** Milliseconds that QEMU may take to open its control socket, and that one found alive may take to answer on it. */
+/** Milliseconds that QEMU may take to open its control socket. */
 const opensWithinMs = 30_000
-const answersWithinMs = 5_000
 /** How often it is started when a port that was free is taken in the same moment. */
 const attempts = 3
 
-/** A lock that a child process can be given. */
-interface Lock {
-  readonly descriptor: number | null
-  leave(): void
-  release(): void
-}
-
 /** What QEMU is started with. */
-export interface QemuOptions {
+export interface QemuOptions extends Locks {
   /** Folder of control sockets, which is there as long as a VM may run: a session of its user that ends keeps it. */
   readonly sockets: string
   accelerator(): Promise<Accelerator>
-  lock(path: string): Lock | undefined
 }
 
 /** QEMU for guests of this machine's own architecture. */
@@ -75,35 +67,7 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
     }
   },
 
-  async adopt(vm) {
-    const run = await recordOf(vm, options)
-    if (run === undefined) return undefined
-    const around: Surroundings = { isFree: (path) => isFree(path, options), exit: () => undefined }
-    const lock = vmPath(vm.path, 'lock')
-    const deadline = performance.now() + answersWithinMs
-    for (; !around.isFree(lock); await Bun.sleep(20)) {
-      const isLate = performance.now() > deadline
-      const pid = await readPid(vm.path)
-      if (pid === undefined && isLate) throw silent(vm.name, answersWithinMs)
-      // Without a pid, or a socket, it is being started this very moment.
-      if (pid === undefined) continue
-      try {
-        const machine = await QemuMachine.take(vm, pid, run, around, answersWithinMs)
-        if (!machine.isSaved) return machine
-        await machine.endSaved()
-        return undefined
-      } catch (error) {
-        const { code } = Failure.from(error)
-        if (code === 'internal') throw untold(vm, (error as Error).message)
-        // A process that stands still is alive, and somebody may want to end it.
-        if (code !== 'hypervisor_unreachable' || isLate) return QemuMachine.silent(vm, pid, run, around)
-      }
-    }
-    const log = await readFile(vmPath(vm.path, 'hypervisorLog'), 'utf8').catch(() => '')
-    await clearRun(vm.path, run, endingOf({ killed: false, asked: false }, 'while no service watched', log))
-    await dropIfUsed(vm.path)
-    return undefined
-  },
+  adopt: (vm) => adopt(vm, options),
 })
 
 const start = async (
@@ -122,7 +86,7 @@ const start = async (
   for (let attempt = 0; ; attempt++) {
     signal.throwIfAborted()
     try {
-      return await startOnce(program, accelerator, attempt, vm, wishes, tell, options, signal)
+      return await startOnce({ program, accelerator, vm, wishes, tell, options, signal }, attempt)
     } catch (error) {
       const failure = Failure.from(error)
       if (attempt + 1 >= attempts || failure.code !== 'port_in_use')
@@ -130,25 +94,6 @@ const start = async (
       tell(`starting again: ${(error as Error).message}`)
     }
   }
-}
-
-/** How a VM was started that may still live; throws `vm_damaged` where it lives and that cannot be told. */
-const recordOf = async (vm: StoredVm, options: QemuOptions): Promise<RunRecord | undefined> => {
-  const read = await readRun(vm.path).catch((error: Error) => error)
-  if (read !== undefined && !(read instanceof Error)) return read
-  if (!isFree(vmPath(vm.path, 'lock'), options)) throw untold(vm, read?.message ?? 'it is gone')
-  // Nothing lives that a damaged one could tell about.
-  await rm(vmPath(vm.path, 'run'), { force: true })
-  return undefined
-}
-
-const untold = ({ path }: VmPlace, why: string): Failure => {
-  const record = vmPath(path, 'run')
-  return new Failure(
-    'vm_damaged',
-    `The VM runs, and its record "${record}" cannot be used: ${why.replace(/\.$/, '')}. Stop it, which ends its hypervisor by force.`,
-    { path: record },
-  )
 }
 
 type Sockets = Pick<RunRecord, 'qmpSocket' | 'agentSocket'>
@@ -162,43 +107,61 @@ const socketsOf = ({ path }: VmPlace, { sockets }: QemuOptions): Sockets => {
 /** Files of the run before. */
 const left = ['pid', 'serial', 'hypervisorLog'] as const
 
-const startOnce = async (
-  program: string,
-  accelerator: Accelerator,
+/** One start of a VM: what it is asked for, and by whom it is heard and cancelled. */
+interface Start {
+  readonly program: string
+  readonly accelerator: Accelerator
+  readonly vm: StoredVm
+  readonly wishes: RunOptions
+  readonly tell: Tell
+  readonly options: QemuOptions
+  readonly signal: AbortSignal
+}
+
+const startOnce = async (start: Start, attempt: number): Promise<QemuMachine> => {
+  const { vm, options, signal } = start
+  const { saved, image } = start.wishes
+  const lock = lockAt(vmPath(vm.path, 'lock'), options)
+  if (lock === undefined) {
+    const message = `The VM "${vm.name}" is run by another process already; stop it there first.`
+    throw new Failure('vm_running', message, { name: vm.name })
+  }
+  const { child, run } = await launch(start, lock, attempt).catch((error) => {
+    lock.release()
+    throw error
+  })
+  // From here on the child alone holds the lock.
+  lock.leave()
+  const { pid } = child
+  const began = startTime(pid) ?? ''
+  const exit = child.exited.then(() => exitOf(child))
+  const around: Surroundings = { isFree: (file) => isFree(file, options), exit: () => exit }
+  // What waits for its answers has them at once.
+  const end = () => killProcess(pid, began)
+  signal.addEventListener('abort', end)
+  try {
+    return await answering(vm, child, run, around, signal, saved && { signal, image })
+  } catch (error) {
+    end()
+    throw await givenUp(start, child, run, error)
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
+/** The hypervisor's process, which takes the lock with it, and the record of its run; without one there is no record. */
+const launch = async (
+  { program, accelerator, vm, wishes, options, signal }: Start,
+  lock: Lock,
   attempt: number,
-  vm: StoredVm,
-  wishes: RunOptions,
-  tell: Tell,
-  options: QemuOptions,
-  signal: AbortSignal,
-): Promise<QemuMachine> => {
+): Promise<{ child: Bun.Subprocess; run: RunRecord }> => {
   const { name, path } = vm
   const { saved, image } = wishes
   const settings = saved === undefined ? vm.settings : { ...vm.settings, memoryBytes: saved.memoryBytes }
-  const lock = lockAt(vmPath(path, 'lock'), options)
-  if (lock === undefined) {
-    throw new Failure('vm_running', `The VM "${name}" is run by another process already; stop it there first.`, {
-      name,
-    })
-  }
-  let run: RunRecord | undefined
-  let child: Bun.Subprocess | undefined
+  // Its own words for a disk that cannot be are clearer than the hypervisor's.
+  await ownDisk(vmPath(path, 'disk'))
+  const run = await newRun(vm, settings, { accelerator, wishes, options, attempt })
   try {
-    // Its own words for a disk that cannot be are clearer than the hypervisor's.
-    await ownDisk(vmPath(path, 'disk'))
-    const found = settings.network === 'none' ? undefined : await reachable(settings.uuid, settings.ports, attempt)
-    run = {
-      hypervisor: 'qemu',
-      startedAt: new Date().toISOString(),
-      accelerator,
-      memoryBytes: settings.memoryBytes,
-      ipAddress: found?.address ?? null,
-      forwards: [...(found?.forwards ?? [])],
-      vncPassword: wishes.hasDisplay ? newPassword() : null,
-      sharedDirectories: wishes.sharedDirectories.length > 0 ? [...wishes.sharedDirectories] : null,
-      ...(image !== undefined && { sharesMemory: true }),
-      ...socketsOf(vm, options),
-    }
     for (const stale of [run.qmpSocket, run.agentSocket, ...left.map((file) => vmPath(path, file))])
       await rm(stale, { force: true })
     await writeRun(path, run)
@@ -217,47 +180,66 @@ const startOnce = async (
     const confined = [...withoutRights(wishes.sharedDirectories.length > 0), program, ...words]
     signal.throwIfAborted()
     const kept = [lock.descriptor as number, ...(image === undefined ? [] : [image.pages])]
-    child = spawn(confined, options.sockets, vmPath(path, 'hypervisorLog'), kept)
+    return { child: spawn(confined, options.sockets, vmPath(path, 'hypervisorLog'), kept), run }
   } catch (error) {
-    lock.release()
-    if (run !== undefined) await rm(vmPath(path, 'run'), { force: true })
+    await rm(vmPath(path, 'run'), { force: true })
     throw error
   }
-  // From here on the child alone holds the lock.
-  lock.leave()
-  const { pid } = child
-  const began = startTime(pid) ?? ''
-  const exit = child.exited.then(() => exitOf(child))
-  const around: Surroundings = { isFree: (file) => isFree(file, options), exit: () => exit }
-  // What waits for its answers has them at once.
-  const end = () => killProcess(pid, began)
-  signal.addEventListener('abort', end)
-  try {
-    return await answering(vm, child, run, around, signal, saved && { signal, image })
-  } catch (error) {
-    end()
-    await child.exited
-    await dropIfUsed(path).catch(() => undefined)
-    if (signal.aborted) {
-      isFree(vmPath(path, 'lock'), options)
-      const ending = { cause: 'Its start was cancelled.', expected: true, at: new Date().toISOString() }
-      await clearRun(path, run, ending)
-      throw signal.reason
-    }
-    const lines = lastLines(await readFile(vmPath(path, 'hypervisorLog'), 'utf8').catch(() => ''), 20)
-    for (const line of lines) tell(line)
-    const failure =
-      error instanceof EndedEarly
-        ? failureOf(name, lines, `it ended with ${exitOf(child)}`)
-        : Failure.from(error).code === 'internal'
-          ? new Failure('hypervisor_failed', `The VM "${name}" did not start: ${(error as Error).message}.`, { name })
-          : Failure.from(error)
-    isFree(vmPath(path, 'lock'), options)
-    await clearRun(path, run, { cause: failure.message, expected: false, at: new Date().toISOString() })
-    throw failure
-  } finally {
-    signal.removeEventListener('abort', end)
+}
+
+/** What is kept of a run that begins, with ports that are free. */
+const newRun = async (
+  vm: StoredVm,
+  { network, uuid, ports, memoryBytes }: StoredVm['settings'],
+  {
+    accelerator,
+    wishes: { hasDisplay, sharedDirectories, image },
+    options,
+    attempt,
+  }: Pick<Start, 'accelerator' | 'wishes' | 'options'> & { readonly attempt: number },
+): Promise<RunRecord> => {
+  const found = network === 'none' ? undefined : await reachable(uuid, ports, attempt)
+  return {
+    hypervisor: 'qemu',
+    startedAt: new Date().toISOString(),
+    accelerator,
+    memoryBytes,
+    ipAddress: found?.address ?? null,
+    forwards: [...(found?.forwards ?? [])],
+    vncPassword: hasDisplay ? newPassword() : null,
+    sharedDirectories: sharedDirectories.length > 0 ? [...sharedDirectories] : null,
+    ...(image !== undefined && { sharesMemory: true }),
+    ...socketsOf(vm, options),
   }
+}
+
+/** Why a start failed whose process was told to end, once nothing of it is left. */
+const givenUp = async (
+  { vm: { name, path }, tell, options, signal }: Start,
+  child: Bun.Subprocess,
+  run: RunRecord,
+  error: unknown,
+): Promise<unknown> => {
+  await child.exited
+  await dropIfUsed(path).catch(() => undefined)
+  const clear = async (cause: string, expected: boolean) => {
+    isFree(vmPath(path, 'lock'), options)
+    await clearRun(path, run, { cause, expected, at: new Date().toISOString() })
+  }
+  if (signal.aborted) {
+    await clear('Its start was cancelled.', true)
+    return signal.reason
+  }
+  const lines = lastLines(await readFile(vmPath(path, 'hypervisorLog'), 'utf8').catch(() => ''), 20)
+  for (const line of lines) tell(line)
+  const failure =
+    error instanceof EndedEarly
+      ? failureOf(name, lines, `it ended with ${exitOf(child)}`)
+      : Failure.from(error).code === 'internal'
+        ? new Failure('hypervisor_failed', `The VM "${name}" did not start: ${(error as Error).message}.`, { name })
+        : Failure.from(error)
+  await clear(failure.message, false)
+  return failure
 }
 
 class EndedEarly extends Error {}
@@ -294,13 +276,6 @@ const answering = async (
     await Bun.sleep(5)
   }
 }
-
-const silent = (name: string, ms: number): Failure =>
-  new Failure(
-    'hypervisor_timeout',
-    `The hypervisor of "${name}" did not answer within ${ms / 1000} s. Try again when the host is less busy.`,
-    { name },
-  )
 
 const spawn = (words: readonly string[], folder: string, log: string, kept: readonly number[]): Bun.Subprocess => {
   const output = openSync(log, 'a', 0o600)
@@ -375,25 +350,6 @@ const findProgram = (): string => {
       program: name,
     },
   )
-}
-
-const lockAt = (path: string, { lock }: QemuOptions): Lock | undefined => takeOrTell(lock, path)
-
-const isFree = (path: string, options: QemuOptions): boolean => {
-  for (const isLast of [false, true]) {
-    const taken = lockAt(path, options)
-    taken?.release()
-    if (taken !== undefined) return true
-    // Another service may be looking at the same time, which takes microseconds.
-    if (!isLast) Bun.sleepSync(1)
-  }
-  return false
-}
-
-const readPid = async (folder: string): Promise<number | undefined> => {
-  const text = await readFile(vmPath(folder, 'pid'), 'utf8').catch(() => '')
-  const pid = Number(text.trim())
-  return Number.isInteger(pid) && pid > 0 ? pid : undefined
 }
 
 const exitOf = ({ exitCode, signalCode }: Bun.Subprocess): string => String(signalCode ?? `status ${exitCode}`)
