@@ -1,4 +1,5 @@
 /** Makes copies of a running VM that go on from where it is. */
+import { availableParallelism } from 'node:os'
 import { Failure } from '@backlot/contract/failure'
 import { hasRoomToShare, makeForks, ownCopies, type Wanted } from '../forks/make-forks.ts'
 import { settleIdentity } from '../forks/wake.ts'
@@ -8,7 +9,7 @@ import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import type { Identity } from '../pools/pools.ts'
 import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import { keptBy } from '../snapshots/snapshot-store.ts'
-import { together } from '../together.ts'
+import { together, togetherAtMost } from '../together.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
 import { goOn } from './snapshot.ts'
@@ -42,13 +43,19 @@ export const forkVm: Handlers['forkVm'] = async (
       // Those that run have it mapped.
       using _ = image
       const go = async (place: VmPlace) => void identity.set(place.name, await wake(host, place, image, work))
-      await together([parentIsBack, ...forks.map(go)])
+      await together([parentIsBack, togetherAtMost(wokenAtOnce(), forks, go)])
     }
     return names.map((each) => identity.get(each) ?? 'shared')
   })
   const identity = await done
   return { message: `Virtual machine forked: ${name} to ${names.join(', ')}`, names, identity, operationId: id }
 }
+
+/**
+ * How many forks go on at a time: what each does first takes a processor, so more would only keep the first from answering
+ * until all do.
+ */
+const wokenAtOnce = (): number => Math.max(2, availableParallelism())
 
 /** Throws `invalid_argument` where names or replacements are not those of so many forks. */
 const refuseWrong = (
