@@ -64,7 +64,7 @@ export const carryInternet = async (
   isOwnRoot: boolean,
   log: (bytes: Uint8Array) => void,
 ): Promise<NetworkCarrier> => {
-  await loopbackOf(init)
+  await whenSetUp(init)
   // Root needs not become the owner of the network to enter it.
   const owner = isRoot() ? null : ownerOfNetwork(init)
   const letGo = () => {
@@ -125,18 +125,21 @@ const carrierWords = (init: number, ownerPath: string | null): string[] => [
 /** Milliseconds between two looks at the addresses of this machine, which may get others. */
 const lookAgainMs = 2_000
 
-/** Milliseconds after which bwrap has failed to bring up a loopback, which it then says itself. */
-const loopbackMs = 5_000
+/** Milliseconds after which bwrap has failed to set up the namespaces of a process, which it then says itself. */
+const setUpMs = 5_000
 
 /**
- * Settles when bwrap has brought up the loopback of a process's network. It takes its process id for the port of its
- * netlink socket (netlink(7)), and gives up where another in the same network, such as that of slirp4netns, has it.
+ * Settles when bwrap has brought up the loopback of a process's network, and has said who the users of its user namespace
+ * are. It takes its process id for the port of its netlink socket (netlink(7)), and gives up where another in the same
+ * network, such as that of slirp4netns, has it; and a program that enters a user namespace without a map of users has no
+ * rights there (user_namespaces(7)).
  */
-const loopbackOf = async (pid: number): Promise<void> => {
-  const deadline = performance.now() + loopbackMs
+const whenSetUp = async (pid: number): Promise<void> => {
+  const deadline = performance.now() + setUpMs
+  const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8')
   while (performance.now() < deadline) {
     try {
-      if (readFileSync(`/proc/${pid}/net/fib_trie`, 'utf8').includes('127.0.0.1')) return
+      if (read('net/fib_trie').includes('127.0.0.1') && read('uid_map').trim() !== '') return
     } catch {
       // It has ended.
       return
