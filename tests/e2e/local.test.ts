@@ -96,6 +96,8 @@ describe.each(callers)('a sandbox of %s', (caller) => {
       await until('the program to work', () => existsSync(beat))
       expect(await home.ask('suspend', 'paused')).toMatchObject({ status: 'suspended' })
       expect(await statusOf(home, 'paused')).toBe('suspended')
+      // What only looks after the others, and rests, may have been woken a moment ago.
+      await until('nothing in it to run', () => !states(info).includes('R'))
       expect(new Set(states(info))).toEqual(new Set(['T', 'S']))
       const before = statSync(beat).mtimeMs
       // Of connections that there are nothing is heard until then.
