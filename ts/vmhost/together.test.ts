@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { together, togetherAtMost } from './together.ts'
+import { atMost, together } from './together.ts'
 
 test('a failure is told once nothing goes on any more', async () => {
   const slow = Promise.withResolvers<void>()
@@ -19,17 +19,19 @@ test('work without a failure is waited for', async () => {
   expect(done).toEqual([1, 2])
 })
 
-test('so many go on at a time, all of them do, and the first failure is told', async () => {
+test('so many go on at a time, in order, and one that fails makes room', async () => {
+  const limited = atMost(2)
   let [going, most] = [0, 0]
-  const done: number[] = []
-  const work = async (number: number) => {
+  const begun: number[] = []
+  const work = (number: number) => async () => {
+    begun.push(number)
     most = Math.max(most, ++going)
-    await Promise.resolve()
+    await Bun.sleep(0)
     going -= 1
-    done.push(number)
     if (number % 2 === 0) throw new Error(`no room for ${number}`)
   }
-  await expect(togetherAtMost(2, [1, 2, 3, 4, 5], work)).rejects.toThrow('no room for 2')
-  await togetherAtMost(2, [1], work)
-  expect({ most, done: done.sort() }).toEqual({ most: 2, done: [1, 1, 2, 3, 4, 5] })
+  const all = [1, 2, 3, 4, 5].map((number) => limited(work(number)))
+  await expect(together(all)).rejects.toThrow('no room for 2')
+  await Promise.all([7, 9].map((number) => limited(work(number))))
+  expect({ most, going, begun }).toEqual({ most: 2, going: 0, begun: [1, 2, 3, 4, 5, 7, 9] })
 })

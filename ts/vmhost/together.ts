@@ -10,17 +10,19 @@ export const together = async (work: readonly Promise<unknown>[]): Promise<void>
   }
 }
 
-/** Does the work on each item, on so many at a time and the first ones first; settles and throws as `together` does. */
-export const togetherAtMost = async <T>(
-  count: number,
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> => {
-  const rest = items.values()
-  const failed = new Map<T, unknown>()
-  const go = async () => {
-    for (const item of rest) await work(item).catch((error) => failed.set(item, error))
+/** Lets so much work go on at a time; what came first begins first, and what failed makes room like any other. */
+export const atMost = (count: number): (<T>(work: () => Promise<T>) => Promise<T>) => {
+  let free = count
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
   }
-  await Promise.all(Array.from({ length: Math.min(count, items.length) }, go))
-  for (const item of items) if (failed.has(item)) throw failed.get(item)
 }

@@ -9,7 +9,7 @@ import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import type { Identity } from '../pools/pools.ts'
 import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import { keptBy } from '../snapshots/snapshot-store.ts'
-import { together, togetherAtMost } from '../together.ts'
+import { atMost, together } from '../together.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
 import { goOn } from './snapshot.ts'
@@ -42,8 +42,9 @@ export const forkVm: Handlers['forkVm'] = async (
       const { forks, image } = await made.promise
       // Those that run have it mapped.
       using _ = image
-      const go = async (place: VmPlace) => void identity.set(place.name, await wake(host, place, image, work))
-      await together([parentIsBack, togetherAtMost(wokenAtOnce(), forks, go)])
+      const limited = atMost(wokenAtOnce())
+      const go = async (place: VmPlace) => void identity.set(place.name, await wake(host, place, image, work, limited))
+      await together([parentIsBack, ...forks.map(go)])
     }
     return names.map((each) => identity.get(each) ?? 'shared')
   })
@@ -211,10 +212,18 @@ const make = async (host: Host, parent: StoredVm, wanted: Wanted, work: Work): P
   return makeForks(host, vm, saved, wanted, work.signal)
 }
 
-/** Lets a fork go on, and gives its guest what is to be its own. */
-const wake = (host: Host, place: VmPlace, image: MemoryImage | undefined, work: Work): Promise<'own' | 'shared'> =>
-  alone(host, place, async () => {
+/** Lets a fork go on, and gives its guest what is to be its own; whoever wants it meanwhile waits, also while it is not its turn. */
+const wake = (
+  host: Host,
+  place: VmPlace,
+  image: MemoryImage | undefined,
+  work: Work,
+  limited: ReturnType<typeof atMost>,
+): Promise<'own' | 'shared'> => {
+  const go = async () => {
     const machine = await goOn(host, place, work, image)
     if (machine === undefined) throw new Failure('vm_not_suspended', `"${place.name}" is gone.`, { name: place.name })
     return settleIdentity(host, place, machine, work)
-  })
+  }
+  return alone(host, place, () => limited(go))
+}
