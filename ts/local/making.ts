@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, lstatSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { writeWholeSync } from '@backlot/native/durable'
 import { makeDisk } from './isolation/disk.ts'
 import { inside, isRoot, refuseReserved, type Shown } from './isolation/entering.ts'
 import { resolver } from './network/network.ts'
@@ -11,7 +12,7 @@ import { makeUpper } from './own-root/entering.ts'
 import { layOut } from './snapshots/snapshots.ts'
 import type { FilesSource } from './snapshots/store.ts'
 import { ownFolders, type SandboxFolder } from './state/folder.ts'
-import { type Mount, type SandboxRecord, writeRecord, writeWhole } from './state/record.ts'
+import { type Mount, type SandboxRecord, writeRecord } from './state/record.ts'
 
 const hostsFor = (...names: string[]): string => `127.0.0.1 localhost ${names.join(' ')}\n::1 localhost\n`
 
@@ -34,7 +35,7 @@ export const makeSandbox = async (
 ): Promise<void> => {
   mkdirSync(folder.path, { mode: 0o700 })
   writeRecord(folder.record, record)
-  writeWhole(folder.key, `${randomBytes(32).toString('base64url')}\n`)
+  writeWholeSync(folder.key, `${randomBytes(32).toString('base64url')}\n`)
   if (source !== null) await layOut(source, folder.files, folder.user)
   else if (record.isolation === 'own-root') makeOwnRoot(folder)
   else makeFirstFiles(folder)

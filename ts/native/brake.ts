@@ -4,9 +4,10 @@
  * It is on while its file stands (and where a live view put it on, while the view's server lives), which all drivers of a display share: one that is started meanwhile, in whatever
  * process, finds it on. A driver that has actions under way watches the file's folder.
  */
-import { type FSWatcher, mkdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs'
+import { type FSWatcher, mkdirSync, readFileSync, rmSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { writeWholeSync } from './durable.ts'
 
 const causes = ['command', 'stop_key', 'view'] as const
 
@@ -99,12 +100,10 @@ export class Brake implements Disposable {
   }
 
   #write(by: PausedBy, at: string): void {
-    const temporary = `${this.file}.${process.pid}.tmp`
     try {
       mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 })
       const holder = by === 'view' ? ` ${process.pid} ${beginning('self')}` : ''
-      writeFileSync(temporary, `${by} ${at}${holder}\n`, { mode: 0o600 })
-      renameSync(temporary, this.file)
+      writeWholeSync(this.file, `${by} ${at}${holder}\n`)
     } catch {
       this.#unwritten = { paused: true, paused_by: by, paused_at: at }
     }

@@ -1,10 +1,11 @@
 /** A recording as a film that can be sent: its own film, else its screenshots, with what was pressed written into it. */
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { findFfmpeg } from '@backlot/driver/recording/ffmpeg'
 import { names } from '@backlot/driver/recording/folder'
+import { writeWhole } from '@backlot/native/durable'
 import { asSubtitles, captionsOf } from './captions.ts'
 import { fileOf, type Recorded } from './recorded.ts'
 
@@ -127,18 +128,13 @@ const run = async (program: string, args: readonly string[], cwd: string) => {
 
 /** Renamed into place; the working folder may lie on another disk. */
 const move = async (from: string, to: string): Promise<void> => {
-  const beside = join(dirname(to), `.${process.pid}.export.tmp`)
-  try {
-    await Bun.write(beside, Bun.file(from))
-    renameSync(beside, to)
-  } catch (error) {
-    rmSync(beside, { force: true })
+  await writeWhole(to, Bun.file(from).stream(), 0o666).catch((error) => {
     throw new Failure(
       'film_not_exported',
       `The film cannot be written to "${to}": ${Failure.from(error).message}. Name another file with \`--out\`.`,
       { path: to },
     )
-  }
+  })
 }
 
 const unmade = (folder: string, stderr: string): Failure =>

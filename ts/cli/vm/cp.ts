@@ -1,10 +1,11 @@
 /** `backlot vm cp`: files and folders into a guest and out of it. */
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join, posix } from 'node:path'
+import { mkdir, stat } from 'node:fs/promises'
+import { basename, join, posix } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Failure } from '@backlot/contract/failure'
 import { failureOf } from '@backlot/contract/system-failure'
+import { writeWhole } from '@backlot/native/durable'
 import { extract } from 'tar'
 import type { Extra } from '../host/group.ts'
 import { type Named, readFromGuest, writeToGuest } from '../host/guest-stream.ts'
@@ -91,20 +92,9 @@ const fetchFrom = async (service: Service, source: Inside, target: string): Prom
     await unpack(path, body)
     return
   }
-  const unfinished = join(dirname(path), `.${basename(path)}.backlot-${crypto.randomUUID()}`)
-  try {
-    const file = await open(unfinished, 'wx', mode)
-    try {
-      for await (const part of body ?? []) await file.writeFile(part)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(unfinished, path)
-  } catch (error) {
-    await rm(unfinished, { force: true })
+  await writeWhole(path, body ?? '', mode).catch((error) => {
     throw failureOf(error)
-  }
+  })
 }
 
 /**

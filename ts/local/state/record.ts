@@ -1,7 +1,7 @@
 /** What is written of a sandbox: what it was made as, and which processes are it. */
 
-import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { writeWholeSync } from '@backlot/native/durable'
 import type { LevelName } from '../isolation/level.ts'
 
 /** What a sandbox reaches. */
@@ -83,17 +83,4 @@ export const readRecord = <T>(path: string): T | null => {
 }
 
 /** Writes a file of ours, whole or not at all. */
-export const writeRecord = (path: string, value: unknown): void => writeWhole(path, `${JSON.stringify(value)}\n`)
-
-/** Writes a text for this user alone, whole or not at all. */
-export const writeWhole = (path: string, text: string): void => {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
-  const file = openSync(temporary, 'wx', 0o600)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(temporary, path)
-}
+export const writeRecord = (path: string, value: unknown): void => writeWholeSync(path, `${JSON.stringify(value)}\n`)
