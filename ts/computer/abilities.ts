@@ -2,7 +2,7 @@
 import { type CommandName, computer } from '@backlot/contract/computer'
 import { type Feature, features } from '@backlot/contract/computer/command'
 import type { Backend } from './backend.ts'
-import type { Current, Phase } from './current.ts'
+import type { Phase, Replaceable } from './current.ts'
 
 /** What a server tells about its computer. */
 export interface Abilities {
@@ -34,7 +34,7 @@ export class AbilityProbe {
 
   constructor(
     private readonly osType: 'linux' | 'android',
-    private readonly backend: Current<Backend>,
+    private readonly backend: Replaceable<Backend>,
     /** What others than the backend bring. */
     private readonly more: (tried: Tried) => Tried,
     private readonly percent?: () => number,

@@ -5,7 +5,7 @@ import type { Failure } from '@backlot/contract/failure'
 export type Phase = 'starting' | 'ready' | 'failed'
 
 /** What there is now, as its users see it. */
-export interface Current<T> {
+export interface Replaceable<T> {
   readonly phase: Phase
   /** Why it is not ready, where that is known. */
   readonly why: string | undefined
@@ -14,7 +14,7 @@ export interface Current<T> {
 }
 
 /** What there is now, as its owner sees it. */
-export class Succession<T> implements Current<T> {
+export class Replacement<T> implements Replaceable<T> {
   #phase: Phase = 'starting'
   #why: string | undefined
   #next = pending<T>()

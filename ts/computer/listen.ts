@@ -1,11 +1,11 @@
 /** A computer server on its socket. */
 import { longestComputerMessageBytes } from '@backlot/contract/computer/limits'
 import * as native from '@backlot/native'
-import { type Listening, type ListenOptions, listen as listenAt } from '@backlot/serve'
+import { type ListeningServer, type ListenOptions, listen as listenAt } from '@backlot/serve'
 import { AbilityProbe } from './abilities.ts'
 import type { Backend } from './backend.ts'
 import type { Computer } from './command/run.ts'
-import type { Current } from './current.ts'
+import type { Replaceable } from './current.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { createApp } from './http/app.ts'
@@ -22,7 +22,7 @@ import { tunnelRoutes } from './tunnel/routes.ts'
 export interface ComputerServerOptions
   extends Pick<ListenOptions, 'address' | 'port' | 'key' | 'isOpen' | 'names' | 'forwardedPort' | 'log'> {
   /** What carries out the commands, once it can; who opened it closes it. */
-  readonly backend: Current<Backend>
+  readonly backend: Replaceable<Backend>
   readonly osType: 'linux' | 'android'
   readonly terminals: Terminals
   readonly person: Person
@@ -35,7 +35,7 @@ export interface ComputerServerOptions
 }
 
 /** Starts a computer server; it answers from then on, also while its backend still starts. */
-export const listenComputer = (options: ComputerServerOptions): Promise<Listening> => {
+export const listenComputer = (options: ComputerServerOptions): Promise<ListeningServer> => {
   const { backend, machine, osType, percent, person, groups = [], terminals, log } = options
   const report = (defect: unknown) => log(`defect: ${Bun.inspect(defect)}`)
   const computer = async (): Promise<Computer> => ({

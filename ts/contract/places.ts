@@ -3,7 +3,7 @@ import { Failure } from './failure.ts'
 import { environment } from './limits.ts'
 
 /** Absolute folders; none of them need exist yet. */
-export interface Places {
+export interface Directories {
   /** What the person decided. */
   readonly config: string
   /** What must not be lost: VM homes, recordings. */
@@ -25,7 +25,7 @@ const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:[\\/])/.test(path
  * and without `XDG_RUNTIME_DIR` sockets stand in the state folder, where nobody else can have put one.
  * Throws `invalid_environment` where `BACKLOT_HOME` is relative or no home folder is known.
  */
-export const placesOf = (env: Environment): Places => {
+export const placesOf = (env: Environment): Directories => {
   const moved = env[environment.home]
   if (moved !== undefined && moved !== '') {
     if (!isAbsolute(moved)) {
@@ -36,7 +36,7 @@ export const placesOf = (env: Environment): Places => {
       )
     }
     const base = moved.replace(/[\\/]+$/, '')
-    const under = (name: keyof Places) => `${base}/${name}`
+    const under = (name: keyof Directories) => `${base}/${name}`
     return {
       config: under('config'),
       data: under('data'),

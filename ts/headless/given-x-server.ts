@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { startTicksOf } from './owner.ts'
-import type { Part } from './part.ts'
+import type { DesktopProcess } from './part.ts'
 import { findPrograms } from './programs.ts'
 import { xAuthority } from './x-cookie.ts'
 import { showsScreen, xServerCommand } from './x-server.ts'
@@ -169,7 +169,7 @@ const endProcess = async (pid: number, startTicks: number): Promise<void> => {
 const lookEveryMs = 500
 
 /** The server as a part of a desktop; what it is of ends when `ending` aborts, and it does not. */
-export const partOf = ({ pid }: GivenXServer, ending: AbortSignal): Part => {
+export const partOf = ({ pid }: GivenXServer, ending: AbortSignal): DesktopProcess => {
   const isAlive = () => startTicksOf(pid) !== null
   const stopped = new Promise<void>((settle) => ending.addEventListener('abort', () => settle(), { once: true }))
   const watch = async () => {

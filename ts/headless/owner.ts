@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A process that cannot be taken for another one: pids are used again, and count anew in each pid namespace. */
-export interface Owner {
+export interface ProcessIdentity {
   /** Inode of the pid namespace in which `pid` counts. */
   readonly namespace: number
   readonly pid: number
@@ -29,7 +29,7 @@ export const startTicksOf = (pid: number): number | null => {
 const ownNamespace = (): number => Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0])
 
 /** The running process. */
-export const thisProcess = (): Owner => ({
+export const thisProcess = (): ProcessIdentity => ({
   namespace: ownNamespace(),
   pid: process.pid,
   startTicks: startTicksOf(process.pid) ?? 0,
@@ -38,11 +38,11 @@ export const thisProcess = (): Owner => ({
 const form = /^desktop-(\d+)-(\d+)-(\d+)-\d+$/
 
 /** Name of an owner's folder number `count`: `desktop-NAMESPACE-PID-START-COUNT`. */
-export const folderName = (owner: Owner, count: number): string =>
+export const folderName = (owner: ProcessIdentity, count: number): string =>
   `desktop-${owner.namespace}-${owner.pid}-${owner.startTicks}-${count}`
 
 /** Reads the owner off a folder's name; null where the name is none of ours. */
-export const ownerOf = (name: string): Owner | null => {
+export const ownerOf = (name: string): ProcessIdentity | null => {
   const [, namespace, pid, startTicks] = form.exec(name) ?? []
   return namespace === undefined
     ? null

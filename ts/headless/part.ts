@@ -10,7 +10,7 @@ import { type DescendantOptions, startDescendant } from './processes/descendant.
 export type PartName = 'x_server' | 'window_manager' | 'session_bus' | 'accessibility_bus'
 
 /** A started part. */
-export interface Part {
+export interface DesktopProcess {
   readonly name: PartName
   readonly pid: number
   /** Settles when the process has ended, with how: `status 1` or `signal SIGKILL`. */
@@ -43,7 +43,7 @@ const ending = (status: number): string => {
 }
 
 /** Starts a part; settles when it runs. Throws `desktop_not_started` where the desktop ends before. */
-export const startPart = async ({ name, ...options }: PartOptions): Promise<Part> => {
+export const startPart = async ({ name, ...options }: PartOptions): Promise<DesktopProcess> => {
   const started = await startDescendant({ ...options, part: name })
   const [program] = options.command
   if (started === null) {

@@ -11,7 +11,7 @@ import {
 } from './buses.ts'
 import { desktopVariables } from './environment.ts'
 import { type GivenXServer, partOf } from './given-x-server.ts'
-import { type Part, type PartName, startPart } from './part.ts'
+import { type DesktopProcess, type PartName, startPart } from './part.ts'
 import type { Programs } from './programs.ts'
 import { windowManagerReady } from './window-manager/window-manager.ts'
 import { type WindowManagerName, windowManagerOf } from './window-manager/window-managers.ts'
@@ -66,7 +66,7 @@ export const startParts = async (options: PartsOptions) => {
 
   const row = windowManagerOf(options.windowManager)
   const settings = row.variables(folder, options.menu)
-  const startManager = (more: Record<string, string>): Promise<Part> =>
+  const startManager = (more: Record<string, string>): Promise<DesktopProcess> =>
     start('window_manager', row.command(programs.windowManager, folder, options.menu), {
       ...variables,
       ...more,
@@ -122,7 +122,11 @@ const startBuses = async (
 const spawnSilent = (command: readonly string[], env: Record<string, string>) =>
   Bun.spawn([...command], { cwd: '/', env, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
 
-type Start = (name: PartName, command: [string, ...string[]], variables?: Record<string, string>) => Promise<Part>
+type Start = (
+  name: PartName,
+  command: [string, ...string[]],
+  variables?: Record<string, string>,
+) => Promise<DesktopProcess>
 
 /** The X server, started or given, and what leads to it. */
 const xServerOf = async ({ programs, folder, size, glx, xServer, ending }: PartsOptions, start: Start) => {
@@ -141,7 +145,7 @@ const xServerOf = async ({ programs, folder, size, glx, xServer, ending }: Parts
 }
 
 /** Settles when a window manager has announced itself on the display (EWMH `_NET_SUPPORTING_WM_CHECK`), or is over. */
-const announced = async (manager: Part, xprop: string, env: Record<string, string>): Promise<void> => {
+const announced = async (manager: DesktopProcess, xprop: string, env: Record<string, string>): Promise<void> => {
   const look = 'until "$0" -root _NET_SUPPORTING_WM_CHECK | grep -q 0x; do sleep 0.05; done'
   const looking = spawnSilent(['/bin/sh', '-c', look, xprop], env)
   const failure = await Promise.race([looking.exited, manager.failed])
@@ -153,7 +157,7 @@ const announced = async (manager: Part, xprop: string, env: Record<string, strin
  * Settles when the first of the parts has ended by itself, with the one that the others followed: parts are looked at
  * in the order in which they need each other, because the end of one ends those behind it.
  */
-export const firstToEnd = async (parts: readonly Part[]): Promise<{ part: PartName; how: string }> => {
+export const firstToEnd = async (parts: readonly DesktopProcess[]): Promise<{ part: PartName; how: string }> => {
   const noticed = await Promise.race(parts.map((part) => part.exited.then(() => part)))
   const cause = parts.find((part) => !part.isAlive()) ?? noticed
   return { part: cause.name, how: await cause.exited }

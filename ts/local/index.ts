@@ -2,7 +2,7 @@
 
 export type { SandboxInfo, SandboxState } from './info.ts'
 export type { Confinement } from './isolation/landlock.ts'
-export { type Level, type LevelName, levelNames } from './isolation/level.ts'
+export { type IsolationLevel, type LevelName, levelNames } from './isolation/level.ts'
 export { findLevels } from './isolation/levels.ts'
 export { networksHere } from './network/network.ts'
 export { asOwner, withAllIds } from './own-root/all-ids.ts'
@@ -11,7 +11,7 @@ export { idsHere } from './own-root/ids.ts'
 export { recipeOf } from './own-root/recipe.ts'
 export { sessionFiles, sessionFolder } from './own-root/recipe-files.ts'
 export { sweepRoots } from './own-root/roots.ts'
-export { type Claim, type HandedOut, handOut, isWell } from './pools/handing-out.ts'
+export { type Claim, type ClaimedSandbox, handOut, isWell } from './pools/handing-out.ts'
 export { type PoolSize, sizeByMemory } from './pools/memory.ts'
 export {
   findPool,

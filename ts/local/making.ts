@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { writeWholeSync } from '@backlot/native/durable'
 import { makeDisk } from './isolation/disk.ts'
-import { inside, isRoot, refuseReserved, type Shown } from './isolation/entering.ts'
+import { inside, isRoot, refuseReserved, type SharedPath } from './isolation/entering.ts'
 import { resolver } from './network/network.ts'
 import { makeUpper } from './own-root/entering.ts'
 import { layOut } from './snapshots/snapshots.ts'
@@ -81,13 +81,13 @@ export const makeShare = (folder: SandboxFolder, key: string): void => {
  */
 const fontCache = '/var/cache/fontconfig'
 
-const fontsFound = ({ isolation }: SandboxRecord): Shown[] =>
+const fontsFound = ({ isolation }: SandboxRecord): SharedPath[] =>
   isolation === 'host-programs' && existsSync(fontCache)
     ? [{ source: fontCache, path: fontCache, isWritable: false }]
     : []
 
 /** All that a sandbox sees beside programs: its own files, and the mounts of the host. */
-export const shownTo = (folder: SandboxFolder, record: SandboxRecord): Shown[] => [
+export const shownTo = (folder: SandboxFolder, record: SandboxRecord): SharedPath[] => [
   ...(record.isolation === 'own-root'
     ? []
     : Object.entries(ownFolders).map(([name, path]) => ({ source: folder.at('files', name), path, isWritable: true }))),

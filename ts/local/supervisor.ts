@@ -5,7 +5,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { infoOf, type SandboxInfo } from './info.ts'
-import { inside, isRoot, type Shown, wordsFor } from './isolation/entering.ts'
+import { inside, isRoot, type SharedPath, wordsFor } from './isolation/entering.ts'
 import { hostPrograms } from './isolation/host-programs.ts'
 import { endLandlock, landlockVariables, landlockWords } from './isolation/landlock.ts'
 import { refuseUnavailable } from './isolation/levels.ts'
@@ -195,7 +195,7 @@ const ownRootOf = (folder: SandboxFolder, { root_version }: SandboxRecord) =>
       }
 
 /** What the desktop of an own root shows beside its windows, as it was built: a sandbox may spoil its own copy. */
-const sessionOf = (folder: SandboxFolder, { root_version }: SandboxRecord): Shown[] => {
+const sessionOf = (folder: SandboxFolder, { root_version }: SandboxRecord): SharedPath[] => {
   if (root_version === null) return []
   const source = join(rootAt(folder.base, root_version), sessionFolder)
   return existsSync(source) ? [{ source, path: '/run/backlot-session', isWritable: false }] : []

@@ -5,7 +5,7 @@ import { type Tarball, tarballOf } from './folder.ts'
 import type { Manifest } from './manifests.ts'
 
 /** What a folder of packages holds. */
-export interface Made {
+export interface PackedFiles {
   /** In the order in which they are published: none names one that comes after it. */
   readonly tarballs: readonly Tarball[]
   /** Names of the bundles for MCP hosts. */
@@ -13,7 +13,7 @@ export interface Made {
 }
 
 /** Reads a folder that `./dev pack` wrote. Throws where there is none. */
-export const readTarballs = async (folder: string): Promise<Made> => {
+export const readTarballs = async (folder: string): Promise<PackedFiles> => {
   const names = await readdir(folder).catch(() => [])
   const tarballs = await Promise.all(
     names.filter((name) => name.endsWith('.tgz')).map((name) => readTarball(join(folder, name))),

@@ -22,7 +22,7 @@ import { importedBy, root, workspace } from './workspace.ts'
 const executablePath = 'bin/backlot'
 
 /** What packages are made of, and where. */
-export interface Parts {
+export interface PackageSources {
   /** The folder for the tarballs; it is there. */
   readonly out: string
   /** The platform of the executable and of the native core. */
@@ -46,7 +46,7 @@ interface Recipe {
 }
 
 /** All packages, in the order in which they are published: none names one that comes after it. */
-const recipesOf = ({ platform, executable, binding }: Parts): readonly Recipe[] => [
+const recipesOf = ({ platform, executable, binding }: PackageSources): readonly Recipe[] => [
   {
     manifest: executableManifest(workspace, platform),
     readme: 'cli',
@@ -73,7 +73,7 @@ const recipesOf = ({ platform, executable, binding }: Parts): readonly Recipe[] 
 ]
 
 /** Makes the tarballs, in the order in which they are published: none names one that comes after it. */
-export const makePackages = async (parts: Parts): Promise<Tarball[]> => {
+export const makePackages = async (parts: PackageSources): Promise<Tarball[]> => {
   const { out, platform, names, gzipLevel, isQuickBuild = false } = parts
   const staged = await mkdtemp(join(out, '.staged-'))
   const isOwn = (file: string) => isQuickBuild && [executablePath, bindingFile(platform)].includes(file)

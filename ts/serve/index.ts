@@ -4,12 +4,12 @@ export { bearerKey, isKey, type Rules } from './access/guard.ts'
 export { pagePolicy, secured } from './headers.ts'
 export { readInput } from './input.ts'
 export {
-  type Answer,
-  type Begun,
+  type BoundServer,
   type Key,
-  type Listening,
+  type ListeningServer,
   type ListenOptions,
   listen,
+  type RequestHandler,
   type Service,
 } from './listen.ts'
 export { openApi, refusals } from './openapi.ts'
@@ -19,4 +19,4 @@ export { refusedPage } from './pages/refused-page.ts'
 export { addOperations, guardedApp, pathOf, type Refusal, routeOf, waysTo } from './routes.ts'
 export { joinScreen, type ScreenAddress, screenHandler } from './screen.ts'
 export { type EventSink, eventStream } from './sockets/event-stream.ts'
-export type { Join, SocketHandler, WebSocketOfServer } from './sockets/web-sockets.ts'
+export type { SocketHandler, UpgradeWebSocket, WebSocketOfServer } from './sockets/web-sockets.ts'

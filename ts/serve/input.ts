@@ -7,7 +7,7 @@ import type { TSchema } from '@sinclair/typebox'
 type Fields = Record<string, unknown>
 
 /** What an operation is asked with. */
-export interface Asked {
+export interface RequestParts {
   readonly request: Request
   /** The parameters in the path. */
   readonly params: Readonly<Record<string, string | null>>
@@ -19,7 +19,7 @@ export interface Asked {
  */
 export const readInput = async (
   declared: Operation,
-  { request, params }: Asked,
+  { request, params }: RequestParts,
   longestBodyBytes: number,
 ): Promise<Fields> => {
   const query = new URL(request.url).searchParams

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { until } from '../../tests/support/until.ts'
 import { bearerKey, type Rules } from './access/guard.ts'
 import { secured } from './headers.ts'
-import { type Answer, type Begun, type Listening, type ListenOptions, listen } from './listen.ts'
+import { type BoundServer, type ListeningServer, type ListenOptions, listen, type RequestHandler } from './listen.ts'
 import { addOperations, guardedApp, pathOf } from './routes.ts'
 
 const open: AsyncDisposable[] = []
@@ -43,7 +43,7 @@ const declared = {
 
 const answersAt =
   (defects: unknown[]) =>
-  ({ entry, join, newLink }: Begun): Answer => {
+  ({ entry, join, newLink }: BoundServer): RequestHandler => {
     const refuse = ({ code, message }: { code: string; message: string }) => ({
       status: code === 'unauthorized' ? 401 : 400,
       body: { detail: message, code },
@@ -92,7 +92,12 @@ const start = async (options: Partial<ListenOptions> = {}, guestPids: readonly n
   return { server, lines, defects, ended }
 }
 
-const ask = async ({ url }: Listening, path: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
+const ask = async (
+  { url }: ListeningServer,
+  path: string,
+  headers: Record<string, string> = {},
+  init: RequestInit = {},
+) => {
   const answer = await fetch(url.replace('0.0.0.0', '127.0.0.1') + path, { headers, ...init })
   return [answer.status, await answer.text()] as const
 }

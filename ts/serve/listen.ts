@@ -2,12 +2,12 @@
 import { hostname } from 'node:os'
 import { Failure } from '@backlot/contract/failure'
 import type * as Native from '@backlot/native'
-import type { Entry, Rules } from './access/guard.ts'
+import type { AccessGuard, Rules } from './access/guard.ts'
 import { isLoopback, isPublicName, loopbackNames, urlHost } from './access/names.ts'
-import { Passes, type Right } from './access/passes.ts'
+import { type AccessRight, Passes } from './access/passes.ts'
 import { Callers } from './access/peer.ts'
 import { removeStale, turnAt } from './sockets/socket-path.ts'
-import { type Join, joinSockets, type SocketHandler, socketHandlers } from './sockets/web-sockets.ts'
+import { joinSockets, type SocketHandler, socketHandlers, type UpgradeWebSocket } from './sockets/web-sockets.ts'
 
 /** Answers after which a server collects its garbage. */
 const answersPerCollection = 100
@@ -39,31 +39,31 @@ export interface ListenOptions {
 }
 
 /** Answers one request; never throws. */
-export type Answer = (request: Request) => Promise<Response>
+export type RequestHandler = (request: Request) => Promise<Response>
 
 /** What a server serves; disposed of when the server has ended, or could not begin. */
 export interface Service extends AsyncDisposable {
   /** Processes that carry the network of guests, beside those that are known by the names of their programs. */
   readonly guestPids: readonly number[]
   /** Answers the requests of a server that has begun. */
-  answersAt(server: Begun): Answer
+  answersAt(server: BoundServer): RequestHandler
 }
 
 /** A server that has its socket, as what it serves sees it. */
-export interface Begun {
-  readonly entry: Entry
-  readonly join: Join
+export interface BoundServer {
+  readonly entry: AccessGuard
+  readonly join: UpgradeWebSocket
   /**
    * An address of the page that one browser may open, and use as far as `right` (`act`) goes where a key is asked for;
    * undefined where no browser reaches it.
    */
-  newLink(right?: Right): string | undefined
+  newLink(right?: AccessRight): string | undefined
   /** Takes a defect: an error that is no `Failure`. */
   report(defect: unknown): void
 }
 
 /** A server that listens; disposing of it ends it, open connections included. */
-export interface Listening extends AsyncDisposable {
+export interface ListeningServer extends AsyncDisposable {
   /** `http://127.0.0.1:7777`, or `unix:PATH`. */
   readonly url: string
   /** A new address of the page that lets one browser in, once; undefined where nothing asks for a key. */
@@ -71,7 +71,7 @@ export interface Listening extends AsyncDisposable {
 }
 
 /** Starts a server of what `open` gives. Throws `token_required`, `cannot_listen`, or what `open` throws. */
-export const listen = async (options: ListenOptions, open: () => Promise<Service>): Promise<Listening> => {
+export const listen = async (options: ListenOptions, open: () => Promise<Service>): Promise<ListeningServer> => {
   const { address, key, log, names = [], rules } = options
   const socket = address.startsWith('unix:') ? address.slice('unix:'.length) : undefined
   const isPrivate = socket !== undefined || isLoopback(address)
@@ -79,7 +79,7 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
   const service = await open()
 
   // Whose requests are admitted depends on the port, which is known once the socket is bound; none is read before.
-  let answer: Answer | undefined
+  let answer: RequestHandler | undefined
   const server = await orDispose(service, async () => {
     using _turn = socket === undefined ? undefined : turnAt(socket, options.native())
     if (socket !== undefined) await removeStale(socket)
@@ -87,14 +87,14 @@ export const listen = async (options: ListenOptions, open: () => Promise<Service
       // Beyond it Bun answers 413 by itself; each route reads bodies up to its own limit.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       websocket: socketHandlers(options.longestMessageBytes),
-      fetch: logged((request) => (answer as Answer)(request), log),
+      fetch: logged((request) => (answer as RequestHandler)(request), log),
     })
   })
   const port = server.port ?? options.forwardedPort ?? 0
   const { hosts, isBrowsed, page } = reachedAt(options, port)
   const keyNow = typeof key === 'string' ? () => key : key
   const passes = keyNow === undefined || !isBrowsed ? undefined : new Passes(keyNow, rules.realm, port)
-  const newLink = (right?: Right) => (passes === undefined ? page : `${page}?link=${passes.newLink(right)}`)
+  const newLink = (right?: AccessRight) => (passes === undefined ? page : `${page}?link=${passes.newLink(right)}`)
   const callers = new Callers(options.native)
   answer = service.answersAt({
     entry: {
@@ -172,7 +172,7 @@ const orDispose = async <T>(opened: AsyncDisposable, work: () => Promise<T>): Pr
 }
 
 /** Answers with a line for each request, of which the query is not kept: it may hold secrets. */
-const logged = (answer: Answer, log: (line: string) => void): Answer => {
+const logged = (answer: RequestHandler, log: (line: string) => void): RequestHandler => {
   let answered = 0
   return async (request) => {
     const started = performance.now()
@@ -189,13 +189,13 @@ const idleTimeout = 0
 
 const isAnyAddress = (address: string): boolean => address === '0.0.0.0' || address === '::'
 
-type Where = { unix: string } | { hostname: string; port: number }
+type ListenAddress = { unix: string } | { hostname: string; port: number }
 type Serving = Pick<Bun.Serve.Options<SocketHandler>, 'maxRequestBodySize'> & {
   websocket: Bun.WebSocketHandler<SocketHandler>
-  fetch: Answer
+  fetch: RequestHandler
 }
 
-const bind = (address: string, where: Where, serving: Serving): Bun.Server<SocketHandler> => {
+const bind = (address: string, where: ListenAddress, serving: Serving): Bun.Server<SocketHandler> => {
   // Sockets are created with mode 0755 otherwise, and closing them afterwards would leave a gap.
   const umask = process.umask(0o177)
   try {

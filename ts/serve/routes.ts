@@ -2,7 +2,7 @@
 import type { Operations as DeclaredOperations, Operation } from '@backlot/contract/endpoint'
 import { Failure } from '@backlot/contract/failure'
 import { type AnyElysia, Elysia } from 'elysia'
-import { admit, type Entry } from './access/guard.ts'
+import { type AccessGuard, admit } from './access/guard.ts'
 import { readInput } from './input.ts'
 
 /** The answer to a failure: whole, or a status and what becomes JSON. */
@@ -10,7 +10,7 @@ export type Refusal = Response | { readonly status: number; readonly body: objec
 
 /** An app whose requests `entry` admits, without routes; `refuse` answers failures, and `report` hears of defects. */
 export const guardedApp = (
-  entry: Entry,
+  entry: AccessGuard,
   refuse: (failure: Failure, request: Request) => Refusal,
   report: (defect: unknown) => void,
 ) =>

@@ -1,12 +1,12 @@
 /** The way from a browser to a screen: a WebSocket whose bytes go to a VNC server (RFB, RFC 6143) and back. */
 import { screens } from '@backlot/contract/limits'
-import type { Join, SocketHandler, WebSocketOfServer } from './sockets/web-sockets.ts'
+import type { SocketHandler, UpgradeWebSocket, WebSocketOfServer } from './sockets/web-sockets.ts'
 
 /** Where a VNC server listens. */
 export type ScreenAddress = { readonly hostname: string; readonly port: number } | { readonly unix: string }
 
 /** Makes a WebSocket of a request, joined with the screen; false where the request asks for none. */
-export const joinScreen = (join: Join, request: Request, address: ScreenAddress): boolean =>
+export const joinScreen = (join: UpgradeWebSocket, request: Request, address: ScreenAddress): boolean =>
   // Some VNC clients name a protocol.
   join(request, screenHandler(address), ['binary'])
 

@@ -1,4 +1,4 @@
-export type { Listening } from '@backlot/serve'
+export type { ListeningServer } from '@backlot/serve'
 export { accelerationAt } from './acceleration.ts'
 export type { HostSandboxes } from './console/sandboxes.ts'
 export { type SettingsFile, settingsAt } from './host/settings.ts'

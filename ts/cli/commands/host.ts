@@ -2,11 +2,11 @@
 import { Failure } from '@backlot/contract/failure'
 import { fieldFault, fromText } from '@backlot/contract/fields/field'
 import { vmHost } from '@backlot/contract/vmhost'
-import { type Extra, groupCommand } from '../host/group.ts'
+import { type ExtraCommand, groupCommand } from '../host/group.ts'
 import { followLog, type LogOptions, logLines } from '../host/log-lines.ts'
 import { print } from '../terminal/output.ts'
 
-const logs: Extra = {
+const logs: ExtraCommand = {
   form: 'logs [--type info|error|all] [--lines N] [-f]',
   summary: 'Show the log of the service, a JSON object a line; with -f also what comes.',
   options: {

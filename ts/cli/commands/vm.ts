@@ -1,7 +1,7 @@
 /** `backlot vm`: the operations on virtual machines, read off their declarations; their console and their log. */
 import { Failure } from '@backlot/contract/failure'
 import { vmAnchor } from '@backlot/contract/vmhost/console'
-import { type Extra, groupCommand } from '../host/group.ts'
+import { type ExtraCommand, groupCommand } from '../host/group.ts'
 import { logLines } from '../host/log-lines.ts'
 import { print, printJson } from '../terminal/output.ts'
 import { cp } from '../vm/cp.ts'
@@ -17,7 +17,7 @@ const only = (positionals: readonly string[], form: string): string => {
 
 const consoleForm = 'console [NAME] [--storage LOCATION|PATH]'
 
-const console: Extra = {
+const console: ExtraCommand = {
   form: consoleForm,
   summary: 'Print a link to the web page with the VMs and their screens; where a token is asked for it works once.',
   options: where,
@@ -33,7 +33,7 @@ const console: Extra = {
 
 const logsForm = 'logs NAME [--storage LOCATION|PATH]'
 
-const logs: Extra = {
+const logs: ExtraCommand = {
   form: logsForm,
   summary: 'Show what the service logged about a VM, how it ended last, and the last words of its hypervisor.',
   options: where,

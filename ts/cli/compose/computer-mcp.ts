@@ -1,5 +1,5 @@
 /** The driver's tools at `/mcp` of a computer server, through the daemon of its display. */
-import type { Current, RouteGroup } from '@backlot/computer'
+import type { Replaceable, RouteGroup } from '@backlot/computer'
 import { fullAccess } from '@backlot/driver/edges/access'
 import { daemonCaller } from '@backlot/driver/edges/client/proxy'
 import { type McpOverHttp, serveMcpOverHttp } from '@backlot/driver/edges/mcp/mcp-http'
@@ -13,7 +13,7 @@ export interface McpRoutes {
 }
 
 /** Serves once there is a computer: the display that names the daemon stands in the environment then. */
-export const mcpRoutes = (computer: Current<unknown>): McpRoutes => {
+export const mcpRoutes = (computer: Replaceable<unknown>): McpRoutes => {
   let served: McpOverHttp | undefined
   const serve = async (request: Request): Promise<Response> => {
     await computer.get()

@@ -1,8 +1,8 @@
 /** A computer server put together: a desktop, its commands, and the driver's tools over MCP. */
-import { type Backend, desktopBackend, filmRoutes, Person, Succession, Terminals, viewRoutes } from '@backlot/computer'
+import { type Backend, desktopBackend, filmRoutes, Person, Replacement, Terminals, viewRoutes } from '@backlot/computer'
 import { Failure } from '@backlot/contract/failure'
 import type { PrivateDesktop } from '@backlot/headless'
-import type { Key, Listening } from '@backlot/serve'
+import type { Key, ListeningServer } from '@backlot/serve'
 import { mcpRoutes } from './computer-mcp.ts'
 import { type DesktopSession, keepRunning } from './desktop-session.ts'
 import { listenWithView } from './listening.ts'
@@ -28,7 +28,7 @@ export interface ComputerOptions {
 }
 
 /** A computer server that listens; disposing of it ends its desktop too. */
-export interface RunningComputer extends Listening {
+export interface RunningComputer extends ListeningServer {
   /** Rejects where the desktop did not start. */
   readonly failed: Promise<never>
   /** Where the second port listens. */
@@ -40,7 +40,7 @@ export const startComputer = async (options: ComputerOptions): Promise<RunningCo
   const { desktop: size, session, viewPort, xServer, ...listening } = options
   const terminals = new Terminals()
   const person = new Person(() => process.env)
-  const backend = new Succession<Backend>()
+  const backend = new Replacement<Backend>()
   const mcp = mcpRoutes(backend)
   const film = filmRoutes(backend)
   let desktop: PrivateDesktop | undefined

@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 
 /** What a tool gave back. */
-export interface Answer<Structured> {
+export interface ToolAnswer<Structured> {
   readonly structured: Structured
   /** Bytes of its picture, if it made one. */
   readonly image: Buffer | null
@@ -14,7 +14,7 @@ export interface Answer<Structured> {
 /** A connected client. */
 export interface DemoClient extends AsyncDisposable {
   /** Calls a tool; a failed call throws the failure. */
-  call<Structured>(name: string, args?: Record<string, unknown>): Promise<Answer<Structured>>
+  call<Structured>(name: string, args?: Record<string, unknown>): Promise<ToolAnswer<Structured>>
 }
 
 interface Block {

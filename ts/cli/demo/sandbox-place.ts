@@ -2,7 +2,7 @@
 import { runtimes } from '@backlot/sdk'
 
 /** Where the sandbox is started. */
-export interface Place {
+export interface SandboxPlace {
   readonly runtime: 'local' | 'container'
   readonly network: 'loopback' | 'internet'
   /** Why no package is installed; undefined where one is. */
@@ -10,7 +10,7 @@ export interface Place {
 }
 
 /** The runtime that starts desktops quickest here, or why there is none. */
-export const findPlace = async (): Promise<Place | { readonly reason: string; readonly remedy: string }> => {
+export const findPlace = async (): Promise<SandboxPlace | { readonly reason: string; readonly remedy: string }> => {
   const local = await runtimes.local().check()
   if (local.available) {
     const { isolation, network } = local.features

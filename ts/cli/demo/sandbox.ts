@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { type AccessibleElement, Image, Sandbox } from '@backlot/sdk'
-import type { Place } from './sandbox-place.ts'
+import type { SandboxPlace } from './sandbox-place.ts'
 import type { Steps } from './steps.ts'
 
 const words = 'Grüße aus der Sandbox! Привет! ¿Qué tal? ✓'
@@ -23,7 +23,7 @@ interface SandboxDemo {
 }
 
 /** Goes through it; the sandbox is destroyed at its end. Throws what failed. */
-export const demonstrateSandbox = async (steps: Steps, place: Place, demo: SandboxDemo): Promise<void> => {
+export const demonstrateSandbox = async (steps: Steps, place: SandboxPlace, demo: SandboxDemo): Promise<void> => {
   const { signal, say } = demo
   const { runtime, network, withoutPackages } = place
   const image = withoutPackages === undefined ? Image.desktop('debian').aptInstall(installed) : Image.desktop('debian')
@@ -48,7 +48,7 @@ export const demonstrateSandbox = async (steps: Steps, place: Place, demo: Sandb
   })
 }
 
-const goThrough = async (steps: Steps, sandbox: Sandbox, place: Place, demo: SandboxDemo): Promise<void> => {
+const goThrough = async (steps: Steps, sandbox: Sandbox, place: SandboxPlace, demo: SandboxDemo): Promise<void> => {
   const { signal, say, stay } = demo
   const { name, isolation, warnings } = await sandbox.getInfo({ signal })
   await say(`It is called ${name}, isolated by ${isolation}.`)

@@ -12,7 +12,7 @@ import { type Service, serviceAt, usualUrl } from './service.ts'
 import { shown } from './shown.ts'
 
 /** A command that is no single operation. */
-export interface Extra {
+export interface ExtraCommand {
   /** Its form after `backlot GROUP`, and what it does. */
   readonly form: string
   readonly summary: string
@@ -28,7 +28,7 @@ export interface Extra {
 
 const common = { url: { type: 'string' }, json: { type: 'boolean' }, detach: { type: 'boolean' } } as const
 
-const usage = (group: Group, extras: Readonly<Record<string, Extra>>): string => {
+const usage = (group: Group, extras: Readonly<Record<string, ExtraCommand>>): string => {
   const declared = operationsOf(group)
     .filter(([, { command }]) => !Object.hasOwn(extras, command.words[0] ?? ''))
     .map(([, each]) => `${formOf(each)}\n    ${each.summary}`)
@@ -48,7 +48,11 @@ const detachHelp =
   "  --detach   Do not wait for what takes long: print the service's answer, with the id of the operation."
 
 /** The help of the command that stands before `--help`; undefined where it is none. */
-const helpOf = (group: Group, extras: Readonly<Record<string, Extra>>, args: readonly string[]): string | undefined => {
+const helpOf = (
+  group: Group,
+  extras: Readonly<Record<string, ExtraCommand>>,
+  args: readonly string[],
+): string | undefined => {
   const at = args.indexOf('--help')
   const words = at === -1 ? args : args.slice(0, at)
   const [first = ''] = words
@@ -61,7 +65,11 @@ const helpOf = (group: Group, extras: Readonly<Record<string, Extra>>, args: rea
 }
 
 /** The command of a group. */
-export const groupCommand = (group: Group, summary: string, extras: Readonly<Record<string, Extra>>): Command => ({
+export const groupCommand = (
+  group: Group,
+  summary: string,
+  extras: Readonly<Record<string, ExtraCommand>>,
+): Command => ({
   summary,
   usage: usage(group, extras),
   usageOf: (args) => helpOf(group, extras, args),

@@ -12,13 +12,13 @@ import { printPart, sayPart } from '../terminal/output.ts'
 import type { Service } from './service.ts'
 
 /** A VM, and where it is looked for. */
-export interface Named {
+export interface VmReference {
   readonly name: string
   readonly storage?: string
 }
 
 /** A command for a guest, as the service takes it. */
-export interface GuestCommand extends Named {
+export interface GuestCommand extends VmReference {
   readonly command: string
   readonly timeoutSeconds?: number
   readonly environment?: Readonly<Record<string, string>>
@@ -110,7 +110,7 @@ const eventsOf = async function* ({ body }: Response): AsyncGenerator<ExecEvent>
 }
 
 /** A file or a folder of a guest; `isFolder`: as a tar archive whose paths begin at it. */
-export interface GuestPath extends Named {
+export interface GuestPath extends VmReference {
   readonly path: string
   readonly isFolder: boolean
 }

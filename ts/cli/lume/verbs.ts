@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { isTerminal } from '../terminal/table.ts'
 
 /** What was given after the word. */
-export interface Given {
+export interface VerbArguments {
   readonly positionals: readonly string[]
   readonly values: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 }
@@ -13,7 +13,7 @@ export interface Verb {
   readonly form: string
   readonly options: Readonly<Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: true }>>
   /** Words of `backlot`, without the program's name. */
-  words(given: Given): string[]
+  words(given: VerbArguments): string[]
 }
 
 const text = { type: 'string' } as const
@@ -22,12 +22,12 @@ const many = { type: 'string', multiple: true } as const
 const format = { format: { type: 'string', short: 'f' } } as const
 
 /** `--name value` for each option that was given under the first name, under the second. */
-const passed = ({ values }: Given, names: Readonly<Record<string, string>>): string[] =>
+const passed = ({ values }: VerbArguments, names: Readonly<Record<string, string>>): string[] =>
   Object.entries(names).flatMap(([theirs, ours]) =>
     [values[theirs] ?? []].flat().flatMap((value) => (value === true ? [`--${ours}`] : [`--${ours}`, String(value)])),
   )
 
-const asked = ({ values }: Given): string[] => (values.format === 'json' ? ['--json'] : [])
+const asked = ({ values }: VerbArguments): string[] => (values.format === 'json' ? ['--json'] : [])
 
 const settings = { cpu: 'cpu', memory: 'memory', 'disk-size': 'disk-size', display: 'display', storage: 'storage' }
 const settingOptions = { cpu: text, memory: text, 'disk-size': text, display: text, storage: text }
@@ -148,7 +148,7 @@ export const runOptions = {
 } as const
 
 /** The words of `backlot` for `lume run`. */
-export const runWords = (given: Given): string[] => [
+export const runWords = (given: VerbArguments): string[] => [
   ...['vm', 'run', ...given.positionals],
   ...passed(given, { 'no-display': 'no-display', 'shared-dir': 'share', storage: 'storage' }),
   ...(given.values['recovery-mode'] === 'true' ? ['--recovery-mode'] : []),

@@ -7,8 +7,8 @@ import { Failure } from '@backlot/contract/failure'
 import { failureOf } from '@backlot/contract/system-failure'
 import { writeWhole } from '@backlot/native/durable'
 import { extract } from 'tar'
-import type { Extra } from '../host/group.ts'
-import { type Named, readFromGuest, writeToGuest } from '../host/guest-stream.ts'
+import type { ExtraCommand } from '../host/group.ts'
+import { readFromGuest, type VmReference, writeToGuest } from '../host/guest-stream.ts'
 import type { Service } from '../host/service.ts'
 import { placed, where } from './where.ts'
 
@@ -16,13 +16,13 @@ const form = 'cp SOURCE TARGET [--storage LOCATION|PATH]'
 
 /** A path of a guest. */
 interface Inside {
-  readonly vm: Named
+  readonly vm: VmReference
   readonly path: string
 }
 
 type Kind = 'file' | 'folder' | 'none'
 
-export const cp: Extra = {
+export const cp: ExtraCommand = {
   form,
   summary:
     'Copy a file or a folder into a guest or out of it; one of the two is `NAME:/PATH`. What goes to a folder that is there goes into it.',

@@ -1,7 +1,7 @@
 /** `backlot vm exec`: a command in a guest, its input and output as they come. */
 import { fstatSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
-import type { Extra } from '../host/group.ts'
+import type { ExtraCommand } from '../host/group.ts'
 import { runStreamed } from '../host/guest-stream.ts'
 import { placed, where } from './where.ts'
 
@@ -29,7 +29,7 @@ const isGiven = (): boolean => {
 const form =
   'exec NAME COMMAND [--env NAME=VALUE]… [--folder PATH] [--input] [--timeout-seconds SECONDS] [--storage LOCATION|PATH]'
 
-export const exec: Extra = {
+export const exec: ExtraCommand = {
   form,
   summary:
     "Run a command with the guest's shell, through its agent, give it what standard input holds and show what it writes as it comes; ends with the command's exit status.",

@@ -1,12 +1,12 @@
 /** `backlot vm shell`: a terminal in a guest. */
 import { Failure } from '@backlot/contract/failure'
-import type { Extra } from '../host/group.ts'
+import type { ExtraCommand } from '../host/group.ts'
 import { sshTo, withOwnKey } from './ssh.ts'
 import { placed, where } from './where.ts'
 
 const form = 'shell NAME [--user NAME] [--storage LOCATION|PATH]'
 
-export const shell: Extra = {
+export const shell: ExtraCommand = {
   form,
   summary:
     "Open a terminal in a guest, through its SSH server, with a key that its agent is told and that is gone afterwards; ends with the shell's exit status.",

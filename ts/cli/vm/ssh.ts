@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import type { Named } from '../host/guest-stream.ts'
+import type { VmReference } from '../host/guest-stream.ts'
 import type { Service } from '../host/service.ts'
 import { onInterrupt } from '../sandbox/verb.ts'
 
@@ -23,7 +23,7 @@ export interface Login {
 const sshPort = 22
 
 /** Runs ssh and gives its exit status. Throws `vm_not_running` and `missing_program`. */
-export const sshTo = async ({ client }: Service, vm: Named, login: Login): Promise<number> => {
+export const sshTo = async ({ client }: Service, vm: VmReference, login: Login): Promise<number> => {
   const { name } = vm
   const { forwards, status } = await client.getVm(vm)
   const forward = forwards.find(({ guestPort }) => guestPort === sshPort)
@@ -60,7 +60,7 @@ export const sshTo = async ({ client }: Service, vm: Named, login: Login): Promi
  */
 export const withOwnKey = async <Value>(
   { client }: Service,
-  vm: Named,
+  vm: VmReference,
   user: string,
   use: (key: Required<Pick<Login, 'keyFile' | 'signal'>>) => Promise<Value>,
 ): Promise<Value> => {

@@ -1,7 +1,7 @@
 /** How commands of `backlot vm` that are no single operation are told which VM they are about. */
 import { storage } from '@backlot/contract/vmhost/location'
 import { placeNamed } from '../host/declared.ts'
-import type { Named } from '../host/guest-stream.ts'
+import type { VmReference } from '../host/guest-stream.ts'
 
 /** What every command takes that means one VM. */
 export const where = {
@@ -17,4 +17,4 @@ export const where = {
 export const placed = (
   name: string,
   { storage: named }: Readonly<Record<string, string | boolean | undefined>>,
-): Named => ({ name, ...(typeof named === 'string' && { storage: placeNamed(named) }) })
+): VmReference => ({ name, ...(typeof named === 'string' && { storage: placeNamed(named) }) })

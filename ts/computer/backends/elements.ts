@@ -6,14 +6,14 @@ import { Failure } from '@backlot/contract/failure'
 export type Element = CommandResult<'find_element'>['element']
 
 /** Texts that an element holds, in any case of letters. */
-export interface Wanted {
+export interface ElementQuery {
   readonly role?: string
   readonly title?: string
   readonly value?: string
 }
 
 /** The first element of a tree that holds the texts, and how many do. Throws `missing_argument` and `element_not_found`. */
-export const findIn = async (readTree: () => Promise<Element>, wanted: Wanted) => {
+export const findIn = async (readTree: () => Promise<Element>, wanted: ElementQuery) => {
   if (Object.keys(wanted).length === 0) {
     throw new Failure('missing_argument', '"find_element" needs "role", "title" or "value".', { argument: 'role' })
   }
@@ -25,7 +25,7 @@ export const findIn = async (readTree: () => Promise<Element>, wanted: Wanted) =
 }
 
 /** The elements of a tree that hold the texts. */
-export const elementsLike = (tree: Element, wanted: Wanted): Element[] =>
+export const elementsLike = (tree: Element, wanted: ElementQuery): Element[] =>
   [...all(tree)].filter((element) => matches(element, wanted))
 
 function* all(element: Element): Generator<Element> {
@@ -33,7 +33,7 @@ function* all(element: Element): Generator<Element> {
   for (const child of element.children as Element[]) yield* all(child)
 }
 
-const matches = (element: Element, wanted: Wanted): boolean =>
+const matches = (element: Element, wanted: ElementQuery): boolean =>
   has(element.role, wanted.role) && has(element.title, wanted.title) && has(element.value ?? '', wanted.value)
 
 const has = (text: string, part: string | undefined): boolean =>

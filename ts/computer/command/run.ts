@@ -7,7 +7,7 @@ import { readParams } from './params.ts'
 import { suggest } from './suggest.ts'
 
 /** What a caller is told: the fields of the result, or why there is none. */
-export type Answer =
+export type CommandAnswer =
   | ({ readonly success: true } & Readonly<Record<string, unknown>>)
   | ({ readonly success: false; readonly error: string; readonly code: string } & Readonly<Record<string, unknown>>)
 
@@ -32,7 +32,7 @@ export const runCommand = async (
   name: string,
   given: unknown,
   call: Call,
-): Promise<Answer | undefined> => {
+): Promise<CommandAnswer | undefined> => {
   const found = findCommand(name)
   if (found === undefined) return undefined
   try {
@@ -68,7 +68,7 @@ const run = async (
 }
 
 /** What the flat form answers with: the fields, and beside them the one that its clients read as `result`. */
-export const flattened = (name: string, answer: Answer): Answer => {
+export const flattened = (name: string, answer: CommandAnswer): CommandAnswer => {
   if (!answer.success) return answer
   const { success, ...fields } = answer
   const flat = findCommand(name)?.declared.flat

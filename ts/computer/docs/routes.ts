@@ -1,6 +1,6 @@
 /** The description of the commands, for people, who can try them there, and for programs. */
 import { Failure } from '@backlot/contract/failure'
-import { assetsOf, type Begun } from '@backlot/serve'
+import { assetsOf, type BoundServer } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
 import { document } from './openapi.ts'
 
@@ -10,7 +10,7 @@ export const docsPath = '/docs'
 const assets = assetsOf(async () => (await import('./bundle.ts')).bundle())
 
 /** Adds `/docs`, its files, and `/openapi.json`. */
-export const docsRoutes = (app: AnyElysia, _server: Begun): AnyElysia =>
+export const docsRoutes = (app: AnyElysia, _server: BoundServer): AnyElysia =>
   app
     .get('/openapi.json', document)
     .get(docsPath, ({ request }) => assets('index.html', request))

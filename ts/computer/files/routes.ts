@@ -2,7 +2,7 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import type { Begun } from '@backlot/serve'
+import type { BoundServer } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
 import { answerFile } from '../http/file.ts'
 import { onPath } from './failure.ts'
@@ -13,7 +13,7 @@ import { watchPath } from './watch.ts'
 import { appendFile, replaceFile } from './write.ts'
 
 /** Adds the routes. What is written may be sent by POST too: runtimes repeat a lost PUT by themselves, as HTTP allows. */
-export const fileRoutes = (app: AnyElysia, _server: Begun): AnyElysia =>
+export const fileRoutes = (app: AnyElysia, _server: BoundServer): AnyElysia =>
   app
     .get('/files', async ({ request }) => {
       const file = pathIn(request)

@@ -1,15 +1,15 @@
 /** The route of the live film. */
 import { Failure } from '@backlot/contract/failure'
-import type { Begun } from '@backlot/serve'
+import type { BoundServer } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
-import type { Current } from '../current.ts'
+import type { Replaceable } from '../current.ts'
 import type { Broadcast } from './broadcast.ts'
 import { filmSocket } from './viewer.ts'
 
 /** Adds it; whoever comes waits for the computer. */
 export const liveRoute =
-  (computer: Current<unknown>, broadcast: Broadcast) =>
-  (app: AnyElysia, server: Begun): AnyElysia =>
+  (computer: Replaceable<unknown>, broadcast: Broadcast) =>
+  (app: AnyElysia, server: BoundServer): AnyElysia =>
     app.get('/view/film', async ({ request }) => {
       await computer.get()
       const form = new URL(request.url).searchParams.has('pictures') ? 'pictures' : 'fragments'

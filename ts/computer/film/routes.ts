@@ -5,7 +5,7 @@ import { placesOf } from '@backlot/contract/places'
 import { shared } from '@backlot/contract/shared'
 import { Desktop, LiveFilm } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import type { Current } from '../current.ts'
+import type { Replaceable } from '../current.ts'
 import { fieldsOf } from '../http/fields.ts'
 import { answerFile } from '../http/file.ts'
 import type { RouteGroup } from '../route-group.ts'
@@ -26,7 +26,7 @@ export interface FilmRoutes extends AsyncDisposable {
 }
 
 /** Films the display that stands in the environment once there is a computer. */
-export const filmRoutes = (computer: Current<unknown>): FilmRoutes => {
+export const filmRoutes = (computer: Replaceable<unknown>): FilmRoutes => {
   const desktop = shared(async () => {
     await computer.get()
     return Desktop.open()

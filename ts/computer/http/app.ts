@@ -1,6 +1,6 @@
 /** The computer server without its socket: its routes, one guard before them, one answer to failures. */
 import { Failure, failures } from '@backlot/contract/failure'
-import { type Begun, guardedApp, isKey, type Refusal, secured } from '@backlot/serve'
+import { type BoundServer, guardedApp, isKey, type Refusal, secured } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
 import type { AbilityProbe } from '../abilities.ts'
 import type { Computer } from '../command/run.ts'
@@ -11,16 +11,16 @@ import { commandSocket } from './socket.ts'
 import { commandsOf, statusOf } from './status.ts'
 
 /** What the routes are made of. */
-export interface Parts {
+export interface AppParts {
   readonly abilities: AbilityProbe
   /** Settles when commands can be run, with what they are run on now. */
   computer(): Promise<Computer>
   /** Groups of routes of their own: files, terminals, view, film, MCP. */
-  readonly groups: readonly ((app: AnyElysia, server: Begun) => AnyElysia)[]
+  readonly groups: readonly ((app: AnyElysia, server: BoundServer) => AnyElysia)[]
 }
 
 /** Answers the requests of a server that has begun; never throws. */
-export const createApp = (parts: Parts, server: Begun): ((request: Request) => Promise<Response>) => {
+export const createApp = (parts: AppParts, server: BoundServer): ((request: Request) => Promise<Response>) => {
   const { abilities, computer, groups } = parts
   const base = guardedApp(server.entry, refuse, server.report)
     .get('/status', async () => statusOf(await abilities.now()))

@@ -1,7 +1,7 @@
 /** `WS /ws`: one command in each message, answered in the order in which they came. */
 import { longestComputerMessageBytes, mostWaitingCommands } from '@backlot/contract/computer/limits'
 import type { SocketHandler, WebSocketOfServer } from '@backlot/serve'
-import { type Answer, type Computer, flattened, runCommand, unknownCommand } from '../command/run.ts'
+import { type CommandAnswer, type Computer, flattened, runCommand, unknownCommand } from '../command/run.ts'
 
 type Message = Readonly<Record<string, unknown>>
 
@@ -72,7 +72,7 @@ interface Session {
   readonly signal: AbortSignal
 }
 
-const answerTo = async (text: string, { computer, admit, signal }: Session): Promise<Answer | undefined> => {
+const answerTo = async (text: string, { computer, admit, signal }: Session): Promise<CommandAnswer | undefined> => {
   let message: unknown
   try {
     message = JSON.parse(text)
@@ -91,7 +91,7 @@ const answerTo = async (text: string, { computer, admit, signal }: Session): Pro
   return run(await computer(), command, message as Message, signal)
 }
 
-const failed = (error: string, code: string): Answer => ({ success: false, error, code })
+const failed = (error: string, code: string): CommandAnswer => ({ success: false, error, code })
 
 const keyOf = ({ params, ...rest }: Message): string => {
   const { api_key } = (params ?? rest) as Message
@@ -104,7 +104,7 @@ const run = async (
   command: string,
   message: Message,
   signal: AbortSignal,
-): Promise<Answer | undefined> => {
+): Promise<CommandAnswer | undefined> => {
   const { command: _, params, ...fields } = message
   const isFlat = !Object.hasOwn(message, 'params')
   const answer = await runCommand(computer, command, isFlat ? fields : params, { signal })

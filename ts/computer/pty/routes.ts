@@ -1,9 +1,9 @@
 /** The routes of terminals: `/pty` and what lies below it. */
 import { Failure } from '@backlot/contract/failure'
-import { type Begun, eventStream, type SocketHandler } from '@backlot/serve'
+import { type BoundServer, eventStream, type SocketHandler } from '@backlot/serve'
 import { Type } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
-import type { Current } from '../current.ts'
+import type { Replaceable } from '../current.ts'
 import { fieldsOf } from '../http/fields.ts'
 import type { Terminal } from './terminal.ts'
 import type { Terminals } from './terminals.ts'
@@ -20,8 +20,8 @@ const Input = Type.Object({ data: Type.String() })
 
 /** Adds the routes; a terminal is started on the computer that there is then. */
 export const ptyRoutes =
-  (terminals: Terminals, computer: Current<unknown>) =>
-  (app: AnyElysia, server: Begun): AnyElysia => {
+  (terminals: Terminals, computer: Replaceable<unknown>) =>
+  (app: AnyElysia, server: BoundServer): AnyElysia => {
     const named = ({ pid }: Readonly<Record<string, string | undefined>>): Terminal => terminals.find(numberOf(pid))
     return app
       .post('/pty', async ({ request }) => {
@@ -124,9 +124,9 @@ const terminalSocket = (terminal: Terminal): SocketHandler => {
   }
 }
 
-type Order = { type: 'input'; data: string } | { type: 'resize'; cols: number; rows: number }
+type TerminalMessage = { type: 'input'; data: string } | { type: 'resize'; cols: number; rows: number }
 
-const orderOf = (message: string): Order | undefined => {
+const orderOf = (message: string): TerminalMessage | undefined => {
   if (!message.startsWith('{')) return undefined
   try {
     const order = JSON.parse(message) as Record<string, unknown>

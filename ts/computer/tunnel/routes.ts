@@ -2,11 +2,11 @@
 import { connect, type Socket } from 'node:net'
 import { TunnelEnd } from '@backlot/contract/computer/tunnel'
 import { Failure } from '@backlot/contract/failure'
-import type { Begun, SocketHandler } from '@backlot/serve'
+import type { BoundServer, SocketHandler } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
 
 /** Adds the route. */
-export const tunnelRoutes = (app: AnyElysia, server: Begun): AnyElysia =>
+export const tunnelRoutes = (app: AnyElysia, server: BoundServer): AnyElysia =>
   app.get('/tunnel', async ({ request }) => {
     const port = portIn(request)
     if (await isClosed()) throw new Failure('not_available', closed, { port })

@@ -1,6 +1,6 @@
 /** The live view: the page, its files, and the screen of a computer whose X server is a VNC server of ours. */
 import { Failure } from '@backlot/contract/failure'
-import { assetsOf, type Begun, pagePolicy, refusedPage, type ScreenAddress } from '@backlot/serve'
+import { assetsOf, type BoundServer, pagePolicy, refusedPage, type ScreenAddress } from '@backlot/serve'
 import { Type } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import { fieldsOf } from '../http/fields.ts'
@@ -24,7 +24,7 @@ const noScreen = 'the display is served by no VNC server of Backlot; start one w
 /** The view of a screen, at which `person` may take over. */
 export const viewRoutes = (person: Person, findScreen: FindScreen): RouteGroup => ({
   features: () => ({ view: findScreen() === undefined ? noScreen : true }),
-  routes: (app: AnyElysia, server: Begun) =>
+  routes: (app: AnyElysia, server: BoundServer) =>
     app
       .get(viewPath, async ({ request }) => {
         const page = await assets('index.html', request)

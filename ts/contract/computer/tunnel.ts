@@ -9,7 +9,7 @@
 export const tunnelWindowBytes = 1024 * 1024
 
 /** What an end says. */
-type Order =
+type TunnelMessage =
   | { readonly type: 'open' | 'end' }
   | { readonly type: 'refused'; readonly why: string }
   | { readonly type: 'taken'; readonly bytes: number }
@@ -33,10 +33,10 @@ export interface TunnelChannel {
 }
 
 /** What a text message says; undefined for one that is none of ours. */
-export const tunnelOrder = (text: string): Order | undefined => {
+export const tunnelOrder = (text: string): TunnelMessage | undefined => {
   try {
-    const order = JSON.parse(text) as Partial<Order> | null
-    return typeof order?.type === 'string' ? (order as Order) : undefined
+    const order = JSON.parse(text) as Partial<TunnelMessage> | null
+    return typeof order?.type === 'string' ? (order as TunnelMessage) : undefined
   } catch {
     return undefined
   }
@@ -80,7 +80,7 @@ export class TunnelEnd {
     this.socket.destroy()
   }
 
-  #tell(order: Order): void {
+  #tell(order: TunnelMessage): void {
     this.#send(JSON.stringify(order))
   }
 

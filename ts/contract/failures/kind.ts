@@ -1,5 +1,5 @@
 /** What is known of each code of a failure. */
-export interface Kind {
+export interface FailureKind {
   /** When it is met, for the reference page. */
   readonly when: string
   /** Exit code of the shell form. */
@@ -9,4 +9,4 @@ export interface Kind {
 }
 
 /** Rows of the list of failures, keyed by code. */
-export const kinds = <const Code extends string>(rows: Record<Code, Kind>): Record<Code, Kind> => rows
+export const kinds = <const Code extends string>(rows: Record<Code, FailureKind>): Record<Code, FailureKind> => rows

@@ -9,7 +9,7 @@ import { program } from '../programs.ts'
 export const inside = { uid: 1000, gid: 1000, name: 'user', home: '/home/user' } as const
 
 /** A file or folder of the host, seen in a sandbox. */
-export interface Shown {
+export interface SharedPath {
   readonly source: string
   readonly path: string
   readonly isWritable: boolean
@@ -28,7 +28,7 @@ export interface Entering {
   /** The root of its own to enter, or null where it has programs of the host. */
   readonly ownRoot: OwnRoot | null
   /** What is shown beside the programs. */
-  readonly shown: readonly Shown[]
+  readonly shown: readonly SharedPath[]
   /** Words for bwrap before and after the binds. */
   readonly before: readonly string[]
   readonly after: readonly string[]

@@ -10,7 +10,7 @@ import { endXServer } from '@backlot/headless'
 import { findProgram, installing } from '../programs.ts'
 import { removeTree, type SandboxFolder } from '../state/folder.ts'
 import { etcOfPrograms, foldersOfPrograms } from './host-programs.ts'
-import type { Level } from './level.ts'
+import type { IsolationLevel } from './level.ts'
 import { commandAtHome, inGroups, serverWords, variablesAtHome, type WithoutNamespaces } from './unisolated.ts'
 
 /** What is said of it wherever it is told. */
@@ -180,7 +180,7 @@ const wayOut = (base: string): string | undefined => {
 }
 
 /** Whether the level works here. */
-export const landlockLevel = async (base: string): Promise<Omit<Level, 'level'>> => {
+export const landlockLevel = async (base: string): Promise<Omit<IsolationLevel, 'level'>> => {
   if (findProgram('setpriv') === null) {
     return { works: false, reason: 'The program "setpriv" is not installed.', remedy: installing('setpriv') }
   }

@@ -7,7 +7,7 @@ export const levelNames = ['own-root', 'host-programs', 'landlock', 'none'] as c
 export type LevelName = (typeof levelNames)[number]
 
 /** Whether a level works here for this user. */
-export interface Level {
+export interface IsolationLevel {
   readonly level: LevelName
   readonly works: boolean
   /** What was found, or why it does not work. */

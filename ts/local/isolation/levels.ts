@@ -11,7 +11,7 @@ import { sandboxesFolder } from '../state/folder.ts'
 import { isRoot, wordsFor } from './entering.ts'
 import { hostPrograms } from './host-programs.ts'
 import { landlockLevel } from './landlock.ts'
-import type { Level, LevelName } from './level.ts'
+import type { IsolationLevel, LevelName } from './level.ts'
 
 /** A user that no sandbox has, for the trial. */
 const trialUser = 0x70000000
@@ -36,7 +36,7 @@ const tried = (): Promise<Trial> => {
   return trialOf(words)
 }
 
-const hostProgramsLevel = async (): Promise<Omit<Level, 'level'>> => {
+const hostProgramsLevel = async (): Promise<Omit<IsolationLevel, 'level'>> => {
   const missing = (['bwrap', ...(isRoot() ? (['unshare', 'setpriv', 'mount'] as const) : [])] as const).find(
     (name) => findProgram(name) === null,
   )
@@ -77,7 +77,7 @@ const refusals: readonly { readonly pattern: RegExp; readonly why: string; reado
 ]
 
 /** The reason and the remedy behind what the programs say. */
-export const refusalOf = (errors: string): Pick<Level, 'reason' | 'remedy'> => {
+export const refusalOf = (errors: string): Pick<IsolationLevel, 'reason' | 'remedy'> => {
   const known = refusals.find(({ pattern }) => pattern.test(errors))
   const said = errors.split('\n').at(-1) ?? errors
   return known === undefined
@@ -86,7 +86,7 @@ export const refusalOf = (errors: string): Pick<Level, 'reason' | 'remedy'> => {
 }
 
 /** Whether a root of its own can be entered, where one is built. */
-const ownRootLevel = async (base: string): Promise<Omit<Level, 'level'>> => {
+const ownRootLevel = async (base: string): Promise<Omit<IsolationLevel, 'level'>> => {
   const forUsers = isRoot() ? [] : (['newuidmap', 'newgidmap'] as const)
   const missing = [...(['bwrap', 'unshare', 'nsenter', 'setpriv', 'mount'] as const), ...forUsers].find(
     (name) => findProgram(name) === null,
@@ -105,7 +105,7 @@ const ownRootLevel = async (base: string): Promise<Omit<Level, 'level'>> => {
   return { works: true, reason: `Files of the built root ${version}, and none of this machine.`, remedy: null }
 }
 
-const trials: Readonly<Record<LevelName, (base: string) => Promise<Omit<Level, 'level'>>>> = {
+const trials: Readonly<Record<LevelName, (base: string) => Promise<Omit<IsolationLevel, 'level'>>>> = {
   'own-root': ownRootLevel,
   'host-programs': hostProgramsLevel,
   landlock: landlockLevel,
@@ -118,7 +118,7 @@ const trials: Readonly<Record<LevelName, (base: string) => Promise<Omit<Level, '
 }
 
 /** Tries every level, strongest first. */
-export const findLevels = (base = sandboxesFolder()): Promise<Level[]> =>
+export const findLevels = (base = sandboxesFolder()): Promise<IsolationLevel[]> =>
   Promise.all(
     Object.entries(trials).map(async ([level, trial]) => ({ level: level as LevelName, ...(await trial(base)) })),
   )

@@ -16,10 +16,10 @@ const mostProcesses = 4096
 const cgroups = '/sys/fs/cgroup'
 const periodUs = 100_000
 
-type Wanted = Pick<SandboxRecord, 'cpu' | 'memory_mb'>
+type RequestedLimits = Pick<SandboxRecord, 'cpu' | 'memory_mb'>
 
 /** Files of a control group and what to write to them, for each controller, in both versions of control groups. */
-const settings = (wanted: Wanted) => ({
+const settings = (wanted: RequestedLimits) => ({
   pids: { v1: { 'pids.max': mostProcesses }, v2: { 'pids.max': mostProcesses } },
   ...(wanted.memory_mb !== null && {
     memory: {
@@ -53,7 +53,7 @@ const write = (group: string, values: Readonly<Record<string, number | string>>)
 }
 
 /** Makes the control groups of the sandbox in that folder; what cannot be limited is told. */
-export const makeLimits = (folder: string, wanted: Wanted): Limits => {
+export const makeLimits = (folder: string, wanted: RequestedLimits): Limits => {
   const name = groupName(folder)
   const files: string[] = []
   const warnings: string[] = []

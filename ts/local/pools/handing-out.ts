@@ -17,7 +17,7 @@ export interface Claim {
 }
 
 /** A sandbox that has its new name; until `keep` it ends with this process. */
-export interface HandedOut {
+export interface ClaimedSandbox {
   readonly info: SandboxInfo
   /** Makes it stay; gives what it is from now on. */
   keep(): SandboxRecord
@@ -49,7 +49,7 @@ const wellMs = 2_000
  * Gives the sandbox of this process another name. Throws `sandbox_exists` or `sandbox_busy` where it cannot have that one,
  * and `sandbox_not_found` where others are deleting it.
  */
-export const handOut = async (folder: SandboxFolder, key: string, claim: Claim): Promise<HandedOut> => {
+export const handOut = async (folder: SandboxFolder, key: string, claim: Claim): Promise<ClaimedSandbox> => {
   const target = new SandboxFolder(folder.base, sandboxName(claim.name))
   const held: FileLock[] = []
   const release = () => {

@@ -4,15 +4,15 @@ import { removeTree, type SandboxFolder } from '../state/folder.ts'
 import { settleNames } from './copying.ts'
 
 /** What is exchanged: the files themselves, or the disk that they are on. */
-export type Part = 'files' | 'disk.img'
+export type FilesPart = 'files' | 'disk.img'
 
-const parts: readonly Part[] = ['files', 'disk.img']
+const parts: readonly FilesPart[] = ['files', 'disk.img']
 
 /** Where the new ones are made ready; they are on the disk before `exchange`. */
-export const readyAt = (folder: SandboxFolder, part: Part): string => folder.at(`${part}.new`)
+export const readyAt = (folder: SandboxFolder, part: FilesPart): string => folder.at(`${part}.new`)
 
 /** Puts the new ones in the place of the old ones. The sandbox's lock is held, and none of its programs runs. */
-export const exchange = async (folder: SandboxFolder, part: Part): Promise<void> => {
+export const exchange = async (folder: SandboxFolder, part: FilesPart): Promise<void> => {
   renameSync(folder.at(part), folder.at(`${part}.old`))
   renameSync(readyAt(folder, part), folder.at(part))
   settleNames(folder.path)

@@ -11,9 +11,9 @@ import { ownFolders, type SandboxFolder, sandboxNotFound } from '../state/folder
 import { locked } from '../state/locking.ts'
 import type { SandboxRecord } from '../state/record.ts'
 import { copyTree, giveTo, overFiles, settleOnDisk } from './copying.ts'
-import { endExchange, exchange, type Part, readyAt } from './exchange.ts'
+import { endExchange, exchange, type FilesPart, readyAt } from './exchange.ts'
 import { type StartWatcher, whileHalted } from './halting.ts'
-import { beginSnapshot, type FilesSource, type Making, type SnapshotRecord } from './store.ts'
+import { beginSnapshot, type FilesSource, type SnapshotRecord, type UnpublishedSnapshot } from './store.ts'
 
 /** Takes a snapshot of a sandbox that runs, is suspended or is stopped, and says of it what `told` gives; it goes on as it was. */
 export const takeSnapshot = async (
@@ -45,7 +45,11 @@ export const takeFiles = async (
   }
 }
 
-const copyInto = (making: Making, folder: SandboxFolder, startWatcher: StartWatcher): Promise<SandboxRecord> =>
+const copyInto = (
+  making: UnpublishedSnapshot,
+  folder: SandboxFolder,
+  startWatcher: StartWatcher,
+): Promise<SandboxRecord> =>
   locked(folder, async () => {
     const record = folder.readRecord()
     if (record?.is_whole !== true) throw sandboxNotFound(folder.name)
@@ -125,7 +129,7 @@ export const restoreFiles = async (
   stop: () => Promise<void>,
 ): Promise<void> => {
   refuseOtherRoot(source, record.root_version, folder.user)
-  const part: Part = record.disk_gb !== null && isRoot() ? 'disk.img' : 'files'
+  const part: FilesPart = record.disk_gb !== null && isRoot() ? 'disk.img' : 'files'
   const ready = readyAt(folder, 'files')
   try {
     await layOut(source, ready, folder.user)

@@ -105,7 +105,7 @@ export const deleteSnapshot = async (store: string, { id }: SnapshotRecord): Pro
 }
 
 /** A snapshot in the making, which nobody sees; disposing of one that was not published removes it. */
-export interface Making extends AsyncDisposable {
+export interface UnpublishedSnapshot extends AsyncDisposable {
   readonly id: string
   /** The folder for its files. */
   readonly files: string
@@ -119,7 +119,7 @@ const lockOf = async (path: string): Promise<FileLock | null> => {
 }
 
 /** Begins a snapshot. */
-export const beginSnapshot = async (store: string): Promise<Making> => {
+export const beginSnapshot = async (store: string): Promise<UnpublishedSnapshot> => {
   const id = `snap-${randomBytes(6).toString('hex')}`
   const path = join(store, `.making-${id}`)
   // Held until it is over: what nobody holds was left by a program that died.

@@ -1,7 +1,7 @@
 /** The crates that are linked into the native core. */
 import { dirname } from 'node:path'
 import { root } from '../workspace.ts'
-import { type Part, textsIn } from './part.ts'
+import { type Component, textsIn } from './part.ts'
 import { rustLibrary } from './stated.ts'
 
 /** What cargo tells of a workspace. */
@@ -36,7 +36,7 @@ const output = async (...command: string[]): Promise<string> => {
 }
 
 /** The crates of others in the native core for a target such as `x86_64-unknown-linux-gnu`, and Rust's own library. */
-export const cratesFor = async (target: string): Promise<Part[]> => {
+export const cratesFor = async (target: string): Promise<Component[]> => {
   const [metadata, rustc] = await Promise.all([
     output('cargo', 'metadata', '--offline', '--locked', '--format-version', '1', '--filter-platform', target),
     output('rustc', '--version'),

@@ -1,6 +1,6 @@
 /** The text that goes with parts of others: what they are, and their licenses. */
 import { isAccepted } from './accepted.ts'
-import type { Part } from './part.ts'
+import type { Component } from './part.ts'
 import { statedLicenses, statedTexts } from './stated.ts'
 
 /** The file in a package. */
@@ -10,7 +10,7 @@ export const noticesFile = 'THIRD-PARTY-NOTICES'
  * The text for some parts. Throws, with all of their names, where parts have a license that is neither accepted nor
  * stated, or none of their texts is there.
  */
-export const noticesFor = (parts: readonly Part[]): string => {
+export const noticesFor = (parts: readonly Component[]): string => {
   const wrong = parts.flatMap(wrongWith)
   if (wrong.length > 0) {
     throw new Error(`What is published may not hold:\n${wrong.join('\n')}\nSee ts/pack/notices.`)
@@ -33,13 +33,13 @@ export const noticesFor = (parts: readonly Part[]): string => {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-const textsOf = ({ name, texts }: Part): string[] => {
+const textsOf = ({ name, texts }: Component): string[] => {
   const stated = statedTexts[name]
   const all = texts.length === 0 && stated !== undefined ? [stated] : texts
   return [...new Set(all.map((text) => text.replaceAll('\r\n', '\n').trim()))]
 }
 
-const wrongWith = (part: Part): string[] => {
+const wrongWith = (part: Component): string[] => {
   const { name, version, license } = part
   const isLicensed = isAccepted(license) || statedLicenses[name]?.license === license
   return [

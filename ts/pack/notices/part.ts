@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 /** A part of others, with all that must be said of it. */
-export interface Part {
+export interface Component {
   readonly name: string
   readonly version: string
   /** An SPDX expression. */

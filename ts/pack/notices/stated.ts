@@ -1,6 +1,6 @@
 /** What is said here of parts that do not say it themselves, each with the reason. */
 import apache from './apache-2.0.txt' with { type: 'text' }
-import type { Part } from './part.ts'
+import type { Component } from './part.ts'
 
 /** The MIT license of holders of a copyright. */
 const mit = (...holders: readonly string[]): string => `MIT License
@@ -79,7 +79,7 @@ export const statedLicenses: Readonly<Record<string, { readonly license: string;
 }
 
 /** The standard library of Rust, which is linked into the native core; its package is the compiler. */
-export const rustLibrary = (version: string): Part => ({
+export const rustLibrary = (version: string): Component => ({
   name: 'Rust standard library',
   version,
   license: 'MIT OR Apache-2.0',
@@ -98,7 +98,7 @@ const linkedByBun = {
 }
 
 /** The runtime in the executable; its package in the registry holds no license text. */
-export const bunRuntime = (version: string): Part => ({
+export const bunRuntime = (version: string): Component => ({
   name: 'Bun',
   version,
   license: 'MIT',

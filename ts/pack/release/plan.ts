@@ -4,15 +4,15 @@ import { namedBy } from '../made.ts'
 import { integrityOf, publishedIntegrity, publishTarball } from './registry.ts'
 
 /** A tarball, and what the registry has under its name and version: nothing, the same bytes, or others. */
-export interface Step {
+export interface Publication {
   readonly tarball: Tarball
   readonly state: 'absent' | 'there' | 'differs'
 }
 
 /** Asks the registry for each tarball; the order is kept. */
-export const planOf = (registry: string, tarballs: readonly Tarball[]): Promise<Step[]> =>
+export const planOf = (registry: string, tarballs: readonly Tarball[]): Promise<Publication[]> =>
   Promise.all(
-    tarballs.map(async (tarball): Promise<Step> => {
+    tarballs.map(async (tarball): Promise<Publication> => {
       const published = await publishedIntegrity(registry, tarball.name, tarball.version)
       if (published === null) return { tarball, state: 'absent' }
       return { tarball, state: published === (await integrityOf(tarball)) ? 'there' : 'differs' }
@@ -20,7 +20,7 @@ export const planOf = (registry: string, tarballs: readonly Tarball[]): Promise<
   )
 
 /** Why the plan cannot be carried out, a sentence each; none where it can. */
-export const objections = async (registry: string, plan: readonly Step[]): Promise<string[]> => {
+export const objections = async (registry: string, plan: readonly Publication[]): Promise<string[]> => {
   const found: string[] = []
   const before = new Set<string>()
   for (const { tarball, state } of plan) {
@@ -44,7 +44,11 @@ const shownMs = 120_000
  * Publishes what is absent, one after another, each once the one before it can be installed. Interrupted, it is called
  * again with a new plan.
  */
-export const carryOut = async (registry: string, plan: readonly Step[], say: (line: string) => void): Promise<void> => {
+export const carryOut = async (
+  registry: string,
+  plan: readonly Publication[],
+  say: (line: string) => void,
+): Promise<void> => {
   for (const { tarball, state } of plan) {
     const { name, version } = tarball
     if (state === 'there') {

@@ -1,7 +1,7 @@
 /** Build steps as commands for a computer server's shell. */
 import { toBase64 } from '../base64.ts'
 import { UnsupportedError } from '../errors.ts'
-import type { Step } from '../image/layer.ts'
+import type { BuildStep } from '../image/layer.ts'
 import { type BuiltOs, scriptOf } from '../image/layers.ts'
 import * as macos from '../image/macos.ts'
 import * as powershell from '../image/powershell.ts'
@@ -35,7 +35,7 @@ const posix = (script: string, profile: string): string => {
 export const commandOf = (script: string, os: BuiltOs): string => commands[os](script)
 
 /** What a step runs. Throws `unsupported` where its system has no script for it. */
-export const stepCommand = (step: Step, os: BuiltOs): string => {
+export const stepCommand = (step: BuildStep, os: BuiltOs): string => {
   const script = scriptOf(step, os)
   if (script !== undefined) return commandOf(script, os)
   throw new UnsupportedError(

@@ -2,17 +2,17 @@
 import type { CallOptions, CommandResult } from '../basics.ts'
 import { within } from '../deadline.ts'
 import { InvalidArgumentError, UnsupportedError } from '../errors.ts'
-import type { Step } from '../image/layer.ts'
+import type { BuildStep } from '../image/layer.ts'
 import { filesOf } from '../interfaces/files.ts'
 import { shellOf } from '../interfaces/shell.ts'
 import { node } from '../node.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { LayerOptions } from './layer-options.ts'
 
-const carriedOut: readonly Step['type'][] = ['apk_install', 'pwa_install', 'run', 'copy']
+const carriedOut: readonly BuildStep['type'][] = ['apk_install', 'pwa_install', 'run', 'copy']
 
 /** Throws `unsupported` for what is not carried out on a device. */
-export const checkDeviceStep = ({ type }: Step): void => {
+export const checkDeviceStep = ({ type }: BuildStep): void => {
   if (carriedOut.includes(type)) return
   throw new UnsupportedError(`"${type}" is not carried out on an Android device; ${carriedOut.join(', ')} are.`, {
     data: { type, os: 'android' },
@@ -22,7 +22,7 @@ export const checkDeviceStep = ({ type }: Step): void => {
 /** Runs a step; a layer that Android refuses has a code other than 0. */
 export const runDeviceStep = async (
   transport: Transport,
-  step: Step,
+  step: BuildStep,
   options: LayerOptions,
 ): Promise<CommandResult> => {
   checkDeviceStep(step)
@@ -36,7 +36,7 @@ export const runDeviceStep = async (
 /** Makes an app of a web app and installs it; what the owner of its site needs to know begins the output. */
 const installWebApp = async (
   transport: Transport,
-  layer: Extract<Step, { type: 'pwa_install' }>,
+  layer: Extract<BuildStep, { type: 'pwa_install' }>,
   options: LayerOptions,
 ): Promise<CommandResult> => {
   const { withWebApp } = await node('"pwa_install"', () => import('./web-app/web-app.ts'))

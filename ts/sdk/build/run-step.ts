@@ -2,7 +2,7 @@
 import type { CallOptions, CommandResult, OsType } from '../basics.ts'
 import { within } from '../deadline.ts'
 import { CommandError, LayerError, TimeoutError, UnsupportedError } from '../errors.ts'
-import type { Layer, Step } from '../image/layer.ts'
+import type { BuildStep, Layer } from '../image/layer.ts'
 import { type BuiltOs, isLayer } from '../image/layers.ts'
 import { builtin } from '../image/local-files.ts'
 import { shellText } from '../image/quote.ts'
@@ -40,7 +40,7 @@ export const builtOsOf = async (transport: Transport, options?: CallOptions): Pr
 }
 
 /** Throws `unsupported` for a step that is not carried out on a system. */
-export const checkStep = (step: Step, os: OsType): void => {
+export const checkStep = (step: BuildStep, os: OsType): void => {
   if (os === 'android') checkDeviceStep(step)
   else if (step.type !== 'copy') stepCommand(step, os)
 }
@@ -49,7 +49,7 @@ export const checkStep = (step: Step, os: OsType): void => {
 export const runStep = async (
   transport: Transport,
   os: OsType,
-  step: Step,
+  step: BuildStep,
   options: LayerOptions & { index: number },
 ): Promise<CommandResult> => {
   const { index, ...limits } = options
@@ -73,7 +73,12 @@ export const runStep = async (
   throw failed(`ended with ${result.exitCode}`, { index, layer: step, result })
 }
 
-const runScript = (transport: Transport, os: OsType, step: Step, options: LayerOptions): Promise<CommandResult> => {
+const runScript = (
+  transport: Transport,
+  os: OsType,
+  step: BuildStep,
+  options: LayerOptions,
+): Promise<CommandResult> => {
   const limits = { timeoutMs: layerTimeoutMs, ...options }
   if (os === 'android') return runDeviceStep(transport, step, limits)
   return shellOf(transport).run(stepCommand(step, os), limits)
@@ -83,7 +88,7 @@ const runScript = (transport: Transport, os: OsType, step: Step, options: LayerO
 const copyIn = async (
   transport: Transport,
   os: BuiltOs,
-  { src, dst }: Extract<Step, { type: 'copy' }>,
+  { src, dst }: Extract<BuildStep, { type: 'copy' }>,
   options: CallOptions,
 ): Promise<CommandResult> => {
   const limits = { timeoutMs: layerTimeoutMs, ...options }

@@ -10,7 +10,7 @@ import {
 } from '../errors.ts'
 
 /** What was asked. */
-export interface Asked {
+export interface CloudRequest {
   readonly operation: string
   readonly method: string
   readonly baseUrl: string
@@ -36,7 +36,7 @@ interface Refused {
 }
 
 /** The error that an answer other than 2xx stands for. */
-export const refusalOf = (response: Response, answer: unknown, asked: Asked): BacklotError => {
+export const refusalOf = (response: Response, answer: unknown, asked: CloudRequest): BacklotError => {
   const { status } = response
   const said = saidBy(answer, asked.apiKey)
   const refused = {
@@ -51,7 +51,7 @@ export const refusalOf = (response: Response, answer: unknown, asked: Asked): Ba
 }
 
 /** That the sandbox is not there, is there already, or is busy. */
-const aboutSandbox = (refused: Refused, { operation, input }: Asked): BacklotError | undefined => {
+const aboutSandbox = (refused: Refused, { operation, input }: CloudRequest): BacklotError | undefined => {
   const { status, at, because, details } = refused
   const vm = input.vm ?? input.name
   if (status === 404 && typeof vm === 'string' && operation !== 'createVm') {
@@ -86,7 +86,7 @@ const aboutKey = ({ status, at, because, details }: Refused, retryAfter: string 
 }
 
 /** That the request is wrong, or the cloud does not answer as one. */
-const aboutCloud = ({ status, at, because, details }: Refused, { method }: Asked): BacklotError => {
+const aboutCloud = ({ status, at, because, details }: Refused, { method }: CloudRequest): BacklotError => {
   if (status === 400 || status === 422) {
     const text = `${at} refuses the request${because}. Change what is asked.`
     return new InvalidArgumentError('invalid_argument', text, details)

@@ -2,7 +2,7 @@
 import type { ImageKind, OsType } from '../basics.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { aText, type FieldKind, fieldsFault, listOf, oneOf, shown } from './field.ts'
-import type { Layer, Step } from './layer.ts'
+import type { BuildStep, Layer } from './layer.ts'
 import { checkedStep, fitsOs, isLayer } from './layers.ts'
 
 /** Operating systems that an image may hold. */
@@ -33,7 +33,7 @@ export interface ImageDict {
 }
 
 /** What `env` or `copy` was called with, after so many layers. */
-export type PlacedStep = Exclude<Step, Layer> & { readonly after: number }
+export type PlacedStep = Exclude<BuildStep, Layer> & { readonly after: number }
 
 /** A TCP port. */
 export const aPort: FieldKind = {
@@ -112,10 +112,10 @@ export const dictOf = (
 export const placedSteps = (dict: ImageDict): readonly PlacedStep[] => dict.steps ?? unplaced(dict)
 
 /** All steps of a build in their order. */
-export const stepsOf = (dict: ImageDict): Step[] => {
+export const stepsOf = (dict: ImageDict): BuildStep[] => {
   const placed = placedSteps(dict)
-  const at = (after: number): Step[] =>
-    placed.flatMap(({ after: before, ...step }) => (before === after ? [step as Step] : []))
+  const at = (after: number): BuildStep[] =>
+    placed.flatMap(({ after: before, ...step }) => (before === after ? [step as BuildStep] : []))
   return [...dict.layers.flatMap((layer, index) => [...at(index), layer]), ...at(dict.layers.length)]
 }
 

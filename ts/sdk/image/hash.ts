@@ -3,12 +3,12 @@ import type { Hash } from 'node:crypto'
 import { localFailure } from '../local/failure.ts'
 import { stepsOf } from './dict.ts'
 import type { Image } from './image.ts'
-import type { Step } from './layer.ts'
+import type { BuildStep } from './layer.ts'
 import { builtin, localEntries } from './local-files.ts'
 
 /** A step, and the hash of it and of all before it. */
 export interface HashedStep {
-  readonly step: Step
+  readonly step: BuildStep
   /** SHA-256 in hexadecimal digits. */
   readonly hash: string
 }

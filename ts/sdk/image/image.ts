@@ -13,7 +13,7 @@ import {
   placedSteps,
 } from './dict.ts'
 import { aText, type FieldKind, oneOf, shown } from './field.ts'
-import type { Layer, Step } from './layer.ts'
+import type { BuildStep, Layer } from './layer.ts'
 import { checkedStep, fitsOs, isLayer } from './layers.ts'
 
 /** `ubuntu`, the usual version of the distribution and `container` unless given. */
@@ -226,7 +226,7 @@ export class Image {
     return new Image({ os_type: osType, distro, version, kind, layers: [], ...more })
   }
 
-  #with(given: Step): Image {
+  #with(given: BuildStep): Image {
     fitsOs(given.type, this.osType)
     const step = checkedStep(given, '', this.osType)
     const dict = this.#dict

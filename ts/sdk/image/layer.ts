@@ -21,7 +21,7 @@ export type Layer =
     }
 
 /** What a build does at one place: a layer, or what `env` and `copy` put between layers. */
-export type Step =
+export type BuildStep =
   | Layer
   | { readonly type: 'env'; readonly variables: Readonly<Record<string, string>> }
   | { readonly type: 'copy'; readonly src: string; readonly dst: string }

@@ -2,7 +2,7 @@
 import type { OsType } from '../basics.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { aNumber, aText, type FieldKind, fieldsFault, isWritable, oneOf, shown } from './field.ts'
-import type { Installer, Layer, Step } from './layer.ts'
+import type { BuildStep, Installer, Layer } from './layer.ts'
 import * as macos from './macos.ts'
 import * as powershell from './powershell.ts'
 import * as shell from './shell.ts'
@@ -10,11 +10,11 @@ import * as shell from './shell.ts'
 /** Systems that are built by a script. */
 export type BuiltOs = Exclude<OsType, 'android'>
 
-type StepOf<Kind extends Step['type']> = Kind extends `${Installer}_install`
+type StepOf<Kind extends BuildStep['type']> = Kind extends `${Installer}_install`
   ? { readonly type: Kind; readonly packages: readonly string[] }
-  : Extract<Step, { readonly type: Kind }>
+  : Extract<BuildStep, { readonly type: Kind }>
 
-interface StepKind<Kind extends Step['type']> {
+interface StepKind<Kind extends BuildStep['type']> {
   /** The method of `Image` that adds one. */
   readonly method: string
   /** Where it can be; everywhere when absent. */
@@ -43,7 +43,7 @@ const variables: FieldKind = {
 const text = { ...aText, optional: true } as const
 
 /** The table. A kind without a script for a system is carried out by the runtime that starts such a system. */
-export const stepKinds: { readonly [Kind in Step['type']]: StepKind<Kind> } = {
+export const stepKinds: { readonly [Kind in BuildStep['type']]: StepKind<Kind> } = {
   apt_install: {
     method: 'aptInstall',
     os: ['linux'],
@@ -144,10 +144,10 @@ export const stepKinds: { readonly [Kind in Step['type']]: StepKind<Kind> } = {
 }
 
 /** Whether a step is one of `layers`. */
-export const isLayer = (step: Step): step is Layer => step.type !== 'env' && step.type !== 'copy'
+export const isLayer = (step: BuildStep): step is Layer => step.type !== 'env' && step.type !== 'copy'
 
 /** Throws `layer_not_for_os` with the text that programs match, where such a step cannot be in images of that system. */
-export const fitsOs = (type: Step['type'], osType: OsType): void => {
+export const fitsOs = (type: BuildStep['type'], osType: OsType): void => {
   const { os } = stepKinds[type]
   if (os === undefined || os.includes(osType)) return
   throw new InvalidArgumentError(
@@ -158,27 +158,27 @@ export const fitsOs = (type: Step['type'], osType: OsType): void => {
 }
 
 /** The step that a value is, without what it shares with the caller; throws `invalid_argument` naming what is wrong. */
-export const checkedStep = (value: unknown, where: string, osType: OsType): Step => {
-  const { type, ...fields } = (typeof value === 'object' && value !== null ? value : {}) as Step
+export const checkedStep = (value: unknown, where: string, osType: OsType): BuildStep => {
+  const { type, ...fields } = (typeof value === 'object' && value !== null ? value : {}) as BuildStep
   if (typeof type !== 'string' || !Object.hasOwn(stepKinds, type)) {
     const known = Object.keys(stepKinds).join(', ')
     throw wrong(`"${where}type" must be one of ${known}; not ${shown(type)}`)
   }
   const kind = rowOf(type)
-  const fault = fieldsFault(fields, kind.fields, where) ?? kind.fault?.(value as Step, osType)
+  const fault = fieldsFault(fields, kind.fields, where) ?? kind.fault?.(value as BuildStep, osType)
   if (fault !== undefined) throw wrong(`${kind.method}: ${fault}`)
-  return structuredClone({ type, ...fields }) as Step
+  return structuredClone({ type, ...fields }) as BuildStep
 }
 
 /** What does a step on a system; undefined where its runtime does it. */
-export const scriptOf = (step: Step, os: BuiltOs): string | undefined => rowOf(step.type).script[os]?.(step)
+export const scriptOf = (step: BuildStep, os: BuiltOs): string | undefined => rowOf(step.type).script[os]?.(step)
 
 /** A row as it is for any step: who looks it up by the step's own kind gives it that step. */
 interface AnyKind extends Pick<StepKind<'run'>, 'method' | 'fields'> {
-  readonly fault?: (step: Step, osType: OsType) => string | undefined
-  readonly script: { readonly [Os in BuiltOs]?: (step: Step) => string }
+  readonly fault?: (step: BuildStep, osType: OsType) => string | undefined
+  readonly script: { readonly [Os in BuiltOs]?: (step: BuildStep) => string }
 }
 
-const rowOf = (type: Step['type']): AnyKind => stepKinds[type] as unknown as AnyKind
+const rowOf = (type: BuildStep['type']): AnyKind => stepKinds[type] as unknown as AnyKind
 
 const wrong = (what: string): InvalidArgumentError => new InvalidArgumentError('invalid_argument', `${what}.`)

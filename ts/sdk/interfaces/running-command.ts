@@ -34,7 +34,7 @@ const behindLength = 1024 * 1024
 const inputBytes = 256 * 1024
 
 /** What is left when the server has told the process. */
-export interface Started {
+export interface StartedCommand {
   readonly pid: number
   readonly events: AsyncGenerator<ServerEvent>
   readonly where: string
@@ -50,7 +50,7 @@ export class RunningCommand implements Command {
 
   constructor(
     private readonly transport: Transport,
-    private readonly started: Started,
+    private readonly started: StartedCommand,
   ) {
     this.pid = started.pid
     this.#result = this.#follow()

@@ -7,7 +7,7 @@ import { localFailure } from './failure.ts'
 import { writeWhole } from './write.ts'
 
 /** What is sent of a path. */
-export interface Sent {
+export interface Upload {
   readonly isFolder: boolean
   /** Permission bits of a file. */
   readonly mode: number
@@ -18,7 +18,7 @@ export interface Sent {
 }
 
 /** Opens a file or folder of the caller's. Throws `file_not_found`, `permission_denied` and the like. */
-export const openLocal = async (path: string): Promise<Sent> => {
+export const openLocal = async (path: string): Promise<Upload> => {
   try {
     const found = await stat(path)
     const isFolder = found.isDirectory()

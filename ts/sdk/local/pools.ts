@@ -6,7 +6,7 @@ import { NotFoundError } from '../errors.ts'
 import { folders } from '../state/folders.ts'
 
 /** How to reach the owner of a pool. */
-interface Owner {
+interface PoolOwner {
   readonly port: number
   readonly key: string
 }
@@ -19,15 +19,15 @@ export const claimLocal = async (pool: string, name: string, signal: AbortSignal
   return info
 }
 
-const ownerOf = async (pool: string): Promise<Owner> => {
+const ownerOf = async (pool: string): Promise<PoolOwner> => {
   try {
-    return JSON.parse(await readFile(`${folders().state}/local-pools/${pool}.json`, 'utf8')) as Owner
+    return JSON.parse(await readFile(`${folders().state}/local-pools/${pool}.json`, 'utf8')) as PoolOwner
   } catch {
     throw notFound(pool)
   }
 }
 
-const call = async ({ port, key }: Owner, pool: string, verb: string, body: object, signal: AbortSignal) => {
+const call = async ({ port, key }: PoolOwner, pool: string, verb: string, body: object, signal: AbortSignal) => {
   let answer: Response
   try {
     answer = await fetch(`http://127.0.0.1:${port}/${verb}`, {

@@ -6,7 +6,7 @@ import type { Runtime } from './runtime.ts'
 import { ofThisMachine, type RuntimeName, runtimes } from './table.ts'
 
 /** The runtime of a sandbox, as it is stored; `settings` are absent in files of earlier versions. */
-export interface Stored {
+export interface StoredRuntime {
   readonly runtime: string
   readonly settings?: Fields | undefined
 }
@@ -42,7 +42,7 @@ export const chosenRuntime = (choice: unknown): Runtime => {
 }
 
 /** The runtime that holds what was stored: one that was given with those settings, or made of them; undefined where nobody knows it. */
-export const runtimeOf = ({ runtime: key, settings }: Stored): Runtime | undefined => {
+export const runtimeOf = ({ runtime: key, settings }: StoredRuntime): Runtime | undefined => {
   // Records of earlier versions tell no settings.
   const found = settings === undefined ? lastGiven(key) : given.get(identityOf(key, settings))
   if (found !== undefined) return found
@@ -80,7 +80,7 @@ export const settingsOf = (runtime: Runtime): Fields => {
 export const identityOf = (key: string, settings: Fields = {}): string => `${key} ${JSON.stringify(sorted(settings))}`
 
 /** Whether a caller who chose `runtime` means what was stored; one without settings means all of its name. */
-export const isMeant = (runtime: Runtime, record: Stored): boolean => {
+export const isMeant = (runtime: Runtime, record: StoredRuntime): boolean => {
   if (runtime.name !== record.runtime) return false
   const settings = settingsOf(runtime)
   if (record.settings === undefined || Object.keys(settings).length === 0) return true
@@ -88,7 +88,7 @@ export const isMeant = (runtime: Runtime, record: Stored): boolean => {
 }
 
 /** The runtime to use for what was stored, where a caller chose one that means it. */
-export const chosenFor = (chosen: Runtime, record: Stored): Runtime | undefined => {
+export const chosenFor = (chosen: Runtime, record: StoredRuntime): Runtime | undefined => {
   const { settings } = record
   const isItself =
     settings === undefined || identityOf(record.runtime, settings) === identityOf(chosen.name, settingsOf(chosen))

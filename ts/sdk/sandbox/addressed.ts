@@ -6,16 +6,16 @@ import { HTTPTransport } from '../transports/http.ts'
 import type { DisplayUrlOptions, Transport } from '../transports/transport.ts'
 import { WebSocketTransport } from '../transports/websocket/websocket.ts'
 import type { SandboxInfo } from './options.ts'
-import type { Held, Named, Provider } from './provider.ts'
+import type { ConnectedSandbox, Provider, SandboxReference } from './provider.ts'
 import type { Address } from './where.ts'
 
 /** What is at an address. */
-export class Addressed implements Provider {
+export class AddressProvider implements Provider {
   #transport: Transport | undefined
 
   constructor(readonly address: Address) {}
 
-  async connect(name: string, options: CallOptions): Promise<Held> {
+  async connect(name: string, options: CallOptions): Promise<ConnectedSandbox> {
     const transport = transportTo(this.address)
     await transport.connect(options)
     this.#transport = transport
@@ -23,7 +23,7 @@ export class Addressed implements Provider {
   }
 
   /** What it says it is; throws where it does not answer. */
-  async getInfo({ name }: Named, options: CallOptions): Promise<SandboxInfo> {
+  async getInfo({ name }: SandboxReference, options: CallOptions): Promise<SandboxInfo> {
     const environment = await this.#transport?.getEnvironment(options)
     const { httpUrl, wsUrl } = this.address as { httpUrl?: string; wsUrl?: string }
     const url = httpUrl ?? wsUrl
@@ -44,7 +44,7 @@ export class Addressed implements Provider {
     }
   }
 
-  getDisplayUrl({ transport }: Held, options: DisplayUrlOptions): Promise<string> {
+  getDisplayUrl({ transport }: ConnectedSandbox, options: DisplayUrlOptions): Promise<string> {
     return displayUrlOf(transport, options)
   }
 

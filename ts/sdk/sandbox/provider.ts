@@ -5,7 +5,7 @@ import type { DisplayUrlOptions, Transport } from '../transports/transport.ts'
 import type { CopyOptions, SandboxInfo, SandboxOptions, SavedSandbox, Source } from './options.ts'
 
 /** A sandbox that is reached. */
-export interface Held {
+export interface ConnectedSandbox {
   readonly name: string
   /** The runtime's key, or `cloud`. */
   readonly source: string
@@ -21,29 +21,29 @@ export interface Held {
 }
 
 /** A sandbox by name, and by its id where a particular one is meant. */
-export interface Named {
+export interface SandboxReference {
   readonly name: string
   readonly id: string | null
 }
 
 /** The verbs of sandboxes. */
 export interface Provider {
-  create(source: Source, options: SandboxOptions, ephemeral: boolean): Promise<Held>
-  connect(name: string, options: CallOptions & Resources): Promise<Held>
+  create(source: Source, options: SandboxOptions, ephemeral: boolean): Promise<ConnectedSandbox>
+  connect(name: string, options: CallOptions & Resources): Promise<ConnectedSandbox>
   /** Newest first. */
   list(options: CallOptions): Promise<SandboxInfo[]>
-  getInfo(named: Named, options: CallOptions): Promise<SandboxInfo>
-  suspend(named: Named, options: CallOptions): Promise<void>
-  resume(named: Named, options: CallOptions): Promise<Held>
-  restart(named: Named, options: CallOptions): Promise<Held>
-  delete(named: Named, options: CallOptions): Promise<void>
+  getInfo(named: SandboxReference, options: CallOptions): Promise<SandboxInfo>
+  suspend(named: SandboxReference, options: CallOptions): Promise<void>
+  resume(named: SandboxReference, options: CallOptions): Promise<ConnectedSandbox>
+  restart(named: SandboxReference, options: CallOptions): Promise<ConnectedSandbox>
+  delete(named: SandboxReference, options: CallOptions): Promise<void>
   logs(name: string, options: CallOptions & { follow?: boolean }): AsyncIterable<string>
-  fork(named: Named, count: number, options: CopyOptions): Promise<Held[]>
-  snapshot(named: Named, options: CopyOptions & { name?: string }): Promise<SavedSandbox>
-  restore(named: Named, snapshot: SavedSandbox, options: CallOptions): Promise<Held>
-  keep(named: Named, options: CallOptions): Promise<void>
-  setTtl(named: Named, ttlMs: number | null, options: CallOptions): Promise<void>
+  fork(named: SandboxReference, count: number, options: CopyOptions): Promise<ConnectedSandbox[]>
+  snapshot(named: SandboxReference, options: CopyOptions & { name?: string }): Promise<SavedSandbox>
+  restore(named: SandboxReference, snapshot: SavedSandbox, options: CallOptions): Promise<ConnectedSandbox>
+  keep(named: SandboxReference, options: CallOptions): Promise<void>
+  setTtl(named: SandboxReference, ttlMs: number | null, options: CallOptions): Promise<void>
   /** Ends an ephemeral sandbox, unless somebody made it stay. */
-  release(named: Named, options: CallOptions): Promise<void>
-  getDisplayUrl(held: Held, options: DisplayUrlOptions): Promise<string>
+  release(named: SandboxReference, options: CallOptions): Promise<void>
+  getDisplayUrl(held: ConnectedSandbox, options: DisplayUrlOptions): Promise<string>
 }

@@ -13,11 +13,11 @@ import { listing } from './listing.ts'
 import { endWithProgram, forget } from './machine/held.ts'
 import { checkName } from './names/name.ts'
 import type { CopyOptions, SandboxInfo, SavedSandbox, Source } from './options.ts'
-import type { Held, Named } from './provider.ts'
+import type { ConnectedSandbox, SandboxReference } from './provider.ts'
 import { providerFor, providerOf } from './resolve.ts'
 import type { ConnectOptions, CreateOptions, ListOptions, LookupOptions } from './where.ts'
 
-let open: (held: Held) => Sandbox
+let open: (held: ConnectedSandbox) => Sandbox
 
 /** A computer of its own, from which the host cannot be reached. */
 export class Sandbox extends Computer {
@@ -27,11 +27,11 @@ export class Sandbox extends Computer {
   readonly tunnel: Tunnels
   /** An Android device's touch screen and keys; on others each method throws `unsupported`. */
   readonly mobile: Mobile
-  readonly #held: Held
+  readonly #held: ConnectedSandbox
   #isEphemeral: boolean
   #isDestroyed = false
 
-  private constructor(held: Held) {
+  private constructor(held: ConnectedSandbox) {
     super(held.transport)
     this.name = held.name
     this.source = held.source
@@ -72,8 +72,8 @@ export class Sandbox extends Computer {
     options.signal?.throwIfAborted()
     const address = addressIn(options)
     if (address !== undefined) {
-      const { Addressed } = await import('./addressed.ts')
-      return new Sandbox(await new Addressed(address).connect(name, options))
+      const { AddressProvider } = await import('./addressed.ts')
+      return new Sandbox(await new AddressProvider(address).connect(name, options))
     }
     const provider = await providerOf(name, options as LookupOptions)
     return new Sandbox(await provider.connect(name, options))
@@ -210,6 +210,6 @@ export class Sandbox extends Computer {
 }
 
 /** The sandbox of what is held, for the parts of this package that obtain one. */
-export const openSandbox = (held: Held): Sandbox => open(held)
+export const openSandbox = (held: ConnectedSandbox): Sandbox => open(held)
 
-const byName = (name: string): Named => ({ name: checkName(name), id: null })
+const byName = (name: string): SandboxReference => ({ name: checkName(name), id: null })

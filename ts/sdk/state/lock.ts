@@ -1,12 +1,12 @@
 /** One program at a time: locks that are files, and that the death of their holder frees. */
 import { ConflictError } from '../errors.ts'
 import { createFile, makePrivateFolder, readText, removeFile, replaceFile, temporaryPrefix } from './durable.ts'
-import { hasEnded, type Owner, thisProgram } from './owner.ts'
+import { hasEnded, type ProcessIdentity, thisProgram } from './owner.ts'
 
 /** What a lock file holds. */
 interface Holder {
   readonly id: string
-  readonly owner: Owner
+  readonly owner: ProcessIdentity
 }
 
 /** A lock that is held. */

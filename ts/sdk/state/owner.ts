@@ -1,7 +1,7 @@
 /** Who works on a file, or for whom a sandbox was started: a process that cannot be taken for another one. */
 
 /** A process, spelled as it is stored. */
-export interface Owner {
+export interface ProcessIdentity {
   readonly pid: number
   /** When it started, in clock ticks since the kernel did; `null` where the system does not say. */
   readonly started: number | null
@@ -14,21 +14,21 @@ export interface Owner {
 const exiting = 0x4
 
 /** This program. */
-export const thisProgram = async (): Promise<Owner> => {
+export const thisProgram = async (): Promise<ProcessIdentity> => {
   own ??= await look()
   return own
 }
 
 /** A process of this machine and pid namespace that lives. */
-export const processOf = async (pid: number): Promise<Owner> => ({
+export const processOf = async (pid: number): Promise<ProcessIdentity> => ({
   ...(await thisProgram()),
   pid,
   started: await startOf(pid),
 })
 
-let own: Owner | undefined
+let own: ProcessIdentity | undefined
 
-const look = async (): Promise<Owner> => {
+const look = async (): Promise<ProcessIdentity> => {
   const [{ readFile, readlink }, { hostname }] = await Promise.all([import('node:fs/promises'), import('node:os')])
   const [boot, namespace] = await Promise.all([
     readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => null),
@@ -52,7 +52,7 @@ const startOf = async (pid: number): Promise<number | null> => {
 }
 
 /** Whether a process is known to have ended; one of another machine or pid namespace never is. */
-export const hasEnded = async (owner: Owner): Promise<boolean> => {
+export const hasEnded = async (owner: ProcessIdentity): Promise<boolean> => {
   const here = await thisProgram()
   if (owner.host !== here.host) return false
   if (owner.space !== here.space)
@@ -66,4 +66,4 @@ export const hasEnded = async (owner: Owner): Promise<boolean> => {
   }
 }
 
-const bootOf = ({ space }: Owner): string | null => space?.split(' ')[0] ?? null
+const bootOf = ({ space }: ProcessIdentity): string | null => space?.split(' ')[0] ?? null

@@ -32,7 +32,7 @@ export interface RefusalTexts {
 }
 
 /** What a request must show. */
-export interface Entry {
+export interface AccessGuard {
   /** Whether a value of `Host`, in small letters, is one under which the server is known. */
   isOwnHost(host: string): boolean
   /** Some of those values, to tell people. */
@@ -53,7 +53,7 @@ export const bearerKey = (headers: Headers): string | undefined =>
  * Lets a request in, and gives what the answer must set as a cookie where the visitor came by a link.
  * Throws `foreign_host`, `foreign_origin`, `from_guest` or `unauthorized`.
  */
-export const admit = (request: Request, entry: Entry): string | undefined => {
+export const admit = (request: Request, entry: AccessGuard): string | undefined => {
   refuseForeign(request, entry)
   const { key, passes, rules } = entry
   if (key !== undefined) {
@@ -76,7 +76,7 @@ export const admit = (request: Request, entry: Entry): string | undefined => {
  * Throws `foreign_host` or `foreign_origin`, which no key makes good. Pages of this machine on other ports are foreign
  * too: a browser calls them same-site, so that `Origin` (the Fetch standard, 3.2) is compared whole.
  */
-const refuseForeign = ({ headers }: Request, { isOwnHost, hosts, rules }: Entry): void => {
+const refuseForeign = ({ headers }: Request, { isOwnHost, hosts, rules }: AccessGuard): void => {
   const host = headers.get('host')?.toLowerCase() ?? ''
   if (!isOwnHost(host)) {
     throw new Failure(

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { consoleAccess } from '@backlot/contract/limits'
 
 /** What a browser that was let in may do: all that the key lets one do, or look on. */
-export type Right = 'act' | 'look'
+export type AccessRight = 'act' | 'look'
 
 /**
  * The links and cookies of a server that asks for a key. Links are remembered until they are used or too old, so that
@@ -11,9 +11,9 @@ export type Right = 'act' | 'look'
  * once the key is another.
  */
 export class Passes {
-  readonly #links = new Map<string, { readonly end: number; readonly right: Right; readonly key: string }>()
+  readonly #links = new Map<string, { readonly end: number; readonly right: AccessRight; readonly key: string }>()
   /** Their names: cookies go to every port of a machine, and servers there must not overwrite each other's. */
-  readonly #cookies: Readonly<Record<Right, string>>
+  readonly #cookies: Readonly<Record<AccessRight, string>>
 
   constructor(
     /** Gives the key that holds now. */
@@ -27,7 +27,7 @@ export class Passes {
   }
 
   /** A new link's secret, for the `link` of the page's address. */
-  newLink(right: Right = 'act'): string {
+  newLink(right: AccessRight = 'act'): string {
     for (const [link, { end }] of this.#links) if (end < this.now()) this.#links.delete(link)
     const key = this.key()
     const seed = crypto.getRandomValues(new Uint8Array(24))
@@ -50,7 +50,7 @@ export class Passes {
   }
 
   /** Whether a `Cookie` header holds a cookie of ours, for that right alone, that is still good. */
-  isHeldBy(cookies: string, right: Right = 'act'): boolean {
+  isHeldBy(cookies: string, right: AccessRight = 'act'): boolean {
     return cookies.split(/;\s*/).some((cookie) => {
       const [, end, proof] = new RegExp(`^${this.#cookies[right]}=(\\d{1,12})\\.([\\w-]{43})$`).exec(cookie) ?? []
       if (end === undefined || proof === undefined || Number(end) * 1000 < this.now()) return false
@@ -58,7 +58,7 @@ export class Passes {
     })
   }
 
-  #proof(end: number, right: Right): string {
+  #proof(end: number, right: AccessRight): string {
     const what = right === 'act' ? this.realm : `${this.realm} to ${right}`
     return createHmac('sha256', this.key()).update(`backlot ${what} until ${end}`).digest('base64url')
   }

@@ -30,11 +30,11 @@ export const socketHandlers = (longestMessageBytes: number): Bun.WebSocketHandle
  * Makes a WebSocket of a request; false where the request asks for none. Of `protocols` the first that the client names is
  * named back, as a browser wants it.
  */
-export type Join = (request: Request, handler: SocketHandler, protocols?: readonly string[]) => boolean
+export type UpgradeWebSocket = (request: Request, handler: SocketHandler, protocols?: readonly string[]) => boolean
 
 /** Joins the WebSockets of a server. */
 export const joinSockets =
-  (server: Bun.Server<SocketHandler>): Join =>
+  (server: Bun.Server<SocketHandler>): UpgradeWebSocket =>
   (request, data, protocols = []) => {
     if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') return false
     const named = request.headers.get('sec-websocket-protocol')?.split(',') ?? []

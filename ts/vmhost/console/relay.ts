@@ -1,6 +1,6 @@
 /** The way from a browser to the screen of a sandbox, whose server asks for a key that the browser does not get. */
 import { screens } from '@backlot/contract/limits'
-import type { Join, SocketHandler } from '@backlot/serve'
+import type { SocketHandler, UpgradeWebSocket } from '@backlot/serve'
 
 /** A WebSocket that carries VNC (RFB, RFC 6143) in binary messages, and the headers that open it. */
 export interface RelayedScreen {
@@ -9,7 +9,7 @@ export interface RelayedScreen {
 }
 
 /** Makes a WebSocket of a request, joined with the screen; false where the request asks for none. */
-export const relayScreen = (join: Join, request: Request, screen: RelayedScreen): boolean =>
+export const relayScreen = (join: UpgradeWebSocket, request: Request, screen: RelayedScreen): boolean =>
   join(request, relayHandler(screen), ['binary'])
 
 /** A screen that is not reached within so many milliseconds is told to be missing. */

@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { longestHostBodyBytes } from '@backlot/contract/limits'
 import { type HostSandbox, sandboxOperations, sandboxScreenPath } from '@backlot/contract/vmhost/sandboxes'
-import { addOperations, type Join, routeOf } from '@backlot/serve'
+import { addOperations, routeOf, type UpgradeWebSocket } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
 import { type RelayedScreen, relayScreen } from './relay.ts'
 
@@ -17,7 +17,12 @@ export interface HostSandboxes {
 }
 
 /** Adds what is asked of them, and their screens, under the prefix. */
-export const addSandboxes = (app: AnyElysia, prefix: string, sandboxes: HostSandboxes, join: Join): AnyElysia => {
+export const addSandboxes = (
+  app: AnyElysia,
+  prefix: string,
+  sandboxes: HostSandboxes,
+  join: UpgradeWebSocket,
+): AnyElysia => {
   const named = (act: (name: string) => Promise<void>) => async (name: string) => {
     await act(name)
     return {}

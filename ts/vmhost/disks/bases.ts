@@ -19,15 +19,15 @@ import { Failure } from '@backlot/contract/failure'
 import { core } from '../core.ts'
 import { syncFile, syncFolder } from '../files/durable.ts'
 import { noRoom } from '../files/file-failure.ts'
-import type { FileLocks, Waiting } from '../files/file-locks.ts'
-import type { Turns } from '../host/turns.ts'
+import type { FileLocks, LockOptions } from '../files/file-locks.ts'
+import type { KeyedLock } from '../host/turns.ts'
 import type { Storage } from '../storage/storage.ts'
 import { together } from '../together.ts'
 import { basesFolder, basesLock, vmFiles, vmPath } from '../vms/vm-directory.ts'
 import { entriesOf, type VmPlace } from '../vms/vm-store.ts'
 import { refuseOpen } from './disk-in-use.ts'
 import { ownDisk } from './own-disk.ts'
-import { type Copying, copyDisk } from './qemu-img.ts'
+import { type CopyProgress, copyDisk } from './qemu-img.ts'
 
 type Format = 'qcow2' | 'raw'
 
@@ -43,12 +43,12 @@ const collectsWithinMs = 5_000
 /** The bases of a host. */
 export class Bases {
   constructor(
-    readonly turns: Turns,
+    readonly turns: KeyedLock,
     readonly locks: FileLocks,
   ) {}
 
   /** Does work on a location's bases while nobody else does, in this service and in others. */
-  exclusively<T>(storage: Storage, work: () => Promise<T>, waiting: Waiting = {}): Promise<T> {
+  exclusively<T>(storage: Storage, work: () => Promise<T>, waiting: LockOptions = {}): Promise<T> {
     const locked = async () => {
       using _lock = await this.locks.take(join(storage.path, basesLock), waiting)
       return await work()
@@ -70,7 +70,7 @@ export class Bases {
    * Makes the file a base of the location without copying it where the file system can; the same file is the same base.
    * It must never be written to any more. Throws `disk_full`.
    */
-  async adopt(storage: Storage, name: string, path: string, format: Format, work: Copying): Promise<BaseDisk> {
+  async adopt(storage: Storage, name: string, path: string, format: Format, work: CopyProgress): Promise<BaseDisk> {
     const { dev, ino, size, mtimeMs } = await stat(path)
     const hash = Bun.hash(`${dev}/${ino}/${size}/${mtimeMs}`).toString(36)
     const base = { file: `${name}-${hash}.${format}`, format }

@@ -4,7 +4,7 @@ import { constants, copyFile, link, mkdir, readdir, rename, rm, stat } from 'nod
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { makeFolder, syncFile, syncFolder } from '../files/durable.ts'
-import type { FileLocks, Waiting } from '../files/file-locks.ts'
+import type { FileLocks, LockOptions } from '../files/file-locks.ts'
 
 /** What the guest knows the disk by. */
 const label = 'BACKLOT'
@@ -17,7 +17,7 @@ export const executableDisk = async (
   program: string | undefined,
   cacheDirectory: string,
   locks: FileLocks,
-  waiting: Waiting,
+  waiting: LockOptions,
 ): Promise<string> => {
   if (program === undefined) {
     const next = 'Start the service with the executable, which `./dev build` makes.'

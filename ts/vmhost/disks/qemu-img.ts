@@ -14,7 +14,7 @@ export interface ImageInfo {
 }
 
 /** What work on a disk may hear and tell. */
-export interface Copying {
+export interface CopyProgress {
   readonly signal: AbortSignal
   progress(doneBytes: number, totalBytes: number): void
 }
@@ -38,7 +38,7 @@ export interface CopyTarget {
 export const copyDisk = async (
   source: { readonly path: string; readonly format: string; readonly bytes: number },
   target: CopyTarget,
-  { signal, progress }: Copying,
+  { signal, progress }: CopyProgress,
 ): Promise<void> => {
   const convert = (options: readonly string[]) =>
     run(

@@ -16,7 +16,7 @@ export interface LockedFile {
 export type TakeFile = (path: string) => LockedFile | undefined
 
 /** How a lock is waited for. */
-export interface Waiting {
+export interface LockOptions {
   readonly signal?: AbortSignal | undefined
   /** Milliseconds until `whileHeld` is told that it is late; without it as long as it takes. */
   readonly patienceMs?: number
@@ -56,7 +56,10 @@ export class FileLocks {
   }
 
   /** Takes the lock once no other service holds it; throws as `tryTake` does, what `whileHeld` throws, and when cancelled. */
-  async take(path: string, { signal, patienceMs = Number.POSITIVE_INFINITY, whileHeld }: Waiting): Promise<Disposable> {
+  async take(
+    path: string,
+    { signal, patienceMs = Number.POSITIVE_INFINITY, whileHeld }: LockOptions,
+  ): Promise<Disposable> {
     const deadline = performance.now() + patienceMs
     for (;;) {
       signal?.throwIfAborted()

@@ -5,7 +5,7 @@ import type { BaseDisk } from '../disks/bases.ts'
 import { syncFile } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import type { Host } from '../host/host.ts'
-import type { Work } from '../host/operations.ts'
+import type { OperationContext } from '../host/operations.ts'
 import { bringAlong, bringSeed } from '../lifecycle/clone.ts'
 import { markDisk, type SavedState, writeSaved } from '../snapshots/saved-state.ts'
 import type { KeptVm } from '../snapshots/snapshot-store.ts'
@@ -53,14 +53,14 @@ const freeMemory = async (): Promise<number> => {
 
 /** What becomes of a memory that cannot be laid out for all: each reads its own copy, and the operation says why. */
 export const ownCopies =
-  ({ message }: Pick<Work, 'message'>) =>
+  ({ message }: Pick<OperationContext, 'message'>) =>
   (error: unknown): undefined => {
     if (Failure.from(error).code !== 'memory_unreadable') throw error
     message((error as Error).message)
   }
 
 /** The forks that somebody wants. */
-export interface Wanted {
+export interface ForkOptions {
   readonly names: readonly string[]
   /** The user data of a fork, given that of its parent; the same where absent. */
   readonly userDataOf?: (userData: string, name: string) => string
@@ -73,7 +73,7 @@ export const makeForks = async (
   host: Host,
   vm: StoredVm,
   saved: SavedState,
-  { names, userDataOf, kept }: Wanted,
+  { names, userDataOf, kept }: ForkOptions,
   signal: AbortSignal,
 ): Promise<VmPlace[]> => {
   const made = new Map<string, VmPlace>()
@@ -107,7 +107,7 @@ const fillFork = async (
     name,
     userDataOf,
     kept,
-  }: { readonly name: string } & { readonly [key in 'userDataOf' | 'kept']: Wanted[key] | undefined },
+  }: { readonly name: string } & { readonly [key in 'userDataOf' | 'kept']: ForkOptions[key] | undefined },
 ): Promise<void> => {
   const { folder: from, settings: then } = kept ?? { folder: vm.path, settings: vm.settings }
   const settings = {

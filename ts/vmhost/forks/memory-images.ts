@@ -13,7 +13,7 @@ export interface ImageMaker {
   share(vm: StoredVm, saved: SavedState): Promise<MemoryImage>
 }
 
-interface Kept {
+interface SharedImage {
   readonly made: Promise<MemoryImage>
   /** How many use it now. */
   users: number
@@ -21,7 +21,7 @@ interface Kept {
 }
 
 export class MemoryImages {
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, SharedImage>()
 
   constructor(readonly maker: ImageMaker) {}
 
@@ -34,7 +34,7 @@ export class MemoryImages {
     const found = this.#kept.get(key)
     // It may be made at a second try: memory that was short is given back.
     if (found !== undefined) return this.#lend(key, found).catch(() => this.of(vm, saved))
-    const next: Kept = { made: this.maker.share(vm, saved), users: 0, timer: undefined }
+    const next: SharedImage = { made: this.maker.share(vm, saved), users: 0, timer: undefined }
     this.#kept.set(key, next)
     return this.#lend(key, next)
   }
@@ -57,7 +57,7 @@ export class MemoryImages {
     for (const [key, each] of this.#kept) if (each.users === 0) this.#forget(key, each)
   }
 
-  async #lend(key: string, each: Kept): Promise<MemoryImage> {
+  async #lend(key: string, each: SharedImage): Promise<MemoryImage> {
     each.users += 1
     clearTimeout(each.timer)
     let isLent = true
@@ -75,7 +75,7 @@ export class MemoryImages {
     }
   }
 
-  #giveBack(key: string, each: Kept): void {
+  #giveBack(key: string, each: SharedImage): void {
     each.users -= 1
     if (each.users > 0) return
     each.timer = setTimeout(() => this.#forget(key, each), kept.idleMs)
@@ -84,7 +84,7 @@ export class MemoryImages {
     for (const [oldest, one] of unused.slice(0, Math.max(0, this.#kept.size - kept.most))) this.#forget(oldest, one)
   }
 
-  #forget(key: string, each: Kept): void {
+  #forget(key: string, each: SharedImage): void {
     clearTimeout(each.timer)
     if (this.#kept.get(key) === each) this.#kept.delete(key)
     each.made.then(

@@ -8,7 +8,7 @@ import type { VmPlace } from '../vms/vm-store.ts'
 const commandComesWithinMs = 10_000
 
 /** What became of an input. */
-export interface Taken {
+export interface InputResult {
   /** Bytes that the command was given. */
   readonly size: number
   /** Whether that is all of it; the command read no more where it is not. */
@@ -17,7 +17,7 @@ export interface Taken {
 
 /** An input that a command waits for. */
 interface Awaited {
-  give(body: ReadableStream<Uint8Array>): Promise<Taken>
+  give(body: ReadableStream<Uint8Array>): Promise<InputResult>
 }
 
 const awaited = new Map<string, Awaited>()
@@ -34,7 +34,7 @@ export const awaitInput = (vm: VmPlace, inputId: string): ReadableStream<Uint8Ar
     throw new Failure('invalid_argument', why, { argument: 'inputId' })
   }
   const body = Promise.withResolvers<ReadableStream<Uint8Array>>()
-  const taken = Promise.withResolvers<Taken>()
+  const taken = Promise.withResolvers<InputResult>()
   let reader: ReturnType<typeof readerOf> | undefined
   let size = 0
   awaited.set(key, {
@@ -72,7 +72,7 @@ export const sendInput = async (
   host: Host,
   { name, inputId, storage }: { name: string; inputId: string; storage?: string | undefined },
   body: ReadableStream<Uint8Array>,
-): Promise<Taken> => {
+): Promise<InputResult> => {
   const vm = await findVm(host, name, storage)
   const deadline = performance.now() + commandComesWithinMs
   for (;;) {

@@ -14,7 +14,7 @@ const usualSeconds = 60
 type ExecInput = Parameters<Handlers['execInVm']>[0]
 
 /** A command for a guest that is there. */
-export interface Prepared {
+export interface PreparedCommand {
   readonly guest: Guest
   readonly command: GuestCommand
   readonly timeoutMs: number
@@ -35,7 +35,7 @@ export const listInterfaces: Handlers['listInterfaces'] = async ({ name, storage
 export const prepareExec = async (
   { name, command, timeoutSeconds = usualSeconds, storage, environment = {}, folder, input, inputId }: ExecInput,
   host: Host,
-): Promise<Prepared> => {
+): Promise<PreparedCommand> => {
   const timeoutMs = timeoutSeconds * 1000
   const { guest, place } = await machineOf(host, name, storage, timeoutMs)
   refuseForLinux(place.settings.guestOs, { environment, folder, inputId })

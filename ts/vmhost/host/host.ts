@@ -15,7 +15,7 @@ import type { LogFile } from './log-file.ts'
 import type { Machines } from './machines.ts'
 import type { Operations } from './operations.ts'
 import type { SettingsFile } from './settings.ts'
-import type { Turns } from './turns.ts'
+import type { KeyedLock } from './turns.ts'
 
 /** The host that a service stands for. */
 export interface Host {
@@ -32,7 +32,7 @@ export interface Host {
   readonly pools: Pools
   readonly templates: TemplatesInUse
   /** One thing at a time is done with a VM in this service; its folder is the key. */
-  readonly turns: Turns
+  readonly turns: KeyedLock
   /** And in all services: who works on a VM, or looks after its hypervisor, holds its lock. */
   readonly locks: FileLocks
   readonly log: LogFile

@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.ts'
 /** Milliseconds for which a list is good at most: a guest writes to its disk, and a person edits files, without a word. */
 const goodForMs = { whileSomethingRuns: 200, usual: 1_000 }
 
-interface Made {
+interface CachedListing {
   readonly key: string
   readonly at: number
   readonly vms: Vm[]
@@ -17,7 +17,7 @@ export const texts = new WeakMap<object, string>()
 
 /** The lists that were asked for last. */
 export class Listing {
-  readonly #made = new Map<string, Made>()
+  readonly #made = new Map<string, CachedListing>()
 
   /** `changes` counts what happened; `make` makes the list when that, or a folder, is another than before. */
   async get(

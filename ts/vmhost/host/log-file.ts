@@ -5,7 +5,7 @@ import { Failure } from '@backlot/contract/failure'
 import { readIfThere } from '../files/durable.ts'
 
 /** How much an event matters. */
-export type Level = 'info' | 'error'
+export type LogLevel = 'info' | 'error'
 
 /** The file; the one before it ends with `.1`. Several services may write to it. */
 export class LogFile {
@@ -17,7 +17,7 @@ export class LogFile {
   ) {}
 
   /** Adds a line; a log that cannot be written keeps nobody from their work. */
-  write(level: Level, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
+  write(level: LogLevel, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
     const line = `${JSON.stringify({ time: new Date().toISOString(), level, event, ...facts })}\n`
     try {
       if (this.#isFull(Buffer.byteLength(line))) this.#rotate(Buffer.byteLength(line))
@@ -46,7 +46,7 @@ export class LogFile {
   }
 
   /** The last `most` lines of that level, oldest first; throws `logs_unreadable`. */
-  async tail(level: Level, most: number | undefined): Promise<string[]> {
+  async tail(level: LogLevel, most: number | undefined): Promise<string[]> {
     let texts: string[]
     try {
       let before: number | undefined

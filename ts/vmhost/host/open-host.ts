@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import type { Places } from '@backlot/contract/places'
+import type { Directories } from '@backlot/contract/places'
 import { core, type FileLock } from '../core.ts'
 import { Bases } from '../disks/bases.ts'
 import { fileFailure } from '../files/file-failure.ts'
@@ -30,7 +30,7 @@ import { LogFile } from './log-file.ts'
 import { Machines } from './machines.ts'
 import { Operations } from './operations.ts'
 import { settingsAt } from './settings.ts'
-import { Turns } from './turns.ts'
+import { KeyedLock } from './turns.ts'
 
 /** Bytes of the VM host's log file, after which another is begun; one before it is kept. */
 const hostLogBytes = 2_000_000
@@ -49,7 +49,7 @@ const endsWithinMs = 5_000
  * Throws `config_unreadable`.
  */
 export const openHost = async (
-  places: Places,
+  places: Directories,
   accelerator: () => Promise<Accelerator>,
   stopGraceMs: number,
   executable?: string,
@@ -85,10 +85,14 @@ export const openHost = async (
 }
 
 /** What a host is made of, whoever looks after its VMs. */
-const partsOf = (settings: ReturnType<typeof settingsAt>, places: Places, accelerator: () => Promise<Accelerator>) => {
+const partsOf = (
+  settings: ReturnType<typeof settingsAt>,
+  places: Directories,
+  accelerator: () => Promise<Accelerator>,
+) => {
   const log = new LogFile(join(places.state, 'vmhost.log'), hostLogBytes, lock)
   const events = new Events(Date.now().toString(36), eventsKept)
-  const turns = new Turns()
+  const turns = new KeyedLock()
   const locks = new FileLocks(lock)
   const operations = new Operations(events, ({ id, kind, name, state, cause }) =>
     log.write(state === 'failed' ? 'error' : 'info', kind, { id, vm: name, state, ...(cause && { cause }) }),
@@ -117,7 +121,7 @@ const partsOf = (settings: ReturnType<typeof settingsAt>, places: Places, accele
 const lock = (path: string): FileLock | undefined => core().FileLock.take(path) ?? undefined
 
 /** Takes the lock that lies with the VMs: services of other login sessions, or that come by another path, see the same. */
-const takeHome = ({ data }: Places): FileLock => {
+const takeHome = ({ data }: Directories): FileLock => {
   const path = join(data, 'vmhost.lock')
   let taken: FileLock | undefined
   try {

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { images } from '@backlot/contract/limits'
-import type { Places } from '@backlot/contract/places'
+import type { Directories } from '@backlot/contract/places'
 import { Queue } from '@backlot/contract/queue'
 import { Location } from '@backlot/contract/vmhost/location'
 import { type Static, Type } from '@sinclair/typebox'
@@ -33,7 +33,7 @@ export type Settings = Required<Decided>
 export type UsualSettings = Pick<Settings, 'homeDirectory' | 'cacheDirectory'>
 
 /** The settings of the host that keeps its files at `places`. */
-export const settingsAt = (places: Places): SettingsFile =>
+export const settingsAt = (places: Directories): SettingsFile =>
   new SettingsFile(join(places.config, 'vmhost.json'), {
     homeDirectory: join(places.data, 'vms'),
     cacheDirectory: join(places.cache, 'images'),

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { Turns } from './turns.ts'
+import { KeyedLock } from './turns.ts'
 
 const gate = () => Promise.withResolvers<void>()
 
 test('turns of one key follow each other, those of others do not wait', async () => {
-  const turns = new Turns()
+  const turns = new KeyedLock()
   const seen: string[] = []
   const open = gate()
   const first = turns.take('a', async () => {
@@ -19,7 +19,7 @@ test('turns of one key follow each other, those of others do not wait', async ()
 })
 
 test('a turn that fails ends like any other, and its failure reaches its caller alone', async () => {
-  const turns = new Turns()
+  const turns = new KeyedLock()
   const failing = turns.take('a', async () => {
     throw new Error('no')
   })
@@ -29,7 +29,7 @@ test('a turn that fails ends like any other, and its failure reaches its caller 
 })
 
 test('who waits too long is refused, never does its work, and is not waited for twice', async () => {
-  const turns = new Turns()
+  const turns = new KeyedLock()
   const open = gate()
   const seen: string[] = []
   const first = turns.take('a', () => open.promise)
@@ -46,7 +46,7 @@ test('who waits too long is refused, never does its work, and is not waited for 
 })
 
 test('who is cancelled while it waits does nothing, and whoever is behind it goes on waiting', async () => {
-  const turns = new Turns()
+  const turns = new KeyedLock()
   const open = gate()
   const seen: string[] = []
   const first = turns.take('a', () => open.promise)

@@ -1,7 +1,7 @@
 /** Work on one thing at a time: who comes later waits for those before. */
 
 /** How a turn is waited for. */
-export interface Patience {
+export interface WaitOptions {
   readonly signal?: AbortSignal | undefined
   /** Milliseconds; as long as it takes where it is absent. */
   readonly patienceMs?: number
@@ -10,14 +10,14 @@ export interface Patience {
 }
 
 /** A queue for each key. */
-export class Turns {
+export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>()
 
   /**
    * Does `work` after everything that took a turn of `key` before. Where those take longer than the patience, or the
    * signal is aborted before, the work is not begun, and the reason is thrown.
    */
-  async take<T>(key: string, work: () => Promise<T>, patience: Patience = {}): Promise<T> {
+  async take<T>(key: string, work: () => Promise<T>, patience: WaitOptions = {}): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve()
     let release = () => {}
     const mine = new Promise<void>((settle) => {
@@ -35,7 +35,7 @@ export class Turns {
   }
 }
 
-const waitFor = async (before: Promise<unknown>, key: string, patience: Patience): Promise<void> => {
+const waitFor = async (before: Promise<unknown>, key: string, patience: WaitOptions): Promise<void> => {
   const { signal, patienceMs, tooLong } = patience
   if (signal === undefined && patienceMs === undefined) return void (await before)
   const { promise: refused, reject } = Promise.withResolvers<never>()

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { httpClient } from '@backlot/contract/client'
 import { placesOf } from '@backlot/contract/places'
 import { vmHost } from '@backlot/contract/vmhost'
-import { type Listening, listen } from '../index.ts'
+import { type ListeningServer, listen } from '../index.ts'
 
 let home: string
-let service: Listening
+let service: ListeningServer
 let port: number
 
 beforeAll(async () => {

@@ -8,17 +8,17 @@ import { screenPath } from '@backlot/contract/vmhost/console'
 import { eventsPath } from '@backlot/contract/vmhost/operation'
 import { sandboxOperations } from '@backlot/contract/vmhost/sandboxes'
 import {
-  type Answer,
   addOperations,
-  type Begun,
+  type BoundServer,
   guardedApp,
-  type Join,
   joinScreen,
   pathOf,
   type Refusal,
+  type RequestHandler,
   readInput,
   routeOf,
   secured,
+  type UpgradeWebSocket,
   waysTo,
 } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
@@ -44,9 +44,9 @@ const once = <T>(make: () => T): (() => T) => {
 /** The service of `host` on a server; with `sandboxes` it shows them beside the VMs. */
 export const createApp = (
   host: Host,
-  { entry, join, report }: Pick<Begun, 'entry' | 'join' | 'report'>,
+  { entry, join, report }: Pick<BoundServer, 'entry' | 'join' | 'report'>,
   sandboxes?: HostSandboxes,
-): Answer => {
+): RequestHandler => {
   const document = once(() =>
     openApi(sandboxes === undefined ? vmHost : { ...vmHost, ...sandboxOperations }, vmHostPrefixes[0], version),
   )
@@ -73,7 +73,7 @@ const refuse = (failure: Failure, request: Request): Refusal => {
 }
 
 /** Adds every operation under `prefix`. */
-const withOperations = (app: AnyElysia, prefix: string, host: Host, join: Join): AnyElysia => {
+const withOperations = (app: AnyElysia, prefix: string, host: Host, join: UpgradeWebSocket): AnyElysia => {
   app.get(prefix + eventsPath, ({ request }) => hostEvents(request, host))
   addOperations(app, {
     declared: vmHost,

@@ -12,7 +12,7 @@ import {
 } from '@backlot/contract/vmhost/guest-streams'
 import { readInput, routeOf } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
-import { type Prepared, prepareExec } from '../handlers/guest.ts'
+import { type PreparedCommand, prepareExec } from '../handlers/guest.ts'
 import { type FileAsked, readFile, readFolder, writeFile, writeFolder } from '../handlers/guest-files.ts'
 import { sendInput } from '../handlers/guest-input.ts'
 import type { Host } from '../host/host.ts'
@@ -88,7 +88,7 @@ const streamOf = (bytes: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
   })
 
 /** The events of a command, which is ended when the caller goes away. */
-const streamed = async ({ guest, command, timeoutMs }: Prepared, asked: AbortSignal): Promise<Response> => {
+const streamed = async ({ guest, command, timeoutMs }: PreparedCommand, asked: AbortSignal): Promise<Response> => {
   const gone = new AbortController()
   const signal = AbortSignal.any([asked, gone.signal])
   const output = await guest.stream(command, { timeoutMs, signal })

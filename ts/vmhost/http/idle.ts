@@ -1,5 +1,5 @@
 /** The end of a service that nobody needs: no VM runs, nothing is under way, and nobody has called for a while. */
-import type { Answer } from '@backlot/serve'
+import type { RequestHandler } from '@backlot/serve'
 
 /** When a service ends by itself, and what ends it. */
 export interface Idle {
@@ -24,7 +24,7 @@ export class IdleWatch implements Disposable {
   }
 
   /** The same answers; a caller counts until it has one. */
-  counting(answer: Answer): Answer {
+  counting(answer: RequestHandler): RequestHandler {
     return async (request) => {
       this.#calls += 1
       this.#lastMs = performance.now()

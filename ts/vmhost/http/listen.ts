@@ -1,7 +1,7 @@
 /** The service on its socket. */
 import { environment, screens, stopGrace } from '@backlot/contract/limits'
-import type { Places } from '@backlot/contract/places'
-import { bearerKey, type Listening, type Rules, listen as serve } from '@backlot/serve'
+import type { Directories } from '@backlot/contract/places'
+import { bearerKey, type ListeningServer, type Rules, listen as serve } from '@backlot/serve'
 import { accelerationAt } from '../acceleration.ts'
 import { consolePath } from '../console/pages.ts'
 import type { HostSandboxes } from '../console/sandboxes.ts'
@@ -23,7 +23,7 @@ export interface ListenOptions {
   readonly names?: readonly string[]
   /** Seconds that a guest has to shut down where who stops it does not say. */
   readonly stopGraceSeconds?: number
-  readonly places: Places
+  readonly places: Directories
   /** What guests run on; what works here where absent. */
   readonly accelerator?: Accelerator | undefined
   /** When the service ends by itself; never where absent. */
@@ -46,7 +46,7 @@ export const listen = ({
   executable,
   sandboxes,
   ...where
-}: ListenOptions): Promise<Listening> =>
+}: ListenOptions): Promise<ListeningServer> =>
   serve({ ...where, key: token, longestMessageBytes: screens.mostWaitingBytes, rules, native: core }, async () => {
     const stopGraceMs = (stopGraceSeconds ?? stopGrace.usualSeconds) * 1_000
     const accelerator = async () => given ?? (await accelerationAt(places)).accelerator

@@ -28,7 +28,7 @@ export interface MemoryImage extends Disposable {
 }
 
 /** Hears what the hypervisor and the tools around it write. */
-export type Tell = (line: string) => void
+export type WriteLine = (line: string) => void
 
 /** Hears how far long work is, and says when it is to end. */
 export interface Progress {
@@ -48,7 +48,7 @@ export interface Hypervisor {
    * `missing_program`, `memory_unreadable` where it was to go on with a saved memory; no process is left then, and a saved
    * memory stays as it was.
    */
-  start(vm: StoredVm, options: RunOptions, tell: Tell, signal: AbortSignal): Promise<Machine>
+  start(vm: StoredVm, options: RunOptions, tell: WriteLine, signal: AbortSignal): Promise<Machine>
   /**
    * Makes an image of the memory in a file that `suspend` has written, of a VM of that name which was started with so many
    * bytes. Throws `host_memory`, and `memory_unreadable` where it cannot be laid out: a machine reads it itself then.

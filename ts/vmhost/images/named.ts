@@ -19,7 +19,7 @@ import { Repository } from './registry/registry.ts'
 import { ImageStore, type ImageWork } from './store.ts'
 
 /** What of the settings says where images are. */
-export type Places = Pick<Settings, 'cacheDirectory' | 'registry' | 'organization'>
+export type ImageSettings = Pick<Settings, 'cacheDirectory' | 'registry' | 'organization'>
 
 /** An image of this machine. */
 export interface NamedImage {
@@ -32,7 +32,7 @@ export interface NamedImage {
 }
 
 /** Pulls an image into the store; throws what pulling throws. */
-export const pullNamed = async (image: string, places: Places, work: ImageWork): Promise<NamedImage> => {
+export const pullNamed = async (image: string, places: ImageSettings, work: ImageWork): Promise<NamedImage> => {
   const reference = parseReference(image, places)
   const store = new ImageStore(places.cacheDirectory)
   return pullImage(reference, store, { isKept: true }, work, async ({ digest, folder, about }) => ({
@@ -54,7 +54,7 @@ export interface PushOptions {
 export const pushNamed = async (
   image: string,
   target: string,
-  places: Places,
+  places: ImageSettings,
   options: PushOptions,
   work: ImageWork,
 ): Promise<{ image: string; digest: string }> => {
@@ -117,7 +117,7 @@ const rawDisk = async (folder: string, about: LocalImage, temporary: string, wor
 }
 
 /** The image of that name on this machine; throws `image_not_found` and `image_damaged`. */
-export const inspectImage = async (image: string, places: Places): Promise<NamedImage> => {
+export const inspectImage = async (image: string, places: ImageSettings): Promise<NamedImage> => {
   const { built, reference } = await find(image, places)
   if (built !== undefined) return { ...built, image: `${built.about.name}:${built.about.tag}`, digest: null }
   const pulled = await new ImageStore(places.cacheDirectory).find(reference)
@@ -126,7 +126,7 @@ export const inspectImage = async (image: string, places: Places): Promise<Named
 }
 
 /** Removes an image of this machine; VMs that were made of it stay. Throws `image_not_found`. */
-export const removeImage = async (image: string, places: Places, work: ImageWork): Promise<void> => {
+export const removeImage = async (image: string, places: ImageSettings, work: ImageWork): Promise<void> => {
   const { built, reference } = await find(image, places)
   if (built !== undefined) return rm(built.folder, { recursive: true })
   const store = new ImageStore(places.cacheDirectory)
@@ -135,7 +135,7 @@ export const removeImage = async (image: string, places: Places, work: ImageWork
   await store.exclusively([pulled.digest], work, () => store.remove(reference))
 }
 
-const find = async (image: string, places: Places) => {
+const find = async (image: string, places: ImageSettings) => {
   const reference: ImageReference = parseReference(image, places)
   const isPlain = !image.includes('/') && !image.includes('@')
   const built = isPlain ? await findBuilt(places.cacheDirectory, reference.name, reference.tag) : undefined

@@ -9,7 +9,7 @@ import { vmName } from '@backlot/contract/vmhost/vm'
 import { Value } from '@sinclair/typebox/value'
 import { core } from '../core.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { Begun, Work } from '../host/operations.ts'
+import type { OperationContext, StartedOperation } from '../host/operations.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
 import { displayOf, memoryBytesOf, tell } from '../lifecycle/create.ts'
 import { makePlanned } from '../lifecycle/make-planned.ts'
@@ -31,7 +31,7 @@ interface PullInput {
 /** A pull that the service goes on with. */
 export type PullTransfer = Transfer<PullInput>
 
-type Asked = Input<(typeof vmHost)['pullImage']>
+type PullImageInput = Input<(typeof vmHost)['pullImage']>
 
 export const pullImage: Handlers['pullImage'] = async (input, host) => {
   const { place, reference, begun } = await begin(host, input)
@@ -60,10 +60,10 @@ export const pullAndRun = async (
 }
 
 /** Goes on with a pull that a service before this one has begun. */
-export const goOnPulling = (host: Host, transfer: PullTransfer): Begun<void> =>
+export const goOnPulling = (host: Host, transfer: PullTransfer): StartedOperation<void> =>
   host.transfers.goOn(transfer, (work) => pull(host, transfer, work))
 
-const begin = async (host: Host, asked: Asked, run?: RunOptions) => {
+const begin = async (host: Host, asked: PullImageInput, run?: RunOptions) => {
   const settings = await host.settings.read()
   const reference = parseReference(asked.image, {
     registry: asked.registry ?? settings.registry,
@@ -88,7 +88,11 @@ const begin = async (host: Host, asked: Asked, run?: RunOptions) => {
   return { place, reference, begun }
 }
 
-const pull = async (host: Host, { place, input: { reference, run } }: PullTransfer, work: Work): Promise<void> => {
+const pull = async (
+  host: Host,
+  { place, input: { reference, run } }: PullTransfer,
+  work: OperationContext,
+): Promise<void> => {
   host.creations.set(place.path, { place, settings: unknownYet(reference), diskBytes: 0, operationId: work.id })
   tell(host, place, 'pulling')
   try {
@@ -127,7 +131,7 @@ const refuseMacOs = (os: LocalImage['os']): void => {
 }
 
 /** Makes a VM of an image that is whole. */
-const makeOf = async (host: Host, place: VmPlace, image: StoredImage, work: Work): Promise<void> => {
+const makeOf = async (host: Host, place: VmPlace, image: StoredImage, work: OperationContext): Promise<void> => {
   const { about } = image
   refuseMacOs(about.os)
   const plan = await planOf(host, { ...image, label: referenceText(image) })

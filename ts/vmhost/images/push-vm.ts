@@ -7,7 +7,7 @@ import { ownDisk } from '../disks/own-disk.ts'
 import { copyDisk } from '../disks/qemu-img.ts'
 import { makeFolder, replaceFile, syncFile } from '../files/durable.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { Begun, Work } from '../host/operations.ts'
+import type { OperationContext, StartedOperation } from '../host/operations.ts'
 import { afresh, alone, findVm } from '../lifecycle/find.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
@@ -53,10 +53,10 @@ export const pushVm: Handlers['pushVm'] = async (input, host) => {
 const stopFirst = 'Stop it first to push its disk.'
 
 /** Goes on with a push that a service before this one has begun. */
-export const goOnPushing = (host: Host, transfer: PushTransfer): Begun<void> =>
+export const goOnPushing = (host: Host, transfer: PushTransfer): StartedOperation<void> =>
   host.transfers.goOn(transfer, (work) => push(host, transfer, work))
 
-const push = async (host: Host, { id, place, input }: PushTransfer, work: Work): Promise<void> => {
+const push = async (host: Host, { id, place, input }: PushTransfer, work: OperationContext): Promise<void> => {
   const { cacheDirectory } = await host.settings.read()
   const store = new ImageStore(cacheDirectory)
   const { folder, lock } = store.push(id)
@@ -70,7 +70,7 @@ const pushFrom = async (
   { reference, tags, chunkBytes, compression }: PushInput,
   store: ImageStore,
   folder: string,
-  work: Work,
+  work: OperationContext,
 ): Promise<void> => {
   try {
     await makeFolder(folder)
@@ -85,7 +85,12 @@ const pushFrom = async (
 }
 
 /** Copies what is pushed, unless a service before this one has, and gives the configuration of the image. */
-const copyOf = async (host: Host, place: VmPlace, folder: string, work: Work): Promise<Record<string, unknown>> => {
+const copyOf = async (
+  host: Host,
+  place: VmPlace,
+  folder: string,
+  work: OperationContext,
+): Promise<Record<string, unknown>> => {
   const file = join(folder, 'config.json')
   if (existsSync(file)) return (await Bun.file(file).json()) as Record<string, unknown>
   return alone(

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { makeFolder, replaceFile, syncFolder } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
-import type { Begun, Operations, Work } from '../host/operations.ts'
+import type { OperationContext, Operations, StartedOperation } from '../host/operations.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
 
 /** What is to be done; `input` is all that doing it again needs. */
@@ -26,7 +26,10 @@ export class Transfers {
   ) {}
 
   /** Begins one once it would survive a power cut; whoever is told so is told the truth. */
-  async begin<Input, T>(transfer: Transfer<Input>, work: (work: Work) => Promise<T>): Promise<Begun<T>> {
+  async begin<Input, T>(
+    transfer: Transfer<Input>,
+    work: (work: OperationContext) => Promise<T>,
+  ): Promise<StartedOperation<T>> {
     const { path, name } = transfer.place
     if (transfer.kind === 'pull') {
       if (this.#pulled.has(path)) {
@@ -45,9 +48,9 @@ export class Transfers {
   }
 
   /** Goes on with one that has its file. */
-  goOn<T>({ kind, place, id }: Transfer, work: (work: Work) => Promise<T>): Begun<T> {
+  goOn<T>({ kind, place, id }: Transfer, work: (work: OperationContext) => Promise<T>): StartedOperation<T> {
     if (kind === 'pull') this.#pulled.add(place.path)
-    const noted = async (its: Work): Promise<T> => {
+    const noted = async (its: OperationContext): Promise<T> => {
       try {
         return await work(its)
       } finally {

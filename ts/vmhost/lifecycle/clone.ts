@@ -9,10 +9,10 @@ import { copyDisk } from '../disks/qemu-img.ts'
 import { syncFile } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { Work } from '../host/operations.ts'
+import type { OperationContext } from '../host/operations.ts'
 import type { Storage } from '../storage/storage.ts'
 import { together } from '../together.ts'
-import { readUserData, type Seed, writeSeed } from '../vms/seed.ts'
+import { type CloudInitSeed, readUserData, writeSeed } from '../vms/seed.ts'
 import { startFiles, vmPath } from '../vms/vm-directory.ts'
 import { newIdentity, type VmSettings, writeNewSettings } from '../vms/vm-settings.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
@@ -55,7 +55,7 @@ export const copyVm = async (
   target: Storage,
   newName: string,
   settings: VmSettings,
-  work: Work,
+  work: OperationContext,
   more: { readonly diskBytes?: number; readonly settle?: (place: VmPlace) => Promise<void> } = {},
 ): Promise<VmPlace> => {
   const { diskBytes = 0, settle } = more
@@ -82,7 +82,7 @@ const isDeep = async (vm: StoredVm): Promise<boolean> =>
   (await ownDisk(vmPath(vm.path, 'disk'))).chain.length >= mostDisksBelow
 
 /** Both VMs write to overlays of what the source's disk was. */
-const layDisk = (host: Host, vm: StoredVm, folder: string, { signal }: Work): Promise<void> => {
+const layDisk = (host: Host, vm: StoredVm, folder: string, { signal }: OperationContext): Promise<void> => {
   const lay = async () => {
     const { base, replaced } = await host.bases.freeze(vm)
     await together([replaced, host.bases.overlay(vmPath(folder, 'disk'), base)])
@@ -91,7 +91,7 @@ const layDisk = (host: Host, vm: StoredVm, folder: string, { signal }: Work): Pr
 }
 
 /** The disk, and all that it lies on, as one. */
-const bringDisk = async (vm: StoredVm, folder: string, work: Work, diskBytes: number): Promise<void> => {
+const bringDisk = async (vm: StoredVm, folder: string, work: OperationContext, diskBytes: number): Promise<void> => {
   const [from, disk] = [vmPath(vm.path, 'disk'), vmPath(folder, 'disk')]
   work.step('copying the disk')
   await refuseOpen(from)
@@ -107,7 +107,7 @@ const bringDisk = async (vm: StoredVm, folder: string, work: Work, diskBytes: nu
 export const bringSeed = async (
   from: string,
   folder: string,
-  about: Omit<Seed, 'userData'>,
+  about: Omit<CloudInitSeed, 'userData'>,
   changed = (userData: string): string => userData,
 ): Promise<void> => {
   const userData = await readUserData(from)

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { fileFailure } from '../files/file-failure.ts'
-import type { Waiting } from '../files/file-locks.ts'
+import type { LockOptions } from '../files/file-locks.ts'
 import type { Host } from '../host/host.ts'
 import { settleMove } from '../vms/move.ts'
 import { vmPath, wasRunning } from '../vms/vm-directory.ts'
@@ -108,7 +108,7 @@ export const alone = async <T>(
   return host.turns.take(vm.path, locked, { signal, patienceMs, tooLong: () => busy(host, vm) })
 }
 
-const lockOf = async (host: Host, vm: VmPlace, waiting: Waiting): Promise<Disposable> => {
+const lockOf = async (host: Host, vm: VmPlace, waiting: LockOptions): Promise<Disposable> => {
   const whileHeld = (isLate: boolean) => {
     if (host.machines.isElsewhere(vm)) throw lookedAfterElsewhere(vm)
     if (!isLate) return

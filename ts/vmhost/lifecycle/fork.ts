@@ -1,10 +1,10 @@
 /** Makes copies of a running VM that go on from where it is. */
 import { availableParallelism } from 'node:os'
 import { Failure } from '@backlot/contract/failure'
-import { hasRoomToShare, makeForks, ownCopies, type Wanted } from '../forks/make-forks.ts'
+import { type ForkOptions, hasRoomToShare, makeForks, ownCopies } from '../forks/make-forks.ts'
 import { settleIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { Work } from '../host/operations.ts'
+import type { OperationContext } from '../host/operations.ts'
 import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import type { Identity } from '../pools/pools.ts'
 import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
@@ -32,7 +32,7 @@ export const forkVm: Handlers['forkVm'] = async (
     const identity = isNow ? await takeReady(host, parent, { names, userDataOf }, work) : new Map<string, Identity>()
     const missing = { names: names.filter((each) => !identity.has(each)), userDataOf }
     if (missing.names.length > 0) {
-      const made = Promise.withResolvers<Made>()
+      const made = Promise.withResolvers<SuspendedForks>()
       const make = () =>
         isNow
           ? fork(host, parent, missing, work, made.resolve)
@@ -73,7 +73,12 @@ const refuseWrong = (
 }
 
 /** Forks that a pool has ready become those of these names, as many as there are; each with what its guest has. */
-const takeReady = async (host: Host, parent: StoredVm, wanted: Wanted, work: Work): Promise<Map<string, Identity>> => {
+const takeReady = async (
+  host: Host,
+  parent: StoredVm,
+  wanted: ForkOptions,
+  work: OperationContext,
+): Promise<Map<string, Identity>> => {
   const identity = new Map<string, Identity>()
   for (const name of wanted.names) {
     const userDataOf = (userData: string) => wanted.userDataOf?.(userData, name) ?? userData
@@ -99,7 +104,7 @@ const freeNames = async ({ store }: Host, { name, storage }: VmPlace, count: num
 }
 
 /** Forks that are suspended, and the memory from which they go on where they share one. */
-interface Made {
+interface SuspendedForks {
   readonly forks: readonly VmPlace[]
   readonly image: MemoryImage | undefined
 }
@@ -108,9 +113,9 @@ interface Made {
 const fork = async (
   host: Host,
   parent: StoredVm,
-  wanted: Wanted,
-  work: Work,
-  handOn: (made: Made) => void,
+  wanted: ForkOptions,
+  work: OperationContext,
+  handOn: (made: SuspendedForks) => void,
 ): Promise<void> => {
   const machine = host.machines.get(parent.path)
   if (machine === undefined && !isSaved(parent.path)) {
@@ -132,8 +137,8 @@ const fork = async (
 const whileSuspended = async (
   host: Host,
   machine: Machine,
-  wanted: Wanted,
-  work: Work,
+  wanted: ForkOptions,
+  work: OperationContext,
   lay: (image: MemoryImage | undefined) => Promise<void>,
 ): Promise<void> => {
   let [image, refused]: [MemoryImage | undefined, unknown] = [undefined, undefined]
@@ -163,8 +168,8 @@ const newImage = async (
   host: Host,
   { place, memoryBytes }: Machine,
   memory: string,
-  { names }: Wanted,
-  work: Work,
+  { names }: ForkOptions,
+  work: OperationContext,
 ): Promise<MemoryImage | undefined> => {
   if (!(await hasRoomToShare(host, place, names.length, memory))) return undefined
   return host.machines.hypervisor.share(place.name, memoryBytes, memory).catch(ownCopies(work))
@@ -175,8 +180,8 @@ const keptImage = async (
   host: Host,
   vm: StoredVm,
   saved: SavedState | undefined,
-  { names }: Wanted,
-  work: Work,
+  { names }: ForkOptions,
+  work: OperationContext,
 ): Promise<MemoryImage | undefined> => {
   if (saved === undefined || !(await hasRoomToShare(host, vm, names.length))) return undefined
   work.step('sharing the memory')
@@ -188,9 +193,9 @@ const forkSnapshot = async (
   host: Host,
   parent: StoredVm,
   snapshot: string,
-  wanted: Wanted,
-  work: Work,
-): Promise<Made> => {
+  wanted: ForkOptions,
+  work: OperationContext,
+): Promise<SuspendedForks> => {
   const vm = await afresh(host, parent)
   const kept = await keptBy(vm, snapshot)
   const image = await keptImage(host, { ...vm, path: kept.folder }, kept.saved, wanted, work)
@@ -204,7 +209,7 @@ const forkSnapshot = async (
 }
 
 /** Makes the forks of a VM that is suspended. */
-const make = async (host: Host, parent: StoredVm, wanted: Wanted, work: Work): Promise<VmPlace[]> => {
+const make = async (host: Host, parent: StoredVm, wanted: ForkOptions, work: OperationContext): Promise<VmPlace[]> => {
   const vm = await afresh(host, parent)
   const saved = await readSaved(vm.path)
   if (saved === undefined) throw new Failure('vm_not_running', `"${vm.name}" has no memory to fork.`, { name: vm.name })
@@ -217,7 +222,7 @@ const wake = (
   host: Host,
   place: VmPlace,
   image: MemoryImage | undefined,
-  work: Work,
+  work: OperationContext,
   limited: ReturnType<typeof atMost>,
 ): Promise<'own' | 'shared'> => {
   const go = async () => {

@@ -1,7 +1,7 @@
 /** Keeps VMs as they are, and makes them again what they were. */
 import { setClock } from '../forks/clock.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { Work } from '../host/operations.ts'
+import type { OperationContext } from '../host/operations.ts'
 import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import { readSaved } from '../snapshots/saved-state.ts'
 import {
@@ -26,7 +26,7 @@ export const takeSnapshot: Handlers['takeSnapshot'] = async ({ name, snapshot, s
   refuseTakenName(vm, snapshot)
   await host.takeCharge()
   refuseElsewhere(host, vm)
-  const take = async (work: Work) => {
+  const take = async (work: OperationContext) => {
     refuseTakenName(vm, snapshot)
     const machine = host.machines.get(vm.path)
     const keep = async () => {
@@ -50,7 +50,7 @@ export const takeSnapshot: Handlers['takeSnapshot'] = async ({ name, snapshot, s
 export const goOn = async (
   host: Host,
   place: VmPlace,
-  work: Work,
+  work: OperationContext,
   image?: MemoryImage | undefined,
 ): Promise<Machine | undefined> => {
   const vm = await afresh(host, place)

@@ -1,7 +1,7 @@
 /** Starts a VM as an operation. */
 import { settleIdentity } from '../forks/wake.ts'
 import type { Host } from '../host/host.ts'
-import type { Begun } from '../host/operations.ts'
+import type { StartedOperation } from '../host/operations.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
 import type { StoredVm } from '../vms/vm-store.ts'
 import { afresh, alone } from './find.ts'
@@ -11,7 +11,12 @@ import { optionsFor } from './suspend.ts'
 export const stopFirst = 'Stop it first to start it anew.'
 
 /** Begins to start a VM that was announced; `discardMemory`: anew, where it is suspended. */
-export const beginRun = (host: Host, found: StoredVm, options: RunOptions, discardMemory = false): Begun<void> =>
+export const beginRun = (
+  host: Host,
+  found: StoredVm,
+  options: RunOptions,
+  discardMemory = false,
+): StartedOperation<void> =>
   host.operations.begin('run', found, async (work) => {
     try {
       const start = async () => {

@@ -7,7 +7,7 @@ import type { VmPlace } from '../vms/vm-store.ts'
 import { findAnyVm, lookedAfterElsewhere, refuseElsewhere } from './find.ts'
 
 /** Milliseconds that a guest has to shut down, a process to end, and all of it, what went before among it. */
-interface Patience {
+interface StopTimeouts {
   readonly guestMs: number
   /** After which a guest is asked once more: one that is coming up hears nothing at first. */
   readonly askAgainMs: number
@@ -16,7 +16,7 @@ interface Patience {
 }
 
 /** With so many milliseconds for the guest; beside those, others may need theirs before it, and the process after it. */
-const patienceOf = (guestMs: number): Patience => ({
+const patienceOf = (guestMs: number): StopTimeouts => ({
   guestMs,
   askAgainMs: 3_000,
   processMs: 4_000,
@@ -74,7 +74,7 @@ const stopUnknown = async (host: Host, vm: VmPlace, wasStarting: boolean): Promi
 export const stop = async (
   machine: Machine,
   began: number,
-  patience: Patience,
+  patience: StopTimeouts,
 ): Promise<'agent' | 'acpi' | 'forced'> => {
   const leftMs = () => began + patience.inAllMs - patience.processMs - performance.now()
   const ask = () => within(machine.askToShutDown(), leftMs())

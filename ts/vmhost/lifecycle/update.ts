@@ -4,7 +4,7 @@ import { sizeOf } from '@backlot/contract/fields/size'
 import { core } from '../core.ts'
 import { ownDisk } from '../disks/own-disk.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { Work } from '../host/operations.ts'
+import type { OperationContext } from '../host/operations.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
 import { refuseLacking } from '../hypervisors/lacking.ts'
 import { refuseLosing } from '../snapshots/snapshot-store.ts'
@@ -83,7 +83,7 @@ const refuseShrinking = async (vm: StoredVm, bytes: number | undefined): Promise
   )
 }
 
-const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: Work): Promise<void> => {
+const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: OperationContext): Promise<void> => {
   host.machines.refuseRunning(vm, 'Wait until it has started.')
   host.machines.refuseSuspended(vm, 'Resume it first to change it.')
   const { cpu, memoryBytes, display, diskBytes, storage } = changes
@@ -113,7 +113,7 @@ const move = async (
   storage: Storage,
   settings: StoredVm['settings'],
   diskBytes: number | undefined,
-  work: Work,
+  work: OperationContext,
 ): Promise<void> => {
   const target = placeOf(storage, vm.name).path
   const moved = { ...settings, movedFrom: vm.path }

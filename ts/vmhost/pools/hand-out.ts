@@ -3,13 +3,13 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clockCommand } from '../forks/identity.ts'
 import type { Host } from '../host/host.ts'
-import type { Work } from '../host/operations.ts'
+import type { OperationContext } from '../host/operations.ts'
 import { alone } from '../lifecycle/find.ts'
 import { hostNameOf, readUserData, writeSeed } from '../vms/seed.ts'
 import { seedFolder } from '../vms/vm-directory.ts'
 import { writeVmSettings } from '../vms/vm-settings.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
-import type { Asked, Identity } from './pools.ts'
+import type { ForkRequest, Identity } from './pools.ts'
 
 /** Milliseconds in which a guest takes its name and the time. */
 const withinMs = 30_000
@@ -18,7 +18,12 @@ const withinMs = 30_000
  * Gives it the name and what belongs to that, and then its folder; whoever dies before that leaves a fork of the pool, and
  * after that a VM that runs. Undefined where it has ended. Throws `vm_exists`, `agent_unavailable`, `guest_timeout`.
  */
-export const handOut = (host: Host, fork: VmPlace, asked: Asked, work: Work): Promise<Identity | undefined> => {
+export const handOut = (
+  host: Host,
+  fork: VmPlace,
+  asked: ForkRequest,
+  work: OperationContext,
+): Promise<Identity | undefined> => {
   const to = placeOf(fork.storage, asked.name)
   const give = async () => {
     const vm = await host.store.reread(fork)
@@ -52,7 +57,7 @@ hostname ${hostNameOf(name)}`
   if (done?.exitCode !== 0) throw new Error(`its guest says "${done?.stderr.trim() ?? 'nothing'}"`)
 }
 
-const rewriteSeed = async ({ path, settings }: StoredVm, { name, userDataOf }: Asked): Promise<void> => {
+const rewriteSeed = async ({ path, settings }: StoredVm, { name, userDataOf }: ForkRequest): Promise<void> => {
   const userData = await readUserData(path)
   if (userData === undefined) return
   await rm(join(path, seedFolder), { recursive: true })

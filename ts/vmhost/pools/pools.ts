@@ -1,9 +1,9 @@
 /** Warm pools: forks of suspended VMs that run already, each under a hidden name until somebody wants it. */
-import type { Work } from '../host/operations.ts'
+import type { OperationContext } from '../host/operations.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 
 /** A fork that is asked for. */
-export interface Asked {
+export interface ForkRequest {
   readonly name: string
   /** Its user data, given that of its parent. */
   userDataOf(userData: string): string
@@ -26,5 +26,5 @@ export interface Pools extends AsyncDisposable {
   /** How full the pool of that VM is. */
   state(parent: VmPlace): PoolState
   /** Hands out a fork that is ready, under its name; undefined where there is none, or it cannot be used. */
-  take(parent: StoredVm, asked: Asked, work: Work): Promise<Identity | undefined>
+  take(parent: StoredVm, asked: ForkRequest, work: OperationContext): Promise<Identity | undefined>
 }

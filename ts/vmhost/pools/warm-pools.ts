@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import { makeForks, ownCopies } from '../forks/make-forks.ts'
 import { settleIdentity } from '../forks/wake.ts'
 import type { Host } from '../host/host.ts'
-import type { Work } from '../host/operations.ts'
+import type { OperationContext } from '../host/operations.ts'
 import { collectBases } from '../lifecycle/collect.ts'
 import { afresh, alone } from '../lifecycle/find.ts'
 import { goOn } from '../lifecycle/snapshot.ts'
@@ -12,7 +12,7 @@ import { readSaved } from '../snapshots/saved-state.ts'
 import { poolPrefix, vmPath } from '../vms/vm-directory.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { handOut } from './hand-out.ts'
-import type { Asked, Identity, PoolState, Pools } from './pools.ts'
+import type { ForkRequest, Identity, PoolState, Pools } from './pools.ts'
 import { poolSize } from './size.ts'
 
 /** Milliseconds between two looks at the parents and the memory, and after a fork could not be made. */
@@ -57,7 +57,7 @@ export class WarmPools implements Pools {
     return { ready: pool?.forks.length ?? 0, isMemoryShort: pool?.isMemoryShort ?? false }
   }
 
-  async take(parent: StoredVm, asked: Asked, work: Work): Promise<Identity | undefined> {
+  async take(parent: StoredVm, asked: ForkRequest, work: OperationContext): Promise<Identity | undefined> {
     const pool = this.#pools.get(parent.path)
     if (pool === undefined || pool.memory !== (await memoryOf(parent))) return undefined
     const fork = pool.forks.shift()
@@ -140,7 +140,7 @@ export class WarmPools implements Pools {
     }
   }
 
-  async #make({ parent, memory }: Pool, fork: VmPlace, work: Work): Promise<void> {
+  async #make({ parent, memory }: Pool, fork: VmPlace, work: OperationContext): Promise<void> {
     const host = this.host()
     const lay = async () => {
       const vm = await afresh(host, parent)

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { hasRoomToShare, makeForks } from '../forks/make-forks.ts'
 import type { Host } from '../host/host.ts'
-import type { Work } from '../host/operations.ts'
+import type { OperationContext } from '../host/operations.ts'
 import { alone } from '../lifecycle/find.ts'
 import { readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -48,7 +48,7 @@ export const makeFromTemplate = async (
   place: VmPlace,
   template: VmPlace,
   about: TemplateOf,
-  work: Work,
+  work: OperationContext,
 ): Promise<void> => {
   using _ = host.templates.use(template)
   await host.turns.take(template.path, async () => {
@@ -68,7 +68,7 @@ export const makeFromTemplate = async (
 }
 
 /** Makes the memory of a template ready for the forks that go on from it soon; where it cannot be, each reads its own copy. */
-const keepImage = async (host: Host, template: StoredVm, saved: SavedState, work: Work): Promise<void> => {
+const keepImage = async (host: Host, template: StoredVm, saved: SavedState, work: OperationContext): Promise<void> => {
   if (!(await hasRoomToShare(host, template, 1).catch(() => false))) return
   work.step('sharing the memory')
   const image = await host.images.of(template, saved).catch(() => undefined)

@@ -6,7 +6,7 @@ import { together } from '../together.ts'
 import { seedFolder } from './vm-directory.ts'
 
 /** What a guest is told about itself. */
-export interface Seed {
+export interface CloudInitSeed {
   readonly instanceId: string
   readonly hostName: string
   /** A cloud-config, a script or whatever else cloud-init takes; none where undefined. */
@@ -16,11 +16,11 @@ export interface Seed {
 /** User data that asks for nothing. */
 const noUserData = '#cloud-config\n{}\n'
 
-const metaData = ({ instanceId, hostName }: Seed): string =>
+const metaData = ({ instanceId, hostName }: CloudInitSeed): string =>
   `instance-id: ${instanceId}\nlocal-hostname: ${hostNameOf(hostName)}\n`
 
 /** Writes the seed into the folder of a VM that has none. */
-export const writeSeed = async (folder: string, about: Seed): Promise<void> => {
+export const writeSeed = async (folder: string, about: CloudInitSeed): Promise<void> => {
   const seed = join(folder, seedFolder)
   await mkdir(seed, { mode: 0o700 })
   await together([
@@ -34,7 +34,10 @@ export const writeSeed = async (folder: string, about: Seed): Promise<void> => {
  * What the kernel's command line says to a guest of ours in the place of a seed that holds no more, so that it need not
  * look for that; undefined where there is none, or one that asks for something or that somebody has changed.
  */
-export const wordsForSeed = async (folder: string, about: Omit<Seed, 'userData'>): Promise<string | undefined> => {
+export const wordsForSeed = async (
+  folder: string,
+  about: Omit<CloudInitSeed, 'userData'>,
+): Promise<string | undefined> => {
   const text = (file: string) => readFile(join(folder, seedFolder, file), 'utf8').catch(() => undefined)
   const [meta, user] = await Promise.all([text('meta-data'), text('user-data')])
   if (meta !== metaData(about) || user !== noUserData) return undefined

@@ -5,7 +5,7 @@ import { linesOf } from '@backlot/contract/lines'
 import { type NewSandbox, type SandboxInfo, sandboxesFolder, sweep } from '@backlot/local'
 import { programCalled } from '../../executable.ts'
 import type { FailureLine } from '../supervise.ts'
-import type { Order } from './waiting.ts'
+import type { PoolMessage } from './waiting.ts'
 
 /** What each sandbox of a pool is started as. */
 export interface PoolKind {
@@ -21,7 +21,7 @@ export interface Member {
   /** Settles when it has ended. */
   readonly ended: Promise<unknown>
   /** Says something to it and gives its answer; throws the failure that it tells, `sandbox_not_found` where it says nothing. */
-  ask(order: Order): Promise<Record<string, unknown>>
+  ask(order: PoolMessage): Promise<Record<string, unknown>>
   /** Leaves it to itself, when somebody has it. */
   leave(): void
   /** Ends it and removes it. */

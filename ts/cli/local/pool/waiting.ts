@@ -6,8 +6,8 @@ import { Failure } from '@backlot/contract/failure'
 import { linesOf } from '@backlot/contract/lines'
 import {
   type Claim,
+  type ClaimedSandbox,
   createSandbox,
-  type HandedOut,
   handOut,
   isWell,
   markWhole,
@@ -23,10 +23,10 @@ import { printJson } from '../../terminal/output.ts'
 import { expiry, failureLine, removeUnlessHeld, signalled } from '../supervise.ts'
 
 /** What the owner of the pool says, a line of JSON each. */
-export type Order = { readonly claim: Claim } | { readonly keep: true } | { readonly check: true }
+export type PoolMessage = { readonly claim: Claim } | { readonly keep: true } | { readonly check: true }
 
 /** What is answered, a line of JSON each: its info at first and when it was claimed, how it is, or a failure. */
-type Answer = object
+type MemberMessage = object
 
 /**
  * Reads what sandbox to start, starts it and waits for orders; the sandbox ends at the end of the orders, which is that of
@@ -84,18 +84,18 @@ const obey = async (
   nextOrder: () => Promise<string | undefined>,
 ): Promise<SandboxRecord | null> => {
   const key = readFileSync(folder.key, 'utf8').trim()
-  let handed: HandedOut | null = null
+  let handed: ClaimedSandbox | null = null
   try {
     for (;;) {
       const line = await nextOrder()
       if (line === undefined) return null
-      const order = JSON.parse(line) as Order
+      const order = JSON.parse(line) as PoolMessage
       if ('keep' in order && handed !== null) {
         const kept = handed.keep()
-        await printJson({ kept: true } satisfies Answer)
+        await printJson({ kept: true } satisfies MemberMessage)
         return kept
       }
-      if ('check' in order) await printJson({ isWell: await isWell(folder, key) } satisfies Answer)
+      if ('check' in order) await printJson({ isWell: await isWell(folder, key) } satisfies MemberMessage)
       if ('claim' in order) {
         try {
           if (!(await isWell(folder, key))) throw unwell(folder.name)

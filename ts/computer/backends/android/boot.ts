@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import type { Backend } from '../../backend.ts'
-import { Succession } from '../../current.ts'
+import { Replacement } from '../../current.ts'
 import { Terminals } from '../../pty/terminals.ts'
 import type { AdbAddress } from './adb/connection.ts'
 import { AdbDevice } from './adb/server.ts'
@@ -38,8 +38,8 @@ export interface DeviceOptions {
 
 /** The device of a server. Disposing of it lets go of the device, which goes on. */
 export class ServedDevice implements AsyncDisposable {
-  readonly backend = new Succession<Backend>()
-  readonly device = new Succession<AndroidDevice>()
+  readonly backend = new Replacement<Backend>()
+  readonly device = new Replacement<AndroidDevice>()
   /** Those of the device; whoever serves them ends them. */
   readonly terminals = new Terminals(startingOn(this.device))
   readonly #ending = new AbortController()

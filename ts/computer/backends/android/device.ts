@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { commandOf } from './adb/quote.ts'
 import type { AdbDevice } from './adb/server.ts'
-import { type Ended, ShellSession } from './adb/session.ts'
+import { type CommandEnd, ShellSession } from './adb/session.ts'
 import { DeviceFiles } from './adb/sync.ts'
 
 /** How long a command may take beside what everything takes, and who gives it up. */
@@ -36,7 +36,7 @@ export class AndroidDevice implements AsyncDisposable {
   }
 
   /** Runs a line of shell in which everything that is not ours is quoted, and tells how it ended. */
-  line(line: string, { signal, takesMs = 0 }: RunOptions = {}): Promise<Ended> {
+  line(line: string, { signal, takesMs = 0 }: RunOptions = {}): Promise<CommandEnd> {
     return this.#session.run(line, signal, usualMs + takesMs)
   }
 
@@ -46,7 +46,7 @@ export class AndroidDevice implements AsyncDisposable {
 }
 
 /** What it wrote, where it succeeded. Programs of Android tell some failures by words alone. */
-const succeeded = (shown: string, { stdout, stderr, status }: Ended): string => {
+const succeeded = (shown: string, { stdout, stderr, status }: CommandEnd): string => {
   const said = stderr.trim() || stdout.trim()
   if (status === 0 && !/^(?:Error|Exception|java\.)/m.test(stderr)) return stdout
   const short = shown.length > 100 ? `${shown.slice(0, 100)}…` : shown

@@ -2,7 +2,7 @@
 import { filmLimits as limits } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
 import { type LiveFilmPart, Remuxer } from '@backlot/native'
-import type { Current } from '../../current.ts'
+import type { Replaceable } from '../../current.ts'
 import { Broadcast, type FilmSource } from '../../film/broadcast.ts'
 import { liveRoute } from '../../film/live-route.ts'
 import type { RouteGroup } from '../../route-group.ts'
@@ -32,7 +32,7 @@ const line = [
 ].join('\n')
 
 /** The live film of a device, and what ends it. Films in files are not made of one. */
-export const deviceFilmRoutes = (current: Current<AndroidDevice>): RouteGroup & AsyncDisposable => {
+export const deviceFilmRoutes = (current: Replaceable<AndroidDevice>): RouteGroup & AsyncDisposable => {
   const broadcast = new Broadcast(async () => new DeviceFilm(await current.get()))
   return {
     features: () => ({}),

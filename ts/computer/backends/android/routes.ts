@@ -2,9 +2,9 @@
 import { posix } from 'node:path'
 import { TunnelEnd } from '@backlot/contract/computer/tunnel'
 import { Failure } from '@backlot/contract/failure'
-import type { Begun, SocketHandler } from '@backlot/serve'
+import type { BoundServer, SocketHandler } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
-import type { Current } from '../../current.ts'
+import type { Replaceable } from '../../current.ts'
 import { modeIn } from '../../files/mode.ts'
 import type { Connection } from './adb/connection.ts'
 import { quoted } from './adb/quote.ts'
@@ -17,8 +17,8 @@ import { resolveDevicePath } from './paths.ts'
 
 /** Adds the routes; each waits for the device. */
 export const deviceRoutes =
-  (current: Current<AndroidDevice>) =>
-  (app: AnyElysia, server: Begun): AnyElysia => {
+  (current: Replaceable<AndroidDevice>) =>
+  (app: AnyElysia, server: BoundServer): AnyElysia => {
     const onDevice =
       (answer: (device: AndroidDevice, request: Request) => unknown) =>
       async ({ request }: { readonly request?: Request }) =>

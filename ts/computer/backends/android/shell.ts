@@ -129,14 +129,14 @@ const wrapped = (command: string, cwd: string, env: Readonly<Record<string, stri
 }
 
 /** What a shell has told when its process is known, and what the command wrote by then. */
-interface Begun {
+interface StartedCommand {
   readonly pid: number
   readonly stdout: Buffer
   readonly stderr: Buffer
 }
 
 /** Reads the process off the shell's first line. What the command writes may come in the same packets. */
-export const begun = async (connection: Connection): Promise<Begun> => {
+export const begun = async (connection: Connection): Promise<StartedCommand> => {
   let [stdout, stderr] = [Buffer.alloc(0), Buffer.alloc(0)]
   for (;;) {
     const { id, bytes } = await nextPacket(connection)
@@ -151,7 +151,7 @@ export const begun = async (connection: Connection): Promise<Begun> => {
 /** Reads to the mark on both streams, or to the end of the shell; gives the status. */
 const ended = async (
   connection: Connection,
-  first: Begun,
+  first: StartedCommand,
   outputs: { readonly stdout: MarkedOutput; readonly stderr: MarkedOutput },
   report: (stream: 'stdout' | 'stderr', text: string) => Promise<void>,
 ): Promise<number> => {

@@ -1,6 +1,6 @@
 /** Programs on pseudo-terminals of a device, each by adb's shell protocol. */
 import { constants } from 'node:os'
-import type { Current } from '../../current.ts'
+import type { Replaceable } from '../../current.ts'
 import type { StartProgram, TerminalOptions, TerminalProgram } from '../../pty/program.ts'
 import type { Connection } from './adb/connection.ts'
 import { quoted } from './adb/quote.ts'
@@ -14,7 +14,7 @@ const hungUp = 128 + constants.signals.SIGHUP
 
 /** Starts programs on the device that there is then. */
 export const startingOn =
-  (current: Current<AndroidDevice>): StartProgram =>
+  (current: Replaceable<AndroidDevice>): StartProgram =>
   async (options, take) => {
     const device = await current.get()
     const cwd = await folderOf(device, options.cwd ?? '~')

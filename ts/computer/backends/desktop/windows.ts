@@ -7,7 +7,7 @@ import type { Display } from './display.ts'
 /** Milliseconds in which a window closes, unless its program asks something first. */
 const closeWaitMs = 5_000
 
-type Named = { readonly window_id?: number | string }
+type WindowReference = { readonly window_id?: number | string }
 
 export const windowHandlers = (display: Display) => ({ ...readingHandlers(display), ...placingHandlers(display) })
 
@@ -21,7 +21,7 @@ const windowsOf = async (desktop: Desktop, app: string): Promise<Window[]> => {
 /** What windows there are, and where. */
 const readingHandlers = (display: Display) => {
   /** The window that a caller names, or the active one. */
-  const windowOf = async ({ window_id }: Named): Promise<Window> => find(await display.desktop(), window_id)
+  const windowOf = async ({ window_id }: WindowReference): Promise<Window> => find(await display.desktop(), window_id)
   return {
     get_current_window_id: async () => ({ window_id: (await windowOf({})).window_id }),
     async get_application_windows({ app }) {
@@ -62,13 +62,13 @@ const readingHandlers = (display: Display) => {
 
 /** What places, shows and closes windows. */
 const placingHandlers = (display: Display) => {
-  const doing = (act: (desktop: Desktop, windowId: number) => Promise<unknown>) => async (params: Named) => {
+  const doing = (act: (desktop: Desktop, windowId: number) => Promise<unknown>) => async (params: WindowReference) => {
     const desktop = await display.desktop()
     const { window_id } = await find(desktop, params.window_id)
     await act(desktop, window_id)
     return {}
   }
-  const placing = async (params: Named, place: Readonly<Record<string, number>>) => {
+  const placing = async (params: WindowReference, place: Readonly<Record<string, number>>) => {
     const desktop = await display.desktop()
     const { window_id } = await find(desktop, params.window_id)
     await desktop.setFrame(window_id, place)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { folders } from '../../state/folders.ts'
-import { type Owner, thisProgram } from '../../state/owner.ts'
+import { type ProcessIdentity, thisProgram } from '../../state/owner.ts'
 
 /** Names of the labels. */
 export const label = {
@@ -37,9 +37,9 @@ export const ownLabels = async (): Promise<Record<string, string>> => ({
 })
 
 /** The process that a label names; undefined where it names none. */
-export const ownerIn = (text: string | undefined): Owner | undefined => {
+export const ownerIn = (text: string | undefined): ProcessIdentity | undefined => {
   try {
-    return text === undefined ? undefined : (JSON.parse(text) as Owner)
+    return text === undefined ? undefined : (JSON.parse(text) as ProcessIdentity)
   } catch {
     return undefined
   }

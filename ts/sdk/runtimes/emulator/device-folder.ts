@@ -4,7 +4,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFile, makePrivateFolder, readText, removeFile, replaceFile } from '../../state/durable.ts'
 import { folders } from '../../state/folders.ts'
-import { hasEnded, type Owner } from '../../state/owner.ts'
+import { hasEnded, type ProcessIdentity } from '../../state/owner.ts'
 
 /** The virtual device, of which each emulator has one in a folder of its own. */
 export const deviceName = 'backlot'
@@ -16,8 +16,8 @@ export const suspendedSnapshot = 'backlot-suspended'
 export interface StartedEmulator {
   /** The port of its console; the next one is adb's. */
   readonly port: number
-  readonly emulator: Owner | null
-  readonly server: Owner | null
+  readonly emulator: ProcessIdentity | null
+  readonly server: ProcessIdentity | null
   /** The port of its computer server. */
   readonly apiPort: number | null
 }

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { pause } from '../../deadline.ts'
 import { ConnectionError } from '../../errors.ts'
-import { hasEnded, type Owner, processOf } from '../../state/owner.ts'
+import { hasEnded, type ProcessIdentity, processOf } from '../../state/owner.ts'
 
 /** Milliseconds between two looks at a process. */
 const lookEveryMs = 50
@@ -18,7 +18,7 @@ const portCount = 64
 export const startDetached = async (
   command: readonly [string, ...string[]],
   { env, stdout, stderr }: { env: Record<string, string>; stdout: string; stderr: string },
-): Promise<Owner> => {
+): Promise<ProcessIdentity> => {
   const [program, ...words] = command
   const files = [openSync(stdout, 'a', 0o600), openSync(stderr, 'a', 0o600)] as const
   try {
@@ -37,7 +37,7 @@ export const startDetached = async (
 }
 
 /** Ends a process and those of its session: asks, waits, and then does not ask. */
-export const endProcess = async (owner: Owner | null, patienceMs: number): Promise<void> => {
+export const endProcess = async (owner: ProcessIdentity | null, patienceMs: number): Promise<void> => {
   if (owner === null || (await hasEnded(owner))) return
   signal(owner, 'SIGTERM')
   if (await endsWithin(owner, patienceMs)) return
@@ -46,7 +46,7 @@ export const endProcess = async (owner: Owner | null, patienceMs: number): Promi
 }
 
 /** Whether a process ends by itself in that time. */
-export const endsWithin = async (owner: Owner, patienceMs: number): Promise<boolean> => {
+export const endsWithin = async (owner: ProcessIdentity, patienceMs: number): Promise<boolean> => {
   const deadline = performance.now() + patienceMs
   while (!(await hasEnded(owner))) {
     if (performance.now() > deadline) return false
@@ -55,7 +55,7 @@ export const endsWithin = async (owner: Owner, patienceMs: number): Promise<bool
   return true
 }
 
-const signal = ({ pid }: Owner, name: NodeJS.Signals): void => {
+const signal = ({ pid }: ProcessIdentity, name: NodeJS.Signals): void => {
   try {
     // Windows has no groups of processes.
     process.kill(process.platform === 'win32' ? pid : -pid, name)
@@ -88,7 +88,12 @@ const isFree = (port: number): Promise<boolean> =>
   })
 
 /** The first line that a process writes to a file. Throws `unreachable` with the last it wrote to `log` where it ends before. */
-export const firstLine = async (file: string, owner: Owner, log: string, stop: AbortSignal): Promise<string> => {
+export const firstLine = async (
+  file: string,
+  owner: ProcessIdentity,
+  log: string,
+  stop: AbortSignal,
+): Promise<string> => {
   for (;;) {
     const [line, ...rest] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
     if (line !== undefined && line !== '' && rest.length > 0) return line

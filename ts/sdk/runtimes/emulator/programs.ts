@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 
 /** How one ended, and what it wrote. */
-export interface Finished {
+export interface ProgramResult {
   readonly status: number
   readonly output: string
 }
@@ -15,7 +15,7 @@ export const finish = async (
     input = '',
     signal,
   }: { env?: Record<string, string>; input?: string; signal?: AbortSignal | undefined } = {},
-): Promise<Finished> => {
+): Promise<ProgramResult> => {
   const [program, ...words] = command
   const child = spawn(program, words, {
     env: { ...process.env, ...env },

@@ -18,7 +18,7 @@ import { limitsOf } from '../refusals.ts'
 import { cloudRecord, cloudRecords, endCloudIfDue, sweepCloud } from './cloud-records.ts'
 
 /** A VM that was asked for. */
-export interface Created {
+export interface CreatedVm {
   readonly name: string
   readonly isAndroid: boolean
   /** What stays kept of it here; undefined where it neither is ephemeral nor ends at a time, or where there are no files. */
@@ -35,7 +35,7 @@ export const createInCloud = async (
   source: Source,
   options: SandboxOptions,
   ephemeral: boolean,
-): Promise<Created> => {
+): Promise<CreatedVm> => {
   const image = refuseUnable(source, options)
   const limits = { ...limitsOf(options), timeoutMs: options.timeoutMs ?? startMs }
   const name = options.name ?? newName()

@@ -18,7 +18,7 @@ import { newestFirst } from '../machine/machine-info.ts'
 import { startMs } from '../machine/start-limit.ts'
 import { withLock } from '../names/lock.ts'
 import type { CopyOptions, SandboxInfo, SandboxOptions, SavedSandbox, Source } from '../options.ts'
-import type { Held, Named, Provider } from '../provider.ts'
+import type { ConnectedSandbox, Provider, SandboxReference } from '../provider.ts'
 import { limitsOf } from '../refusals.ts'
 import { createInCloud, noTtl } from './cloud-create.ts'
 import { cloudRecord, cloudRecords, endCloudIfDue, isOf, isSameVm, sweepCloud } from './cloud-records.ts'
@@ -34,7 +34,7 @@ export class CloudSandboxes implements Provider {
     this.client = cloudClient(access)
   }
 
-  async create(source: Source, options: SandboxOptions, ephemeral: boolean): Promise<Held> {
+  async create(source: Source, options: SandboxOptions, ephemeral: boolean): Promise<ConnectedSandbox> {
     const { name, isAndroid, record, settle, clear } = await createInCloud(this, source, options, ephemeral)
     let transport: CloudTransport | undefined
     try {
@@ -49,7 +49,7 @@ export class CloudSandboxes implements Provider {
     return this.#held(name, isAndroid, ephemeral, transport, record)
   }
 
-  async connect(name: string, options: CallOptions & Resources): Promise<Held> {
+  async connect(name: string, options: CallOptions & Resources): Promise<ConnectedSandbox> {
     const size = sizes.find((each) => options[each] !== undefined)
     if (size !== undefined) {
       const text = `The cloud does not tell the "${size}" of "${name}", and connecting changes no size. Leave it out.`
@@ -68,16 +68,16 @@ export class CloudSandboxes implements Provider {
     return vms.map((vm) => this.#infoOf(vm, kept.get(vm.name))).sort(newestFirst)
   }
 
-  async getInfo({ name }: Named, options: CallOptions): Promise<SandboxInfo> {
+  async getInfo({ name }: SandboxReference, options: CallOptions): Promise<SandboxInfo> {
     const record = isNode() ? await endCloudIfDue(await this.#records(), this.client, { name }) : undefined
     return this.#infoOf(await this.client.getVm({ name }, limitsOf(options)), record)
   }
 
-  suspend({ name }: Named, options: CallOptions): Promise<void> {
+  suspend({ name }: SandboxReference, options: CallOptions): Promise<void> {
     return stopVm(this.client, name, limitsOf(options))
   }
 
-  async resume({ name }: Named, options: CallOptions): Promise<Held> {
+  async resume({ name }: SandboxReference, options: CallOptions): Promise<ConnectedSandbox> {
     const vm = await this.client.getVm({ name }, limitsOf(options))
     if (statusOf(vm) === 'suspended' || statusOf(vm) === 'stopped') {
       const transport = this.#transport(name)
@@ -87,12 +87,12 @@ export class CloudSandboxes implements Provider {
     return this.connect(name, limitsOf(options))
   }
 
-  async restart(named: Named, options: CallOptions): Promise<Held> {
+  async restart(named: SandboxReference, options: CallOptions): Promise<ConnectedSandbox> {
     await this.suspend(named, options)
     return this.resume(named, options)
   }
 
-  async delete({ name }: Named, options: CallOptions): Promise<void> {
+  async delete({ name }: SandboxReference, options: CallOptions): Promise<void> {
     await deleteVm(this.client, name, false, limitsOf(options))
     await this.#forget(name)
   }
@@ -107,7 +107,7 @@ export class CloudSandboxes implements Provider {
   }
 
   /** What the cloud does not tell of it is what was asked; its size is 0 where it is not told. */
-  async snapshot({ name }: Named, options: CopyOptions & { name?: string }): Promise<SavedSandbox> {
+  async snapshot({ name }: SandboxReference, options: CopyOptions & { name?: string }): Promise<SavedSandbox> {
     const memory = options.memory !== false
     const answer = await this.client.snapshotVm(
       { vm: name, stateful: memory, ...(options.name !== undefined && { name: options.name }) },
@@ -134,20 +134,20 @@ export class CloudSandboxes implements Provider {
     throw new UnsupportedError('The cloud puts no sandbox back by its API; restore it where you manage your account.')
   }
 
-  async keep(named: Named, options: CallOptions): Promise<void> {
+  async keep(named: SandboxReference, options: CallOptions): Promise<void> {
     // Where there are no files it ends with its scope alone, which knows.
     if (!isNode()) return
     await this.#change(named, options, (record) => ({ ...record, ephemeral: false, owner: null }))
   }
 
-  async setTtl(named: Named, ttlMs: number | null, options: CallOptions): Promise<void> {
+  async setTtl(named: SandboxReference, ttlMs: number | null, options: CallOptions): Promise<void> {
     checkTtl(ttlMs)
     if (!isNode()) throw new UnsupportedError(noTtl)
     const expiresAt = ttlMs === null ? null : new Date(Date.now() + ttlMs).toISOString()
     await this.#change(named, options, (record) => ({ ...record, expires_at: expiresAt }))
   }
 
-  async release({ name, id }: Named, options: CallOptions): Promise<void> {
+  async release({ name, id }: SandboxReference, options: CallOptions): Promise<void> {
     const record = await this.#recordOf(name)
     // Where there are no files, whoever holds it is the only one who knows.
     if (isNode() && (record === undefined || record.id !== id || !record.ephemeral)) return
@@ -157,7 +157,7 @@ export class CloudSandboxes implements Provider {
     await this.#forget(name)
   }
 
-  getDisplayUrl({ transport }: Held, options: DisplayUrlOptions): Promise<string> {
+  getDisplayUrl({ transport }: ConnectedSandbox, options: DisplayUrlOptions): Promise<string> {
     return transport.getDisplayUrl(options)
   }
 
@@ -165,7 +165,13 @@ export class CloudSandboxes implements Provider {
     return new CloudTransport({ name, apiKey: this.access.apiKey, baseUrl: this.access.baseUrl })
   }
 
-  #held(name: string, isAndroid: boolean, ephemeral: boolean, transport: CloudTransport, record?: SandboxRecord): Held {
+  #held(
+    name: string,
+    isAndroid: boolean,
+    ephemeral: boolean,
+    transport: CloudTransport,
+    record?: SandboxRecord,
+  ): ConnectedSandbox {
     if (record !== undefined) this.#endInTime(record)
     return { name, id: record?.id ?? null, source: 'cloud', ephemeral, isAndroid, transport, provider: this }
   }
@@ -195,7 +201,7 @@ export class CloudSandboxes implements Provider {
 
   /** Changes when it ends; a record that says nothing any more goes. Throws `sandbox_not_found` where another has its name now. */
   async #change(
-    { name, id }: Named,
+    { name, id }: SandboxReference,
     options: CallOptions,
     change: (record: SandboxRecord) => SandboxRecord,
   ): Promise<void> {

@@ -5,7 +5,7 @@ import type { Runtime } from '../../runtimes/runtime.ts'
 import type { RuntimeInfo } from '../../runtimes/runtime-info.ts'
 import type { Records } from '../../state/records.ts'
 import type { Transport } from '../../transports/transport.ts'
-import { type Plan, type Reserved, reserve } from '../names/reserve.ts'
+import { type Plan, type ReservedName, reserve } from '../names/reserve.ts'
 import type { Progress } from '../options.ts'
 import { stopFor } from './end.ts'
 import { keepConnection, notReady, reach } from './reach.ts'
@@ -18,22 +18,22 @@ type Begin = (name: string, onProgress: (progress: Progress) => void) => Promise
 const clearMs = 30_000
 
 /** What came of it. */
-export interface Brought {
+export interface StartedSandbox {
   readonly record: SandboxRecord
   readonly transport: Transport
 }
 
 /** Brings it into being; throws `sandbox_exists`. */
-export const bring = async (records: Records, plan: Plan, begin: Begin): Promise<Brought> =>
+export const bring = async (records: Records, plan: Plan, begin: Begin): Promise<StartedSandbox> =>
   bringReserved(records, plan, await reserve(records, plan), begin)
 
 /** Brings into being what is reserved; its lock is released afterwards. */
 export const bringReserved = async (
   records: Records,
   plan: Plan,
-  { name, release }: Reserved,
+  { name, release }: ReservedName,
   begin: Begin,
-): Promise<Brought> => {
+): Promise<StartedSandbox> => {
   // Set where the runtime still starts something when nobody waits for it any more.
   let late: Promise<unknown> | undefined
   try {
@@ -53,7 +53,7 @@ const start = async (
   name: string,
   begin: Begin,
   leave: (late: Promise<unknown>) => void,
-): Promise<Brought> => {
+): Promise<StartedSandbox> => {
   const { runtime, options, ephemeral } = plan
   let isBeginning = true
   const limit = startLimit(options, (timeoutMs) => notReady(name, timeoutMs))

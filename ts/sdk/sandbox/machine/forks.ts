@@ -6,7 +6,7 @@ import type { Records } from '../../state/records.ts'
 import { type Plan, reserveSeveral } from '../names/reserve.ts'
 import type { CopyOptions } from '../options.ts'
 import { limitsOf } from '../refusals.ts'
-import { type Brought, bringReserved } from './bring.ts'
+import { bringReserved, type StartedSandbox } from './bring.ts'
 import { startMs } from './start-limit.ts'
 
 /** Brings `count` ephemeral copies into being, and tells what became of each; of those that failed nothing is left. */
@@ -15,7 +15,7 @@ export const bringForks = async (
   record: SandboxRecord,
   runtime: Runtime,
   { count, ...options }: CopyOptions & { count: number },
-): Promise<PromiseSettledResult<Brought>[]> => {
+): Promise<PromiseSettledResult<StartedSandbox>[]> => {
   const plan: Plan = {
     runtime,
     source: { image: record.image, snapshot: record.snapshot },

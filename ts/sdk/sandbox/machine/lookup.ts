@@ -4,7 +4,7 @@ import { ConflictError, NotFoundError } from '../../errors.ts'
 import { chosenFor, isMeant, runtimeOf } from '../../runtimes/known.ts'
 import type { Runtime } from '../../runtimes/runtime.ts'
 import type { Records } from '../../state/records.ts'
-import type { Named } from '../provider.ts'
+import type { SandboxReference } from '../provider.ts'
 import { unknownRuntime } from '../refusals.ts'
 import { endDueLocked, endIfDue } from './end.ts'
 
@@ -16,7 +16,7 @@ export class Lookup {
   ) {}
 
   /** The record of a name, whose lock is held or not; throws `sandbox_not_found`, also for one whose time is over. */
-  async record({ name, id }: Named, isLocked = false): Promise<SandboxRecord> {
+  async record({ name, id }: SandboxReference, isLocked = false): Promise<SandboxRecord> {
     const found = await this.records.read(name)
     const record = found && (isLocked ? await endDueLocked(this.records, name) : await endIfDue(this.records, found))
     const isThere = record !== undefined && (id === null || record.id === id)
@@ -25,7 +25,7 @@ export class Lookup {
   }
 
   /** The record, and the runtime that holds the sandbox; throws `runtime_unavailable` where this program does not know it. */
-  async find(named: Named, isLocked = false): Promise<{ record: SandboxRecord; runtime: Runtime }> {
+  async find(named: SandboxReference, isLocked = false): Promise<{ record: SandboxRecord; runtime: Runtime }> {
     const record = await this.record(named, isLocked)
     return { record, runtime: this.runtimeOf(record) }
   }
@@ -45,7 +45,7 @@ export class Lookup {
    * Who ends a sandbox, and whether its state file goes with it: also one whose state file is damaged, or that has none of its own,
    * if the caller means whatever has that name and chose the runtime.
    */
-  async runtimeToEnd(named: Named): Promise<{ runtime: Runtime; hasRecord: boolean }> {
+  async runtimeToEnd(named: SandboxReference): Promise<{ runtime: Runtime; hasRecord: boolean }> {
     try {
       return { runtime: (await this.find(named, true)).runtime, hasRecord: true }
     } catch (error) {

@@ -9,7 +9,7 @@ import type { SandboxInfo, SandboxStatus } from '../options.ts'
 import { sweep } from './end.ts'
 
 /** What a runtime holds, or why it cannot be asked. */
-export type Holdings = readonly HeldSandbox[] | { readonly unknown: string }
+export type HeldSandboxes = readonly HeldSandbox[] | { readonly unknown: string }
 
 const notKnown = (key: string): string =>
   `This program does not know the runtime "${key}" with the settings that it had; pass it as "runtime".`
@@ -22,14 +22,14 @@ export const holdingsOf = async (
   runtime: Runtime | undefined,
   key: string,
   options: CallOptions,
-): Promise<Holdings> => {
+): Promise<HeldSandboxes> => {
   if (runtime === undefined) return { unknown: notKnown(key) }
   const check = await runtime.check(options)
   return check.available ? runtime.list(options) : { unknown: `${check.reason} ${check.remedy}` }
 }
 
 /** The state of a sandbox now; undefined where its runtime no longer has it. */
-export const statusNow = (record: SandboxRecord, holdings: Holdings): SandboxStatus | undefined => {
+export const statusNow = (record: SandboxRecord, holdings: HeldSandboxes): SandboxStatus | undefined => {
   if (record.status === 'provisioning' || 'unknown' in holdings) return record.status
   return holdings.find(({ name }) => name === record.name)?.status
 }
@@ -38,7 +38,7 @@ export const statusNow = (record: SandboxRecord, holdings: Holdings): SandboxSta
 const at = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** What is known of a sandbox. */
-export const infoOfRecord = (record: SandboxRecord, holdings: Holdings): SandboxInfo => {
+export const infoOfRecord = (record: SandboxRecord, holdings: HeldSandboxes): SandboxInfo => {
   const status = statusNow(record, holdings)
   const { connection } = record
   const vncHost = connection?.vnc_host ?? connection?.host

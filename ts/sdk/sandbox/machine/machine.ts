@@ -13,7 +13,7 @@ import { checkFeatures, checkTtl } from '../checks.ts'
 import { withLock } from '../names/lock.ts'
 import { type Plan, reserve } from '../names/reserve.ts'
 import type { CopyOptions, SandboxInfo, SandboxOptions, SavedSandbox, Source } from '../options.ts'
-import type { Held, Named, Provider } from '../provider.ts'
+import type { ConnectedSandbox, Provider, SandboxReference } from '../provider.ts'
 import { compareSizes, limitsOf, notRunning, refuseDiskOnly, refuseUnable, unknownRuntime } from '../refusals.ts'
 import { bring, bringReserved } from './bring.ts'
 import { endIfDue, stopFor, sweep } from './end.ts'
@@ -44,7 +44,7 @@ export class Machine implements Provider {
     return record !== undefined && (await endIfDue(this.records, record)) !== undefined
   }
 
-  async create(source: Source, options: SandboxOptions, ephemeral: boolean): Promise<Held> {
+  async create(source: Source, options: SandboxOptions, ephemeral: boolean): Promise<ConnectedSandbox> {
     const runtime = this.chosen ?? (await fittingRuntime(source, options))
     const check = await runtime.check(limitsOf(options))
     if (!check.available) throw unavailable(runtime.name, check)
@@ -64,7 +64,7 @@ export class Machine implements Provider {
     return this.#held(record, transport, ephemeral)
   }
 
-  async connect(name: string, options: CallOptions & Resources): Promise<Held> {
+  async connect(name: string, options: CallOptions & Resources): Promise<ConnectedSandbox> {
     const { record, runtime } = await this.#lookup.find({ name, id: null })
     compareSizes(record, options)
     const status = statusNow(record, await holdingsOf(runtime, runtime.name, limitsOf(options)))
@@ -78,27 +78,27 @@ export class Machine implements Provider {
     return listMachine(this.records, this.chosen, options)
   }
 
-  async getInfo(named: Named, options: CallOptions): Promise<SandboxInfo> {
+  async getInfo(named: SandboxReference, options: CallOptions): Promise<SandboxInfo> {
     const record = await this.#lookup.record(named)
     const runtime = this.#lookup.holderOf(record)
     return infoOfRecord(record, await holdingsOf(runtime, record.runtime, limitsOf(options)))
   }
 
-  suspend(named: Named, options: CallOptions): Promise<void> {
+  suspend(named: SandboxReference, options: CallOptions): Promise<void> {
     return withLock(this.records, named.name, options, async () => {
       const { record, runtime } = await this.#lookup.find(named, true)
       await suspendLocked(this.records, record, runtime, options)
     })
   }
 
-  resume(named: Named, options: CallOptions): Promise<Held> {
+  resume(named: SandboxReference, options: CallOptions): Promise<ConnectedSandbox> {
     return withLock(this.records, named.name, options, async () => {
       const { record, runtime } = await this.#lookup.find(named, true)
       return this.#resume(record, runtime, options)
     })
   }
 
-  restart(named: Named, options: CallOptions): Promise<Held> {
+  restart(named: SandboxReference, options: CallOptions): Promise<ConnectedSandbox> {
     return withLock(this.records, named.name, options, async () => {
       const { record, runtime } = await this.#lookup.find(named, true)
       const suspended = await suspendLocked(this.records, record, runtime, options)
@@ -106,7 +106,7 @@ export class Machine implements Provider {
     })
   }
 
-  delete(named: Named, options: CallOptions): Promise<void> {
+  delete(named: SandboxReference, options: CallOptions): Promise<void> {
     return withLock(this.records, named.name, options, async () => {
       const { runtime, hasRecord } = await this.#lookup.runtimeToEnd(named)
       await stopFor(runtime, named.name, limitsOf(options))
@@ -121,7 +121,7 @@ export class Machine implements Provider {
     yield* runtime.logs(name, options)
   }
 
-  async fork(named: Named, count: number, options: CopyOptions): Promise<Held[]> {
+  async fork(named: SandboxReference, count: number, options: CopyOptions): Promise<ConnectedSandbox[]> {
     const { record, runtime } = await this.#lookup.find(named)
     refuseDiskOnly(runtime, 'fork', options.memory)
     const results = await bringForks(this.records, record, runtime, { ...options, count })
@@ -137,7 +137,7 @@ export class Machine implements Provider {
   }
 
   /** Takes a sandbox out of a pool of the chosen runtime. */
-  async claim(pool: string, options: SandboxOptions): Promise<Held> {
+  async claim(pool: string, options: SandboxOptions): Promise<ConnectedSandbox> {
     const runtime = this.chosen
     if (runtime === undefined) throw new UnsupportedError('A pool belongs to a runtime; name it with "runtime".')
     const plan: Plan = { runtime, source: null, options, ephemeral: true }
@@ -150,13 +150,13 @@ export class Machine implements Provider {
     return this.#held(record, transport, true)
   }
 
-  async snapshot(named: Named, options: CopyOptions & { name?: string }): Promise<SavedSandbox> {
+  async snapshot(named: SandboxReference, options: CopyOptions & { name?: string }): Promise<SavedSandbox> {
     const { record, runtime } = await this.#lookup.find(named)
     refuseDiskOnly(runtime, 'snapshot', options.memory)
     return withLock(this.records, record.name, options, () => runtime.snapshot(record.name, options))
   }
 
-  restore(named: Named, snapshot: SavedSandbox, options: CallOptions): Promise<Held> {
+  restore(named: SandboxReference, snapshot: SavedSandbox, options: CallOptions): Promise<ConnectedSandbox> {
     return withLock(this.records, named.name, options, async () => {
       const { record, runtime } = await this.#lookup.find(named, true)
       if (snapshot.source !== record.runtime || snapshot.sandbox !== record.name) {
@@ -171,7 +171,7 @@ export class Machine implements Provider {
     })
   }
 
-  keep(named: Named, options: CallOptions): Promise<void> {
+  keep(named: SandboxReference, options: CallOptions): Promise<void> {
     return this.#change(named, options, async (record) => {
       // A runtime that binds it to this program lets go of it first: a record that says so before would not be true.
       if (record.ephemeral) await this.#lookup.runtimeOf(record).keep(record.name, limitsOf(options))
@@ -179,7 +179,7 @@ export class Machine implements Provider {
     })
   }
 
-  async setTtl(named: Named, ttlMs: number | null, options: CallOptions): Promise<void> {
+  async setTtl(named: SandboxReference, ttlMs: number | null, options: CallOptions): Promise<void> {
     checkTtl(ttlMs)
     await this.#change(named, options, async (record) => ({
       ...record,
@@ -187,7 +187,7 @@ export class Machine implements Provider {
     }))
   }
 
-  release(named: Named, options: CallOptions): Promise<void> {
+  release(named: SandboxReference, options: CallOptions): Promise<void> {
     return withLock(this.records, named.name, options, async () => {
       const record = await this.records.read(named.name)
       if (record === undefined || record.id !== named.id || !record.ephemeral) return
@@ -197,7 +197,7 @@ export class Machine implements Provider {
     })
   }
 
-  async getDisplayUrl({ name, transport }: Held, options: DisplayUrlOptions): Promise<string> {
+  async getDisplayUrl({ name, transport }: ConnectedSandbox, options: DisplayUrlOptions): Promise<string> {
     const { record, runtime } = await this.#lookup.find({ name, id: null })
     refuseUnable(runtime, runtime.features.display)
     if (options.share) {
@@ -209,7 +209,7 @@ export class Machine implements Provider {
   }
 
   /** Continues one that is suspended; one that runs is connected to. */
-  async #resume(record: SandboxRecord, runtime: Runtime, options: CallOptions): Promise<Held> {
+  async #resume(record: SandboxRecord, runtime: Runtime, options: CallOptions): Promise<ConnectedSandbox> {
     const resumed = await resumeLocked(this.records, record, runtime, options)
     return resumed === undefined
       ? this.connect(record.name, options)
@@ -217,7 +217,7 @@ export class Machine implements Provider {
   }
 
   #change(
-    named: Named,
+    named: SandboxReference,
     options: CallOptions,
     change: (record: SandboxRecord) => Promise<SandboxRecord>,
   ): Promise<void> {
@@ -235,7 +235,7 @@ export class Machine implements Provider {
     })
   }
 
-  #held(record: SandboxRecord, transport: Transport, ephemeral: boolean): Held {
+  #held(record: SandboxRecord, transport: Transport, ephemeral: boolean): ConnectedSandbox {
     this.#endInTime(record)
     const { name, id, runtime, os_type } = record
     return { name, id, source: runtime, ephemeral, isAndroid: os_type === 'android', transport, provider: this }

@@ -25,7 +25,7 @@ export interface Plan {
 }
 
 /** A name that nobody else can have until its lock is released. */
-export interface Reserved {
+export interface ReservedName {
   readonly name: string
   release(): Promise<void>
 }
@@ -35,7 +35,7 @@ export const reserve = async (
   records: Records,
   plan: Plan,
   held: () => Promise<ReadonlySet<string>> = () => heldBy(plan),
-): Promise<Reserved> => {
+): Promise<ReservedName> => {
   const { name: wanted, signal } = plan.options
   for (;;) {
     signal?.throwIfAborted()
@@ -63,7 +63,7 @@ export const reserve = async (
 }
 
 /** Reserves as many names as asked, or none. */
-export const reserveSeveral = async (records: Records, plan: Plan, count: number): Promise<Reserved[]> => {
+export const reserveSeveral = async (records: Records, plan: Plan, count: number): Promise<ReservedName[]> => {
   const held = heldBy(plan)
   const results = await Promise.allSettled(Array.from({ length: count }, () => reserve(records, plan, () => held)))
   const reserved = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))

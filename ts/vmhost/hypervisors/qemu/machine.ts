@@ -17,7 +17,7 @@ import { hasAgent, hearsPowerButton } from './guest/power-button.ts'
 import { loadImage, type Resume } from './memory-image.ts'
 import { goOn, loadMemory, machineTypeOf, saveMemory, versionOf } from './migration.ts'
 import { boundLog } from './process/bounded-log.ts'
-import { endingOf, type Seen } from './process/ending.ts'
+import { endingOf, type ProcessHistory } from './process/ending.ts'
 import { killProcess, startTime } from './process/process.ts'
 import type { RunRecord } from './process/run-record.ts'
 import { Qmp, type QmpEvent } from './qmp.ts'
@@ -57,7 +57,7 @@ export class QemuMachine implements Machine {
   vnc: Machine['vnc']
   sshAvailable = false
   trouble: string | null = null
-  readonly #seen: Seen = { killed: false, asked: false }
+  readonly #seen: ProcessHistory = { killed: false, asked: false }
   readonly #began: string
   readonly #timers = new Set<Timer>()
   #released = false

@@ -9,7 +9,7 @@ const attempts = 16
 const firstFreePort = 1024
 
 /** Where the ports of a guest can be reached. */
-export interface Reachable {
+export interface GuestAddress {
   readonly address: string
   readonly forwards: readonly Forward[]
 }
@@ -19,7 +19,7 @@ export interface Reachable {
  * get others when they must. Begins at the same one for the same VM; `skip` addresses are left out. On a host that has
  * no such addresses it is 127.0.0.1 and free ports. Throws `port_in_use`.
  */
-export const reachable = async (uuid: string, ports: readonly number[], skip: number): Promise<Reachable> => {
+export const reachable = async (uuid: string, ports: readonly number[], skip: number): Promise<GuestAddress> => {
   for (let attempt = skip; attempt < skip + attempts; attempt++) {
     const found = await forwardsOn(addressOf(uuid, attempt), ports)
     if (found !== undefined) return found
@@ -42,7 +42,7 @@ const forwardsOn = async (
   address: string,
   ports: readonly number[],
   anyPort = false,
-): Promise<Reachable | undefined> => {
+): Promise<GuestAddress | undefined> => {
   const forwards: Forward[] = []
   for (const guestPort of ports) {
     const port =

@@ -10,7 +10,7 @@ import { unlessAborted } from '../../unless-aborted.ts'
 import { wordsForSeed } from '../../vms/seed.ts'
 import { seedFolder, vmPath } from '../../vms/vm-directory.ts'
 import type { StoredVm, VmPlace } from '../../vms/vm-store.ts'
-import type { Hypervisor, RunOptions, Tell } from '../hypervisor.ts'
+import type { Hypervisor, RunOptions, WriteLine } from '../hypervisor.ts'
 import { adopt, answersWithinMs, silent } from './adopt.ts'
 import { type Accelerator, type Files, qemuArguments } from './arguments.ts'
 import { qemuFeatures } from './features.ts'
@@ -73,7 +73,7 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
 const start = async (
   vm: StoredVm,
   wishes: RunOptions,
-  tell: Tell,
+  tell: WriteLine,
   options: QemuOptions,
   signal: AbortSignal,
 ): Promise<QemuMachine> => {
@@ -113,7 +113,7 @@ interface Start {
   readonly accelerator: Accelerator
   readonly vm: StoredVm
   readonly wishes: RunOptions
-  readonly tell: Tell
+  readonly tell: WriteLine
   readonly options: QemuOptions
   readonly signal: AbortSignal
 }

@@ -8,7 +8,7 @@ import { credentialsFor } from './credentials.ts'
 import { type Descriptor, type Index, type Manifest, manifestTypes, mediaTypes, ownEntry } from './manifest.ts'
 
 /** How one thing is asked for; the body is made anew for each try. */
-interface Asked {
+interface RequestOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: () => Bun.BodyInit
@@ -137,7 +137,7 @@ export class Repository {
   }
 
   /** Asks, with a token where the registry wants one; follows redirections without it. */
-  async #ask(path: string, asked: Asked): Promise<Response> {
+  async #ask(path: string, asked: RequestOptions): Promise<Response> {
     const answer = await this.#once(path, asked)
     if (answer.status !== 401) return answer
     const challenge = challengeOf(answer.headers.get('www-authenticate'))
@@ -156,7 +156,7 @@ export class Repository {
     return this.#once(path, asked)
   }
 
-  async #once(path: string, { method = 'GET', headers, body, signal }: Asked): Promise<Response> {
+  async #once(path: string, { method = 'GET', headers, body, signal }: RequestOptions): Promise<Response> {
     let address = new URL(path, this.#url(''))
     for (let turn = 0; turn < 5; turn++) {
       const isOwn = address.host === new URL(this.#url('')).host

@@ -10,7 +10,7 @@ import type { AdbDevice } from './server.ts'
 import { nextPacket, packet, sendPacket } from './shell-packets.ts'
 
 /** How a command of the session ended. */
-export interface Ended {
+export interface CommandEnd {
   readonly stdout: string
   readonly stderr: string
   readonly status: number
@@ -28,7 +28,7 @@ export class ShellSession implements AsyncDisposable {
   constructor(private readonly device: AdbDevice) {}
 
   /** Runs a line, which has to be whole for the shell. Throws `device_failed`, and the reason of the signal. */
-  run(line: string, signal?: AbortSignal, mostMs = usualMs): Promise<Ended> {
+  run(line: string, signal?: AbortSignal, mostMs = usualMs): Promise<CommandEnd> {
     return this.#lines.run(() => this.#run(line, signal, mostMs))
   }
 
@@ -38,7 +38,7 @@ export class ShellSession implements AsyncDisposable {
     await this.#lines.idle()
   }
 
-  async #run(line: string, signal: AbortSignal | undefined, mostMs: number): Promise<Ended> {
+  async #run(line: string, signal: AbortSignal | undefined, mostMs: number): Promise<CommandEnd> {
     signal?.throwIfAborted()
     if (this.#isClosed) throw new Failure('device_failed', 'The computer server ends.')
     const connection = await this.#connection()
@@ -75,7 +75,7 @@ export class ShellSession implements AsyncDisposable {
   }
 }
 
-const readTo = async (connection: Connection, line: string): Promise<Ended> => {
+const readTo = async (connection: Connection, line: string): Promise<CommandEnd> => {
   const mark = newMark()
   const outputs = {
     [packet.stdout]: new MarkedOutput(mark, shellOutputLength),

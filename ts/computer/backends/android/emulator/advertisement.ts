@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The way to it. */
-export interface Advertised {
+export interface EmulatorEndpoint {
   readonly port: number
   /** What it wants to hear from its callers; undefined where it asks for nothing. */
   readonly token: string | undefined
@@ -13,7 +13,7 @@ export interface Advertised {
 export const advertisedBy = (
   serial: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
-): Advertised | undefined => {
+): EmulatorEndpoint | undefined => {
   const [, console] = /^emulator-(\d+)$/.exec(serial ?? '') ?? []
   if (console === undefined) return undefined
   const homes = [env.XDG_RUNTIME_DIR, env.ANDROID_EMULATOR_HOME, env.HOME && join(env.HOME, '.android')]

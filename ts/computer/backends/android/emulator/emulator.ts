@@ -1,7 +1,7 @@
 /** The emulator that a device runs in, by gRPC: requests over HTTP/2, each message after a byte and its length in four bytes. */
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { Failure } from '@backlot/contract/failure'
-import { type Advertised, advertisedBy } from './advertisement.ts'
+import { advertisedBy, type EmulatorEndpoint } from './advertisement.ts'
 import { empty } from './messages.ts'
 
 const service = '/android.emulation.control.EmulatorController'
@@ -39,7 +39,7 @@ export class Emulator implements Disposable {
     this.#session?.destroy()
   }
 
-  #ask({ port, token }: Advertised, method: string, message: Uint8Array): Promise<Buffer> {
+  #ask({ port, token }: EmulatorEndpoint, method: string, message: Uint8Array): Promise<Buffer> {
     if (this.#session === undefined || this.#session.closed || this.#session.destroyed) {
       this.#session = connect(`http://127.0.0.1:${port}`)
       // Each request tells of it.

@@ -6,7 +6,7 @@ import { type MaybeAt, type Scroll, scrollHandlers } from '../../scroll-commands
 import type { AndroidDevice } from '../device.ts'
 import { refusal } from '../refusals.ts'
 import { screenSize } from '../screen.ts'
-import { type Place, swipesOf } from './scroll.ts'
+import { type ScreenPoint, swipesOf } from './scroll.ts'
 import type { TouchScreen } from './touch-screen.ts'
 
 type Touch = MaybeAt & { readonly button?: 'left' | 'middle' | 'right'; readonly modifiers?: readonly string[] }
@@ -14,7 +14,7 @@ type Touch = MaybeAt & { readonly button?: 'left' | 'middle' | 'right'; readonly
 /** The finger that commands hold down. */
 export interface Finger {
   /** Where it is; undefined where it is up. */
-  at: Place | undefined
+  at: ScreenPoint | undefined
 }
 
 /** Seconds of a drag where a caller names none. */
@@ -34,7 +34,7 @@ export const pointerHandlers = (device: AndroidDevice, touch: TouchScreen, finge
       )
       return {}
     }
-  const motion = async (what: 'DOWN' | 'MOVE' | 'UP', [x, y]: Place, signal?: AbortSignal) => {
+  const motion = async (what: 'DOWN' | 'MOVE' | 'UP', [x, y]: ScreenPoint, signal?: AbortSignal) => {
     await device.run(['input', 'motionevent', what, x, y], { ...(signal && { signal }) })
     finger.at = what === 'UP' ? undefined : [x, y]
     return {}
@@ -75,12 +75,12 @@ export const pointerHandlers = (device: AndroidDevice, touch: TouchScreen, finge
 const dragAlong = async (
   device: AndroidDevice,
   touch: TouchScreen,
-  path: readonly Place[],
+  path: readonly ScreenPoint[],
   seconds: number,
   signal: AbortSignal,
 ): Promise<void> => {
   const takesMs = Math.round(seconds * 1_000)
-  const [from, to, ...more] = path as [Place, Place, ...Place[]]
+  const [from, to, ...more] = path as [ScreenPoint, ScreenPoint, ...ScreenPoint[]]
   if (more.length > 0) await touch.drag(path, takesMs, signal)
   else await device.run(['input', 'swipe', ...from, ...to, takesMs], { signal, takesMs })
 }
@@ -94,7 +94,7 @@ export const releaseFinger = async (device: AndroidDevice, finger: Finger): Prom
 }
 
 /** The place that a caller names; undefined for none. One coordinate alone names no place. */
-const placeIn = (command: string, { x, y }: MaybeAt): Place | undefined => {
+const placeIn = (command: string, { x, y }: MaybeAt): ScreenPoint | undefined => {
   if (x === undefined && y === undefined) return undefined
   if (x !== undefined && y !== undefined) return [Math.round(x), Math.round(y)]
   const argument = x === undefined ? 'x' : 'y'
@@ -102,7 +102,7 @@ const placeIn = (command: string, { x, y }: MaybeAt): Place | undefined => {
 }
 
 /** The place of a touch, which has no other button than the finger. */
-const touched = (command: string, params: Touch): Place => {
+const touched = (command: string, params: Touch): ScreenPoint => {
   onlyLeft(command, params)
   const place = placeIn(command, params)
   if (place !== undefined) return place

@@ -1,7 +1,7 @@
 /** Scrolling a touch screen: which way a finger goes for so many notches of a wheel. */
 
 /** A point of the screen, in pixels. */
-export type Place = readonly [x: number, y: number]
+export type ScreenPoint = readonly [x: number, y: number]
 
 /** Pixels that one notch of a wheel scrolls. */
 const notchPixels = 120
@@ -17,10 +17,10 @@ const mostSwipes = 40
  * way than what is shown: to see what is above it moves down. What one swipe has no room for, more do.
  */
 export const swipesOf = (
-  [x, y]: Place,
+  [x, y]: ScreenPoint,
   { right, up }: { readonly right: number; readonly up: number },
   { width, height }: { readonly width: number; readonly height: number },
-): (readonly [Place, Place])[] => {
+): (readonly [ScreenPoint, ScreenPoint])[] => {
   const along = (start: number, far: number, length: number) => swipesAlong(start, far, length)
   const across = along(x, -Math.round(right * notchPixels), width).map(
     ([from, to]) =>

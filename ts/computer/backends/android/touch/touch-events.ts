@@ -1,12 +1,12 @@
 /** What the touch screen of a device sends for moving fingers: events of the kernel (multi-touch-protocol.rst, type B), as bytes. */
-import type { Place } from './scroll.ts'
+import type { ScreenPoint } from './scroll.ts'
 
 /** The touch screen, as `getevent -p` tells of it. */
 export interface TouchDevice {
   /** Its file. */
   readonly path: string
   /** The largest numbers that it gives for places. */
-  readonly most: Place
+  readonly most: ScreenPoint
   /** The largest slot. */
   readonly mostSlot: number
   /** The largest pressure; undefined where it tells none. */
@@ -16,10 +16,10 @@ export interface TouchDevice {
 }
 
 /** How the screen is turned from its own upright, in quarters. */
-export type Turn = 0 | 1 | 2 | 3
+export type Rotation = 0 | 1 | 2 | 3
 
 /** Where each finger is; one entry a finger. */
-export type Fingers = readonly Place[]
+export type Fingers = readonly ScreenPoint[]
 
 const [EV_SYN, EV_KEY, EV_ABS] = [0, 1, 3]
 const BTN_TOUCH = 0x14a
@@ -54,11 +54,11 @@ export const touchDeviceIn = (listed: string): TouchDevice | undefined => {
 
 /** A point of the screen in the numbers of the touch screen, which turns with the glass and not with the picture. */
 export const onGlass = (
-  [x, y]: Place,
+  [x, y]: ScreenPoint,
   screen: { readonly width: number; readonly height: number },
-  turn: Turn,
-  [mostX, mostY]: Place,
-): Place => {
+  turn: Rotation,
+  [mostX, mostY]: ScreenPoint,
+): ScreenPoint => {
   const [across, down] = [x / Math.max(1, screen.width - 1), y / Math.max(1, screen.height - 1)]
   const upright = [
     [across, down],

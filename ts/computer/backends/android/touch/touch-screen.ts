@@ -11,15 +11,15 @@ import { emulatorTouch } from '../emulator/emulator-touch.ts'
 import { screenSize } from '../screen.ts'
 import { agentTouch } from './agent-touch.ts'
 import { playGesture, type Touch } from './gesture.ts'
-import type { Place } from './scroll.ts'
+import type { ScreenPoint } from './scroll.ts'
 import {
   bytesOfEvents,
   downEvents,
   type Fingers,
   moveEvents,
   onGlass,
+  type Rotation,
   type TouchDevice,
-  type Turn,
   touchDeviceIn,
   upEvents,
 } from './touch-events.ts'
@@ -67,7 +67,7 @@ export class TouchScreen {
   }
 
   /** Moves one finger along a path in the time. */
-  async drag(path: readonly Place[], takesMs: number, signal: AbortSignal): Promise<void> {
+  async drag(path: readonly ScreenPoint[], takesMs: number, signal: AbortSignal): Promise<void> {
     const steps = Math.max(path.length - 1, Math.floor(takesMs / stepMs))
     const frames = Array.from({ length: steps + 1 }, (_, step) => [along(path, step / steps)])
     await this.play(frames, takesMs, signal)
@@ -110,11 +110,11 @@ export class TouchScreen {
   }
 
   /** How the screen is turned; the words differ between versions of Android. */
-  async #turn(signal: AbortSignal): Promise<Turn> {
+  async #turn(signal: AbortSignal): Promise<Rotation> {
     const said = await this.device.run(['dumpsys', 'input'], { signal })
     const [, quarters, degrees] = /SurfaceOrientation:\s*([0-3])|orientation=(?:Rotation)?(\d+)/.exec(said) ?? []
     const number = Number(quarters ?? degrees ?? 0)
-    return (number > 3 ? (number / 90) % 4 : number) as Turn
+    return (number > 3 ? (number / 90) % 4 : number) as Rotation
   }
 }
 
@@ -136,9 +136,9 @@ const taken = async (connection: Connection): Promise<void> => {
 }
 
 /** The point of a path after a part of it from 0 to 1, each of its pieces taking as long. */
-const along = (path: readonly Place[], part: number): Place => {
+const along = (path: readonly ScreenPoint[], part: number): ScreenPoint => {
   const at = Math.min(path.length - 2, Math.floor(part * (path.length - 1)))
-  const [[x1, y1], [x2, y2]] = [path[at], path[at + 1]] as [Place, Place]
+  const [[x1, y1], [x2, y2]] = [path[at], path[at + 1]] as [ScreenPoint, ScreenPoint]
   const rest = part * (path.length - 1) - at
   return [x1 + (x2 - x1) * rest, y1 + (y2 - y1) * rest]
 }

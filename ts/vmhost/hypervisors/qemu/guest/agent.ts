@@ -28,7 +28,7 @@ export const tellAgent = async (path: string, command: string, parameters: objec
 }
 
 /** How long an agent is waited for that does not listen yet. */
-export interface Patience {
+export interface AgentTimeouts {
   /** Milliseconds since 1970. */
   readonly until: number
   /** Whether nobody will ever listen any more. */
@@ -52,7 +52,7 @@ export const askAgent = async (
   path: string,
   command: string,
   parameters: object,
-  patience?: Patience,
+  patience?: AgentTimeouts,
 ): Promise<unknown> => {
   const [answer] = await askAgentAll(path, [{ execute: command, arguments: parameters }], patience)
   if (answer !== undefined && 'returned' in answer) return answer.returned
@@ -66,7 +66,7 @@ export const askAgent = async (
 export const askAgentAll = async (
   path: string,
   commands: readonly AgentCommand[],
-  patience?: Patience,
+  patience?: AgentTimeouts,
 ): Promise<AgentAnswer[]> => {
   const [first = { execute: '' }] = commands
   const look = () => listening(path, Math.max(askedListensWithinMs, (patience?.until ?? 0) - Date.now()))

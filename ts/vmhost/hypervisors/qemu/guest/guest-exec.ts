@@ -1,6 +1,6 @@
 /** Commands in a guest through its agent (guest-exec, guest-exec-status). */
 import { Failure } from '@backlot/contract/failure'
-import { type AgentCommand, askAgent, type Patience } from './agent.ts'
+import { type AgentCommand, type AgentTimeouts, askAgent } from './agent.ts'
 
 /** What a command in a guest gave. */
 export interface GuestResult {
@@ -87,7 +87,7 @@ export const beginInGuest = async (
   socket: string,
   guestOs: string,
   asked: GuestCommand,
-  patience: Patience,
+  patience: AgentTimeouts,
 ): Promise<number> => {
   const { execute, arguments: given } = beginning(guestOs, asked)
   const { pid } = (await askAgent(socket, execute, given, patience)) as { pid: number }
@@ -103,7 +103,7 @@ export const beginning = (guestOs: string, asked: GuestCommand, isOutputKept = t
 }
 
 /** A command that has begun. */
-export interface Begun {
+export interface StartedCommand {
   readonly pid: number
   readonly command: string
 }
@@ -115,9 +115,9 @@ export interface Begun {
 export const resultInGuest = async (
   socket: string,
   guestOs: string,
-  { pid, command }: Begun,
+  { pid, command }: StartedCommand,
   { timeoutMs, signal }: Limits,
-  isGone: Patience['isGone'],
+  isGone: AgentTimeouts['isGone'],
 ): Promise<GuestResult> => {
   const status = await endOf(socket, pid, timeoutMs, isGone, signal)
   if (status !== undefined) return resultOf(status)
@@ -131,7 +131,7 @@ const endOf = async (
   socket: string,
   pid: number,
   withinMs: number,
-  isGone: Patience['isGone'],
+  isGone: AgentTimeouts['isGone'],
   signal?: AbortSignal,
 ): Promise<Status | undefined> => {
   const deadline = performance.now() + withinMs
@@ -152,7 +152,7 @@ export const endInGuest = async (
   socket: string,
   guestOs: string,
   pid: number,
-  isGone: Patience['isGone'],
+  isGone: AgentTimeouts['isGone'],
 ): Promise<void> => {
   const [path, option] = shellOf(guestOs)
   const line = guestOs === 'windows' ? `taskkill /F /T /PID ${pid}` : endTree(pid)

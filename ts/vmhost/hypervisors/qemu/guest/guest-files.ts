@@ -1,13 +1,13 @@
 /** Files in a guest with Linux, read and written through its agent (guest-file-open, guest-file-read, guest-file-write). */
 import { randomBytes } from 'node:crypto'
 import { Failure } from '@backlot/contract/failure'
-import { askAgentAll, type Patience } from './agent.ts'
+import { type AgentTimeouts, askAgentAll } from './agent.ts'
 import { type GuestCommand, type GuestResult, quoted, silentMs } from './guest-exec.ts'
 
 /** What files need of a guest. */
 export interface FileGuest {
   readonly socket: string
-  readonly patience: Patience
+  readonly patience: AgentTimeouts
   /** Runs a command of the guest's shell that takes little. */
   execute(command: GuestCommand): Promise<GuestResult>
 }

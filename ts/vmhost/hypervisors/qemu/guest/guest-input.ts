@@ -1,5 +1,5 @@
 /** What a command in a guest reads while it comes: each part by a command of its own that the agent gives it to. */
-import { type AgentCommand, askAgent, type Patience } from './agent.ts'
+import { type AgentCommand, type AgentTimeouts, askAgent } from './agent.ts'
 import { inputData, type Status, silentMs } from './guest-exec.ts'
 import { endsInput, writesInput } from './guest-pipes.ts'
 
@@ -17,7 +17,7 @@ export interface Feed {
   readonly socket: string
   /** Folder of the command's pipes. */
   readonly folder: string
-  readonly isGone: Patience['isGone']
+  readonly isGone: AgentTimeouts['isGone']
   /** Aborted when the command has ended. */
   readonly ended: AbortSignal
 }

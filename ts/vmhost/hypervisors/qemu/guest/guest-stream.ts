@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { Failure } from '@backlot/contract/failure'
-import { type AgentAnswer, type AgentCommand, askAgentAll, type Patience } from './agent.ts'
+import { type AgentAnswer, type AgentCommand, type AgentTimeouts, askAgentAll } from './agent.ts'
 import {
   beginning,
   endInGuest,
@@ -43,7 +43,7 @@ export const streamInGuest = async (
   socket: string,
   { command, environment, input }: GuestCommand,
   limits: Limits,
-  patience: Patience,
+  patience: AgentTimeouts,
 ): Promise<AsyncGenerator<GuestOutput, number>> => {
   const folder = `/tmp/.backlot-${randomBytes(16).toString('hex')}`
   const [whole, coming] = input instanceof ReadableStream ? [undefined, input] : [input, undefined]
@@ -81,7 +81,7 @@ class Following {
     readonly socket: string,
     readonly begun: { readonly pid: number; readonly pumping: number },
     readonly folder: string,
-    readonly patience: Patience,
+    readonly patience: AgentTimeouts,
   ) {
     this.#outputs = { stdout: new OutputReader(`${folder}/stdout`), stderr: new OutputReader(`${folder}/stderr`) }
   }

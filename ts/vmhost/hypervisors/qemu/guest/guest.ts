@@ -1,7 +1,7 @@
 /** What is done inside a guest of QEMU, through its agent. */
 import type { NetworkInterface } from '@backlot/contract/vmhost/guest'
 import type { Guest, Machine } from '../../hypervisor.ts'
-import type { Patience } from './agent.ts'
+import type { AgentTimeouts } from './agent.ts'
 import { beginInGuest, type GuestCommand, type GuestResult, type Limits, resultInGuest } from './guest-exec.ts'
 import { type FileOptions, readGuestFile, writeGuestFile } from './guest-files.ts'
 import { type GuestOutput, keptOutput, streamInGuest } from './guest-stream.ts'
@@ -64,7 +64,7 @@ export class QemuGuest implements Guest {
   }
 
   /** A guest that has just been started is still coming up. */
-  #patience(timeoutMs: number): Patience {
+  #patience(timeoutMs: number): AgentTimeouts {
     return { until: Date.parse(this.machine.startedAt) + timeoutMs, isGone: () => this.#isGone }
   }
 }
@@ -74,7 +74,7 @@ const keptBytes = 16 * 2 ** 20
 
 /** All that a command gives, as far as it is kept. */
 const collected = async (output: AsyncGenerator<GuestOutput, number>): Promise<GuestResult> => {
-  const kept = { stdout: new Kept(), stderr: new Kept() }
+  const kept = { stdout: new OutputBuffer(), stderr: new OutputBuffer() }
   for (;;) {
     const { done, value } = await output.next()
     if (!done) kept[value.stream].add(value.bytes)
@@ -86,7 +86,7 @@ const collected = async (output: AsyncGenerator<GuestOutput, number>): Promise<G
   }
 }
 
-class Kept {
+class OutputBuffer {
   readonly #parts: Uint8Array[] = []
   #length = 0
   isCut = false

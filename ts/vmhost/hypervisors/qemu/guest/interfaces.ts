@@ -1,9 +1,9 @@
 /** The network interfaces of a guest, as its agent tells them (guest-network-get-interfaces). */
 import type { NetworkInterface } from '@backlot/contract/vmhost/guest'
-import { askAgent, type Patience } from './agent.ts'
+import { type AgentTimeouts, askAgent } from './agent.ts'
 
 /** An interface as the agent gives it. */
-interface Told {
+interface AgentInterface {
   readonly name: string
   readonly 'hardware-address'?: string
   readonly 'ip-addresses'?: readonly {
@@ -14,8 +14,8 @@ interface Told {
 }
 
 /** Asks for them. Throws `agent_unavailable`. */
-export const interfacesOf = async (socket: string, patience: Patience): Promise<NetworkInterface[]> => {
-  const told = (await askAgent(socket, 'guest-network-get-interfaces', {}, patience)) as Told[]
+export const interfacesOf = async (socket: string, patience: AgentTimeouts): Promise<NetworkInterface[]> => {
+  const told = (await askAgent(socket, 'guest-network-get-interfaces', {}, patience)) as AgentInterface[]
   return told.map((each) => ({
     name: each.name,
     macAddress: each['hardware-address']?.toLowerCase() ?? null,

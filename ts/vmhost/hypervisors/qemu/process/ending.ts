@@ -2,7 +2,7 @@
 import type { Ending } from '@backlot/contract/vmhost/vm'
 
 /** What was seen of it before. */
-export interface Seen {
+export interface ProcessHistory {
   /** This service ended it. */
   killed: boolean
   /** This service asked the guest to shut down. */
@@ -22,7 +22,7 @@ const reasons: Readonly<Record<string, Pick<Ending, 'cause' | 'expected'>>> = {
 }
 
 /** The ending; `exit` is how the process ended, where that is known, `log` what it wrote. */
-export const endingOf = (seen: Seen, exit: string | undefined, log: string): Ending => {
+export const endingOf = (seen: ProcessHistory, exit: string | undefined, log: string): Ending => {
   const at = new Date().toISOString()
   if (seen.saved) return { cause: 'It was suspended.', expected: true, at }
   if (seen.killed) return { cause: 'It was stopped by force.', expected: true, at }
