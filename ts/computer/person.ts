@@ -1,5 +1,7 @@
 /** The person who takes over at the live view: meanwhile no command acts. */
+
 import { pauseFileOf } from '@backlot/contract/display'
+import type { Variables } from '@backlot/contract/variables'
 import { Brake } from '@backlot/native/brake'
 
 /** Who holds the brake at a live view. */
@@ -15,7 +17,7 @@ export class Person implements Disposable {
   readonly #followers = new Set<() => void>()
 
   /** The environment names the display, which may become another one while nobody has taken over. */
-  constructor(private readonly environment: () => Readonly<Record<string, string | undefined>>) {}
+  constructor(private readonly environment: () => Variables) {}
 
   get #brake(): Brake {
     if (this.#opened !== undefined && this.#holders > 0) return this.#opened

@@ -1,6 +1,8 @@
 /** Where Backlot keeps its files: the XDG base folders, each with a `backlot` folder, or all under `BACKLOT_HOME`. */
+
 import { Failure } from './failure.ts'
 import { environment } from './limits.ts'
+import type { Variables } from './variables.ts'
 
 /** Absolute folders; none of them need exist yet. */
 export interface Directories {
@@ -16,8 +18,6 @@ export interface Directories {
   readonly runtime: string
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:[\\/])/.test(path)
 
 /**
@@ -25,7 +25,7 @@ const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:[\\/])/.test(path
  * and without `XDG_RUNTIME_DIR` sockets stand in the state folder, where nobody else can have put one.
  * Throws `invalid_environment` where `BACKLOT_HOME` is relative or no home folder is known.
  */
-export const placesOf = (env: Environment): Directories => {
+export const placesOf = (env: Variables): Directories => {
   const moved = env[environment.home]
   if (moved !== undefined && moved !== '') {
     if (!isAbsolute(moved)) {
@@ -62,7 +62,7 @@ export const placesOf = (env: Environment): Directories => {
 }
 
 /** The person's home folder, absolute; throws `invalid_environment` where the environment names none. */
-export const homeOf = (env: Environment): string => {
+export const homeOf = (env: Variables): string => {
   const home = env.HOME ?? env.USERPROFILE
   if (home === undefined || !isAbsolute(home)) {
     throw new Failure(

@@ -1,10 +1,12 @@
 /** A private desktop: an X server, a window manager, a session bus and an accessibility bus that nobody else sees. */
+
 import { addAbortListener } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { environment, longestSocketPath, privateDesktop } from '@backlot/contract/limits'
 import { placesOf } from '@backlot/contract/places'
+import type { Variables } from '@backlot/contract/variables'
 import { withoutSession } from './environment.ts'
 import { givenXServer } from './given-x-server.ts'
 import { deadDesktops, folderName, thisProcess } from './owner.ts'
@@ -29,7 +31,7 @@ export interface DesktopOptions {
   /** Openbox's file of the menu that the root window shows at the right button; it has none when absent. */
   readonly menu?: string | undefined
   /** Variables from which places and the programs' environment are taken; those of this process when absent. */
-  readonly environment?: Readonly<Record<string, string | undefined>>
+  readonly environment?: Variables
   /**
    * Has the window manager started again where it ends by itself, with all windows as they were, and hears of it; without
    * this its end is the end of the desktop.

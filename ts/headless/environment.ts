@@ -1,4 +1,5 @@
 /** The variables that lead a program to the private desktop, and to nothing of the desktop that it was started from. */
+import type { Variables } from '@backlot/contract/variables'
 
 /** Belongs to the surrounding session: the addresses of its display, buses and input methods, and what its shell set. */
 const surrounding =
@@ -30,11 +31,11 @@ export const desktopVariables = ({ display, authority, runtime }: DesktopAddress
 })
 
 /** Names of the inherited variables that must not reach a program on the private desktop. */
-export const foreignVariables = (inherited: Readonly<Record<string, string | undefined>>): string[] =>
+export const foreignVariables = (inherited: Variables): string[] =>
   Object.keys(inherited).filter((name) => surrounding.test(name))
 
 /** `inherited` without the surrounding session, and with a UTF-8 locale where it names no locale at all. */
-export const withoutSession = (inherited: Readonly<Record<string, string | undefined>>): Record<string, string> => {
+export const withoutSession = (inherited: Variables): Record<string, string> => {
   const kept = Object.entries(inherited).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !surrounding.test(entry[0]),
   )

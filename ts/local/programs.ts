@@ -1,5 +1,7 @@
 /** The programs that sandboxes are made with, and the Debian packages they come in. */
+
 import { Failure } from '@backlot/contract/failure'
+import type { Variables } from '@backlot/contract/variables'
 
 const packages = {
   bwrap: 'bubblewrap',
@@ -19,8 +21,7 @@ const packages = {
 export type ProgramName = keyof typeof packages
 
 /** Administrators' programs are not on everybody's PATH. */
-const pathOf = (env: Readonly<Record<string, string | undefined>>): string =>
-  `${env.PATH ?? '/usr/local/bin:/usr/bin:/bin'}:/usr/sbin:/sbin`
+const pathOf = (env: Variables): string => `${env.PATH ?? '/usr/local/bin:/usr/bin:/bin'}:/usr/sbin:/sbin`
 
 /** The absolute path of a program, or null where it is not installed. */
 export const findProgram = (name: ProgramName, env = process.env): string | null =>

@@ -1,4 +1,5 @@
 /** `backlot local layers`, `keep-layers` and `prune`: what layers of images have made of own roots. */
+
 import { Failure } from '@backlot/contract/failure'
 import {
   bytesOf,
@@ -16,16 +17,15 @@ import {
 import { readFlags } from '../flags.ts'
 import { printJson } from '../terminal/output.ts'
 import { nameOfLayers } from './layers-name.ts'
+import type { LocalVerb } from './local-verb.ts'
 import { startWatcher } from './snapshots.ts'
 import { inputEnds, signalled } from './supervise.ts'
-
-type Verb = (args: readonly string[]) => Promise<number>
 
 /**
  * `layers HASH` says whether they are kept. Where they are not, it holds them for who called, when nobody else does, and
  * until the end of standard input: who keeps some afterwards made them alone.
  */
-const layers: Verb = async (args) => {
+const layers: LocalVerb = async (args) => {
   const { positionals } = readFlags('local layers', { args: [...args], allowPositionals: true, options: {} })
   const name = nameOfLayers(positionals[0] ?? '')
   if (name === null) {
@@ -53,7 +53,7 @@ const layers: Verb = async (args) => {
 }
 
 /** `keep-layers SANDBOX HASH` keeps what a sandbox is now as what these layers make. */
-const keep: Verb = async (args) => {
+const keep: LocalVerb = async (args) => {
   const { positionals } = readFlags('local keep-layers', { args: [...args], allowPositionals: true, options: {} })
   const [sandbox = '', hash = ''] = positionals
   const folder = findSandbox(sandboxesFolder(), sandbox)
@@ -66,7 +66,7 @@ const keep: Verb = async (args) => {
 }
 
 /** `prune` removes what no sandbox needs and what comes back by itself: kept layers, and roots of other versions. */
-const prune: Verb = async (args) => {
+const prune: LocalVerb = async (args) => {
   readFlags('local prune', { args: [...args], options: {} })
   const base = sandboxesFolder()
   let freed = 0
@@ -80,4 +80,4 @@ const prune: Verb = async (args) => {
 }
 
 /** The verbs by their names. */
-export const layersVerbs: Readonly<Record<string, Verb>> = { layers, 'keep-layers': keep, prune }
+export const layersVerbs: Readonly<Record<string, LocalVerb>> = { layers, 'keep-layers': keep, prune }

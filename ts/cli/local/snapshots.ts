@@ -1,4 +1,5 @@
 /** `backlot local snapshot`, `snapshots`, `delete-snapshot`, `restore` and `fork`: the files of sandboxes, saved and copied. */
+
 import { Failure } from '@backlot/contract/failure'
 import { privateDesktop } from '@backlot/contract/limits'
 import {
@@ -29,10 +30,9 @@ import { readFlags } from '../flags.ts'
 import { print, printJson } from '../terminal/output.ts'
 import { startProgress } from '../terminal/progress.ts'
 import { isTerminal, table } from '../terminal/table.ts'
+import type { LocalVerb } from './local-verb.ts'
 import { startSupervisor } from './start.ts'
 import { inputEnds } from './supervise.ts'
-
-type Verb = (args: readonly string[]) => Promise<number>
 
 const found = async (name: string): Promise<SandboxFolder> => {
   const base = sandboxesFolder()
@@ -62,13 +62,13 @@ export const startWatcher: StartWatcher = (name) => {
 }
 
 /** Ends what another had begun with the sandbox, when that has died: nobody calls it but `startWatcher`. */
-const goOn: Verb = async ([name = '']) => {
+const goOn: LocalVerb = async ([name = '']) => {
   await inputEnds(true)
   await locked(new SandboxFolder(sandboxesFolder(), name), async () => undefined)
   return 0
 }
 
-const snapshot: Verb = async (args) => {
+const snapshot: LocalVerb = async (args) => {
   const { values, positionals } = readFlags('local snapshot', {
     args: [...args],
     allowPositionals: true,
@@ -85,7 +85,7 @@ const snapshot: Verb = async (args) => {
   return 0
 }
 
-const snapshots: Verb = async (args) => {
+const snapshots: LocalVerb = async (args) => {
   const { values } = readFlags('local snapshots', { args: [...args], options: { json: { type: 'boolean' } } })
   const all = (await listSnapshots(snapshotsFolder())).map(snapshotInfo)
   if (values.json || !isTerminal()) await printJson({ snapshots: all })
@@ -99,7 +99,7 @@ const snapshots: Verb = async (args) => {
   return 0
 }
 
-const remove: Verb = async (args) => {
+const remove: LocalVerb = async (args) => {
   const { positionals } = readFlags('local delete-snapshot', { args: [...args], allowPositionals: true, options: {} })
   const [id, ...more] = positionals
   if (id === undefined || more.length > 0) throw usage('`backlot local delete-snapshot` needs one id or name')
@@ -110,7 +110,7 @@ const remove: Verb = async (args) => {
   return 0
 }
 
-const restore: Verb = async (args) => {
+const restore: LocalVerb = async (args) => {
   const { positionals } = readFlags('local restore', { args: [...args], allowPositionals: true, options: {} })
   const [name, id, ...more] = positionals
   if (name === undefined || id === undefined || more.length > 0) {
@@ -133,7 +133,7 @@ const restore: Verb = async (args) => {
 /** Copies that start at the same time: each takes a processor for most of a second. */
 const mostAtOnce = 4
 
-const fork: Verb = async (args) => {
+const fork: LocalVerb = async (args) => {
   const { values, positionals } = readFlags('local fork', {
     args: [...args],
     allowPositionals: true,
@@ -206,7 +206,7 @@ const startCopy = async (wanted: NewSandbox): Promise<SandboxInfo> => {
 }
 
 /** The verbs of snapshots by their names. */
-export const snapshotVerbs: Readonly<Record<string, Verb>> = {
+export const snapshotVerbs: Readonly<Record<string, LocalVerb>> = {
   snapshot,
   snapshots,
   'delete-snapshot': remove,

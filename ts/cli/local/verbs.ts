@@ -25,12 +25,10 @@ import { isTerminal, table } from '../terminal/table.ts'
 import { build } from './build.ts'
 import { confined } from './confined.ts'
 import { layersVerbs } from './layers.ts'
+import type { LocalVerb } from './local-verb.ts'
 import { poolVerbs } from './pool/verbs.ts'
 import { snapshotVerbs } from './snapshots.ts'
 import { start, startSupervisor, superviseNamed } from './start.ts'
-
-/** A verb gives the exit status. */
-export type Verb = (args: readonly string[]) => Promise<number>
 
 const named = async (verb: string, args: readonly string[]): Promise<SandboxFolder> => {
   const { positionals } = readFlags(`local ${verb}`, { args: [...args], allowPositionals: true, options: {} })
@@ -48,7 +46,7 @@ const named = async (verb: string, args: readonly string[]): Promise<SandboxFold
 
 /** Does something with one sandbox and prints what it is then, or its name where it is gone. */
 const doing =
-  (verb: string, work: (folder: SandboxFolder) => Promise<void>): Verb =>
+  (verb: string, work: (folder: SandboxFolder) => Promise<void>): LocalVerb =>
   async (args) => {
     const folder = await named(verb, args)
     await work(folder)
@@ -56,7 +54,7 @@ const doing =
     return 0
   }
 
-const list: Verb = async (args) => {
+const list: LocalVerb = async (args) => {
   const { values } = readFlags('local list', { args: [...args], options: { json: { type: 'boolean' } } })
   await sweepSnapshots(snapshotsFolder())
   const sandboxes = await listSandboxes(sandboxesFolder())
@@ -76,7 +74,7 @@ const list: Verb = async (args) => {
   return 0
 }
 
-const levels: Verb = async (args) => {
+const levels: LocalVerb = async (args) => {
   const { values } = readFlags('local levels', { args: [...args], options: { json: { type: 'boolean' } } })
   const found = await findLevels()
   if (values.json || !isTerminal()) await printJson({ levels: found, networks: networksHere() })
@@ -91,7 +89,7 @@ const levels: Verb = async (args) => {
   return found.some(({ level, works }) => works && level !== 'none') ? 0 : 1
 }
 
-const resume: Verb = async (args) => {
+const resume: LocalVerb = async (args) => {
   const folder = await named('resume', args)
   const state = await locked(folder, async () => {
     const now = continueSandbox(folder)
@@ -101,7 +99,7 @@ const resume: Verb = async (args) => {
   return 0
 }
 
-const logs: Verb = async (args) => {
+const logs: LocalVerb = async (args) => {
   const follow = args.includes('--follow')
   const folder = await named(
     'logs',
@@ -144,11 +142,11 @@ const openNext = (path: string, file: number): number | null => {
   return null
 }
 
-const supervise: Verb = ([name = '', timeoutMs = '']) =>
+const supervise: LocalVerb = ([name = '', timeoutMs = '']) =>
   superviseNamed(new SandboxFolder(sandboxesFolder(), name), Number(timeoutMs))
 
 /** The verbs by their names. */
-export const verbs: Readonly<Record<string, Verb>> = {
+export const verbs: Readonly<Record<string, LocalVerb>> = {
   start,
   list,
   info: doing('info', async () => undefined),

@@ -1,7 +1,9 @@
 /** What an own root is built from: the recipe of `images/linux-desktop`, as this executable holds it. */
+
 import { readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { environment } from '@backlot/contract/limits'
+import type { Variables } from '@backlot/contract/variables'
 import desktopPackages from '../../../images/linux-desktop/packages.txt' with { type: 'text' }
 import { type RecipeFile, recipeFiles } from './recipe-files.ts'
 
@@ -21,7 +23,7 @@ export interface Recipe {
 const method = 2
 
 /** The recipe; the variable `BACKLOT_LOCAL_PACKAGES` names a file with other packages. Throws `invalid_environment`. */
-export const recipeOf = (env: Readonly<Record<string, string | undefined>> = process.env): Recipe => {
+export const recipeOf = (env: Variables = process.env): Recipe => {
   const packages = packagesIn(otherPackages(env[environment.localPackages]) ?? desktopPackages)
   const files = recipeFiles()
   const hashes = Object.entries(files).map(([path, { content, mode }]) => [path, mode, Bun.hash(content).toString(16)])

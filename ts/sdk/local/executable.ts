@@ -1,17 +1,17 @@
 /** Where the `backlot` executable is. */
+
 import { accessSync, constants, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Variables } from '@backlot/contract/variables'
 import { UnavailableError } from '../errors.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * The path of the executable: what `BACKLOT_BIN` names, else that of the npm package `backlot` as this program or this package
  * finds it, else the one on PATH. Throws `executable_not_found` with the way to get it.
  */
-export const findExecutable = async (env: Environment = process.env): Promise<string> => {
+export const findExecutable = async (env: Variables = process.env): Promise<string> => {
   const named = env.BACKLOT_BIN
   if (named !== undefined && named !== '') {
     if (isProgram(named)) return named
@@ -54,7 +54,7 @@ const inPackage = async (): Promise<Installed | undefined> => {
   return undefined
 }
 
-const onPath = ({ PATH = '' }: Environment): string | undefined => {
+const onPath = ({ PATH = '' }: Variables): string | undefined => {
   const name = process.platform === 'win32' ? 'backlot.exe' : 'backlot'
   return PATH.split(delimiter)
     .filter((folder) => folder !== '')

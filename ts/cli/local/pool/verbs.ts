@@ -1,4 +1,5 @@
 /** `backlot local pool`, `pools` and `claim`: sandboxes that wait for who needs one at once. */
+
 import { fstatSync } from 'node:fs'
 import { codeOf, Failure } from '@backlot/contract/failure'
 import { linesOf } from '@backlot/contract/lines'
@@ -20,13 +21,12 @@ import { programCalled } from '../../executable.ts'
 import { readFlags } from '../../flags.ts'
 import { print, printJson, say } from '../../terminal/output.ts'
 import { isTerminal, table } from '../../terminal/table.ts'
+import type { LocalVerb } from '../local-verb.ts'
 import { labelOf, numberOf, readNewSandbox } from '../new-sandbox.ts'
 import { type FailureLine, inputEnds, signalled } from '../supervise.ts'
 import type { PoolKind } from './member.ts'
 import { ownPool, type PoolCalls } from './owner.ts'
 import { waitInPool } from './waiting.ts'
-
-type Verb = (args: readonly string[]) => Promise<number>
 
 /** The name of a pool where nobody gives one. */
 const usualName = 'default'
@@ -100,7 +100,7 @@ const sizeOf = (text = '', isGiven: boolean): number | null => {
   )
 }
 
-const pool: Verb = async (args) => {
+const pool: LocalVerb = async (args) => {
   const { detach, detached, rest } = flagsOf(args)
   const { name, size, words } = ownWords(rest)
   if (size === 0) return endPool(name)
@@ -185,7 +185,7 @@ const startDetached = async (words: readonly string[]): Promise<number> => {
   return 0
 }
 
-const pools: Verb = async (args) => {
+const pools: LocalVerb = async (args) => {
   const { values } = readFlags('local pools', { args: [...args], options: { json: { type: 'boolean' } } })
   const found = await listPools(poolsFolder())
   // One that ends meanwhile is none.
@@ -197,7 +197,7 @@ const pools: Verb = async (args) => {
   return 0
 }
 
-const claim: Verb = async (args) => {
+const claim: LocalVerb = async (args) => {
   const { values, positionals } = readFlags('local claim', {
     args: [...args],
     allowPositionals: true,
@@ -222,4 +222,4 @@ const claim: Verb = async (args) => {
 }
 
 /** The verbs of pools by their names; nobody calls `wait` but a pool. */
-export const poolVerbs: Readonly<Record<string, Verb>> = { pool, pools, claim, wait: waitInPool }
+export const poolVerbs: Readonly<Record<string, LocalVerb>> = { pool, pools, claim, wait: waitInPool }

@@ -1,8 +1,10 @@
 /** Which container engine a program uses. */
+
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import type { Variables } from '@backlot/contract/variables'
 import { pause } from '../../deadline.ts'
 import { Engine, type EngineAddress } from './engine.ts'
 
@@ -12,12 +14,10 @@ const answerMs = 3_000
 /** An engine that answers, or why none does. */
 export type FoundEngine = { readonly engine: Engine } | { readonly reason: string; readonly remedy: string }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 const remedy = 'Start Docker, let this user use its socket, or set DOCKER_HOST to the socket.'
 
 /** Looks for the engine: `host`, else DOCKER_HOST, else docker's context, else the usual sockets of Docker and Podman. */
-export const findEngine = async (host?: string, env: Environment = process.env): Promise<FoundEngine> => {
+export const findEngine = async (host?: string, env: Variables = process.env): Promise<FoundEngine> => {
   const tried: string[] = []
   for (const place of placesOf(host, env)) {
     const address = addressOf(place)
@@ -32,7 +32,7 @@ export const findEngine = async (host?: string, env: Environment = process.env):
   return { reason: `No container engine can be used: ${tried.join('; ')}.`, remedy }
 }
 
-const placesOf = (host: string | undefined, env: Environment): string[] => {
+const placesOf = (host: string | undefined, env: Variables): string[] => {
   const said = host ?? env.DOCKER_HOST
   if (said !== undefined && said !== '') return [said]
   const context = ofContext(env)
@@ -44,7 +44,7 @@ const placesOf = (host: string | undefined, env: Environment): string[] => {
 }
 
 /** The address of docker's current context; undefined for the one that is there without any file. */
-const ofContext = (env: Environment): string | undefined => {
+const ofContext = (env: Variables): string | undefined => {
   const folder = env.DOCKER_CONFIG || join(homedir(), '.docker')
   const read = (path: string): Record<string, unknown> => {
     if (!existsSync(path)) return {}

@@ -1,6 +1,8 @@
 /** A connection to the local adb server: bytes in both directions, read as they are needed. */
+
 import { connect, type Socket } from 'node:net'
 import { Failure } from '@backlot/contract/failure'
+import type { Variables } from '@backlot/contract/variables'
 
 /** Where the adb server listens, as `ADB_SERVER_SOCKET` says it. */
 export type AdbAddress = { readonly host: string; readonly port: number } | { readonly path: string }
@@ -12,7 +14,7 @@ const usualPort = 5_037
  * The address of the adb server, read off the variables that adb's own client reads: `ADB_SERVER_SOCKET` (`tcp:HOST:PORT`,
  * `tcp:PORT` or `localfilesystem:PATH`) and `ANDROID_ADB_SERVER_PORT`. Throws `invalid_argument`.
  */
-export const adbAddressOf = (env: Readonly<Record<string, string | undefined>>): AdbAddress => {
+export const adbAddressOf = (env: Variables): AdbAddress => {
   const socket = env.ADB_SERVER_SOCKET ?? `tcp:${env.ANDROID_ADB_SERVER_PORT ?? usualPort}`
   const [, path] = /^localfilesystem:(.+)$/.exec(socket) ?? []
   if (path !== undefined) return { path }

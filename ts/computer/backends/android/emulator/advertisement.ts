@@ -1,6 +1,8 @@
 /** Where an emulator of this machine serves gRPC: it writes that to a file, which clients look for. */
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Variables } from '@backlot/contract/variables'
 
 /** The way to it. */
 export interface EmulatorEndpoint {
@@ -10,10 +12,7 @@ export interface EmulatorEndpoint {
 }
 
 /** What the emulator of a serial such as `emulator-5554` says; undefined where none does. */
-export const advertisedBy = (
-  serial: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-): EmulatorEndpoint | undefined => {
+export const advertisedBy = (serial: string | undefined, env: Variables): EmulatorEndpoint | undefined => {
   const [, console] = /^emulator-(\d+)$/.exec(serial ?? '') ?? []
   if (console === undefined) return undefined
   const homes = [env.XDG_RUNTIME_DIR, env.ANDROID_EMULATOR_HOME, env.HOME && join(env.HOME, '.android')]
