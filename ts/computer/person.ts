@@ -1,7 +1,7 @@
 /** The person who takes over at the live view: meanwhile no command acts. */
 
 import { pauseFileOf } from '@backlot/contract/display'
-import type { Variables } from '@backlot/contract/variables'
+import type { Variables } from '@backlot/contract/places'
 import { Brake } from '@backlot/native/brake'
 
 /** Who holds the brake at a live view. */

@@ -1,7 +1,6 @@
 /** The display that the environment names, and the names of what belongs to it. */
 
-import { placesOf } from './places.ts'
-import type { Variables } from './variables.ts'
+import { placesOf, type Variables } from './places.ts'
 
 /** `$DISPLAY` without the screen number and the host names of this machine: `unix:1.0` is `:1`; empty without a display. */
 export const displayName = (env: Variables): string =>

@@ -2,7 +2,6 @@
 
 import { Failure } from './failure.ts'
 import { environment } from './limits.ts'
-import type { Variables } from './variables.ts'
 
 /** Absolute folders; none of them need exist yet. */
 export interface Directories {
@@ -17,6 +16,9 @@ export interface Directories {
   /** Sockets and locks; belongs to the user alone and must be made with mode 0700. */
   readonly runtime: string
 }
+
+/** Environment variables by name, as a process has them; one that is absent is undefined. */
+export type Variables = Readonly<Record<string, string | undefined>>
 
 const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:[\\/])/.test(path)
 

@@ -1,5 +1,5 @@
 /** The variables that lead a program to the private desktop, and to nothing of the desktop that it was started from. */
-import type { Variables } from '@backlot/contract/variables'
+import type { Variables } from '@backlot/contract/places'
 
 /** Belongs to the surrounding session: the addresses of its display, buses and input methods, and what its shell set. */
 const surrounding =

@@ -1,7 +1,7 @@
 /** The programs that sandboxes are made with, and the Debian packages they come in. */
 
 import { Failure } from '@backlot/contract/failure'
-import type { Variables } from '@backlot/contract/variables'
+import type { Variables } from '@backlot/contract/places'
 
 const packages = {
   bwrap: 'bubblewrap',

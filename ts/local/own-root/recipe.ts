@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { environment } from '@backlot/contract/limits'
-import type { Variables } from '@backlot/contract/variables'
+import type { Variables } from '@backlot/contract/places'
 import desktopPackages from '../../../images/linux-desktop/packages.txt' with { type: 'text' }
 import { type RecipeFile, recipeFiles } from './recipe-files.ts'
 

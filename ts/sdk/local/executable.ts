@@ -4,7 +4,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Variables } from '@backlot/contract/variables'
+import type { Variables } from '@backlot/contract/places'
 import { UnavailableError } from '../errors.ts'
 
 /**

@@ -2,7 +2,7 @@
 
 import { connect, type Socket } from 'node:net'
 import { Failure } from '@backlot/contract/failure'
-import type { Variables } from '@backlot/contract/variables'
+import type { Variables } from '@backlot/contract/places'
 
 /** Where the adb server listens, as `ADB_SERVER_SOCKET` says it. */
 export type AdbAddress = { readonly host: string; readonly port: number } | { readonly path: string }
