@@ -10,7 +10,7 @@ import { bindingFile } from '../../ts/pack/manifests.ts'
 import { makePackages } from '../../ts/pack/packages.ts'
 import { executablePackage, nativePackage } from '../../ts/pack/platforms.ts'
 import { checksOf } from '../../ts/pack/release/checks.ts'
-import { carryOut, objections, planOf } from '../../ts/pack/release/plan.ts'
+import { objections, planOf, publishPlan } from '../../ts/pack/release/plan.ts'
 import { integrityOf, publishedIntegrity } from '../../ts/pack/release/registry.ts'
 import { sizesTable } from '../../ts/pack/sizes.ts'
 import { type NpmRegistry, startNpmRegistry } from '../support/npm-registry.ts'
@@ -200,7 +200,7 @@ test('a release that was interrupted goes on with what is not there, and never r
 
   // It ends after the second package.
   const said: string[] = []
-  const interrupted = carryOut(url, await planOf(url, tarballs), (line) => {
+  const interrupted = publishPlan(url, await planOf(url, tarballs), (line) => {
     said.push(line)
     if (said.length === 2) throw new Error('interrupted')
   })
@@ -208,7 +208,7 @@ test('a release that was interrupted goes on with what is not there, and never r
   expect(await states()).toEqual(['there', 'there', 'absent', 'absent', 'absent'])
 
   const rest: string[] = []
-  await carryOut(url, await planOf(url, tarballs), (line) => rest.push(line))
+  await publishPlan(url, await planOf(url, tarballs), (line) => rest.push(line))
   expect(rest.map((line) => line.replace(/^.*@[\d.]+ /, ''))).toEqual([
     'is there already',
     'is there already',

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Tarball } from '../../ts/pack/folder.ts'
-import { carryOut, planOf } from '../../ts/pack/release/plan.ts'
+import { planOf, publishPlan } from '../../ts/pack/release/plan.ts'
 import { npmCommand } from './npm-packages.ts'
 import { type NpmRegistry, startNpmRegistry } from './npm-registry.ts'
 import { packHere } from './packed.ts'
@@ -30,7 +30,7 @@ export const publishedPackages = (names?: readonly string[]): (() => Published) 
     const folder = (name: string) => mkdtemp(join(home, `${name}-`))
     const [registry, tarballs] = await Promise.all([startNpmRegistry(), packHere(await folder('packed'), names)])
     published = { tarballs, registry, folder, project: (...asked) => projectIn(registry, home, ...asked) }
-    await carryOut(registry.url, await planOf(registry.url, tarballs), () => undefined)
+    await publishPlan(registry.url, await planOf(registry.url, tarballs), () => undefined)
   }, 120_000)
   afterAll(async () => {
     await published?.registry[Symbol.asyncDispose]()

@@ -2,7 +2,7 @@
 import { type CommandName, computer } from '@backlot/contract/computer'
 import { type Feature, features } from '@backlot/contract/computer/command'
 import type { Backend } from './backend.ts'
-import type { Phase, Replaceable } from './current.ts'
+import type { Phase, Replaceable } from './replaceable.ts'
 
 /** What a server tells about its computer. */
 export interface Abilities {

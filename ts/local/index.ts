@@ -21,8 +21,8 @@ export {
   type PoolRecord,
   poolNotFound,
   poolsFolder,
-  tellOfPool,
   tryOwnPool,
+  writePoolRecord,
 } from './pools/store.ts'
 export {
   continueSandbox,
@@ -31,12 +31,12 @@ export {
   findSandbox,
   isolationOfPool,
   listSandboxes,
-  lookAt,
   type MadeSandbox,
   markWhole,
   type NewSandbox,
   restoreSandbox,
   rootFor,
+  sandboxStateOf,
   stopSandbox,
   suspendSandbox,
 } from './sandboxes.ts'

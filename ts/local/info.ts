@@ -1,5 +1,5 @@
 /** What others are told of a sandbox. */
-import { countsHere, isAlive, isElsewhere, isFrozen } from './processes.ts'
+import { areSamePids, isAlive, isElsewhere, isFrozen } from './processes.ts'
 import type { RunRecord, SandboxRecord } from './state/record.ts'
 
 /** `provisioning` while it is started for the first time; `stopped`: its files are there, and no program runs. */
@@ -25,7 +25,7 @@ export interface SandboxInfo extends SandboxState {
 /** The state of a sandbox, told by its processes. */
 export const statusOf = (record: SandboxRecord, run: RunRecord | null): SandboxStatus => {
   if (run !== null && isElsewhere(run)) return record.is_whole ? 'running' : 'provisioning'
-  const isHere = run !== null && countsHere(run)
+  const isHere = run !== null && areSamePids(run)
   if (!record.is_whole) return 'provisioning'
   if (!isHere || run.init === null || !isAlive(run.init)) return 'stopped'
   return isFrozen(run.init) && run.is_copied !== true ? 'suspended' : 'running'

@@ -9,7 +9,7 @@ import { makeDisk } from './isolation/disk.ts'
 import { inside, isRoot, refuseReserved, type SharedPath } from './isolation/entering.ts'
 import { resolver } from './network/network.ts'
 import { makeUpper } from './own-root/entering.ts'
-import { layOut } from './snapshots/snapshots.ts'
+import { copyToSandbox } from './snapshots/snapshots.ts'
 import type { FilesSource } from './snapshots/store.ts'
 import { ownFolders, type SandboxFolder } from './state/folder.ts'
 import { type Mount, type SandboxRecord, writeRecord } from './state/record.ts'
@@ -36,7 +36,7 @@ export const makeSandbox = async (
   mkdirSync(folder.path, { mode: 0o700 })
   writeRecord(folder.record, record)
   writeWholeSync(folder.key, `${randomBytes(32).toString('base64url')}\n`)
-  if (source !== null) await layOut(source, folder.files, folder.user)
+  if (source !== null) await copyToSandbox(source, folder.files, folder.user)
   else if (record.isolation === 'own-root') makeOwnRoot(folder)
   else makeFirstFiles(folder)
   mkdirSync(folder.at('etc'))
@@ -87,7 +87,7 @@ const fontsFound = ({ isolation }: SandboxRecord): SharedPath[] =>
     : []
 
 /** All that a sandbox sees beside programs: its own files, and the mounts of the host. */
-export const shownTo = (folder: SandboxFolder, record: SandboxRecord): SharedPath[] => [
+export const sharedPathsOf = (folder: SandboxFolder, record: SandboxRecord): SharedPath[] => [
   ...(record.isolation === 'own-root'
     ? []
     : Object.entries(ownFolders).map(([name, path]) => ({ source: folder.at('files', name), path, isWritable: true }))),

@@ -14,7 +14,7 @@ export const supervisedHere = (): Pick<RunRecord, 'boot' | 'namespace' | 'superv
 }
 
 /** Whether the pids of a record count here: not after a restart, nor in another container with the same files. */
-export const countsHere = ({ boot, namespace }: RunRecord): boolean =>
+export const areSamePids = ({ boot, namespace }: RunRecord): boolean =>
   boot === bootId() && namespace === thisProcess().namespace
 
 /** Whether it is a record of another pid namespace of this boot, whose processes nobody here can judge. */

@@ -9,7 +9,7 @@ import { landlockWarning } from './isolation/landlock.ts'
 import type { LevelName } from './isolation/level.ts'
 import { levelNames } from './isolation/level.ts'
 import { findLevels, refuseUnavailable } from './isolation/levels.ts'
-import { refuseWalls, unisolatedWarning } from './isolation/unisolated.ts'
+import { refuseNamespaceOptions, unisolatedWarning } from './isolation/unisolated.ts'
 import { makeSandbox, refuseMounts } from './making.ts'
 import { refuseNetwork } from './network/network.ts'
 import { findIds, idsHere } from './own-root/ids.ts'
@@ -108,7 +108,7 @@ export const createSandbox = async (base: string, wanted: NewSandbox): Promise<M
   if (root !== null && !hasRoot(base, root)) throw rootGone(root)
   if (wanted.source !== null) refuseOtherRoot(wanted.source, root, root === null ? 0 : idsHere().uid)
   const level = await levelOf(base, wanted, root)
-  if (level === 'landlock' || level === 'none') refuseWalls(level, wanted)
+  if (level === 'landlock' || level === 'none') refuseNamespaceOptions(level, wanted)
   else {
     try {
       refuseNetwork(wanted.network)
@@ -238,7 +238,7 @@ export const listSandboxes = async (base: string): Promise<SandboxState[]> => {
 }
 
 /** What is known of one, with the way to reach it where it runs. */
-export const lookAt = (folder: SandboxFolder): SandboxState | SandboxInfo => {
+export const sandboxStateOf = (folder: SandboxFolder): SandboxState | SandboxInfo => {
   const record = recordIn(folder)
   const run = folder.readRun()
   const status = statusOf(record, run)
@@ -316,5 +316,5 @@ export const restoreSandbox = async (folder: SandboxFolder, source: FilesSource)
 export const continueSandbox = (folder: SandboxFolder): SandboxState | SandboxInfo => {
   const run = folder.readRun()
   if (statusOf(recordIn(folder), run) === 'suspended' && run?.init != null) thaw(run.init)
-  return lookAt(folder)
+  return sandboxStateOf(folder)
 }

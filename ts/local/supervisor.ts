@@ -5,15 +5,15 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { infoOf, type SandboxInfo } from './info.ts'
-import { inside, isRoot, type SharedPath, wordsFor } from './isolation/entering.ts'
+import { bwrapCommand, inside, isRoot, type SharedPath } from './isolation/entering.ts'
 import { hostPrograms } from './isolation/host-programs.ts'
 import { endLandlock, landlockVariables, landlockWords } from './isolation/landlock.ts'
 import { refuseUnavailable } from './isolation/levels.ts'
 import { makeLimits, removeLimits } from './isolation/limits.ts'
 import { inGroups, serverWords, socketWithoutNamespaces, unisolatedVariables } from './isolation/unisolated.ts'
-import { makeShare, refuseLinks, shownTo } from './making.ts'
+import { makeShare, refuseLinks, sharedPathsOf } from './making.ts'
 import { type Forwarder, startForwarder } from './network/forwarder.ts'
-import { carryInternet, type NetworkCarrier } from './network/network.ts'
+import { connectToInternet, type NetworkCarrier } from './network/network.ts'
 import { withAllIds } from './own-root/all-ids.ts'
 import { ownFiles, rootInside } from './own-root/entering.ts'
 import { sessionFolder } from './own-root/recipe-files.ts'
@@ -117,7 +117,9 @@ const spawnPrograms = (options: RunOptions, cgroups: readonly string[], run: Run
 /** What carries the network of a sandbox in namespaces of its own, where it reaches the internet. */
 const carrierOf = async (record: SandboxRecord, init: number, log: ReturnType<typeof logAt>) =>
   record.network === 'internet' && hasNamespaces(record)
-    ? carryInternet(init, record.isolation === 'own-root', (bytes) => log.say(new TextDecoder().decode(bytes).trim()))
+    ? connectToInternet(init, record.isolation === 'own-root', (bytes) =>
+        log.say(new TextDecoder().decode(bytes).trim()),
+      )
     : undefined
 
 /** Whether who calls is let in: while files are copied, to wait until the programs go on. */
@@ -159,11 +161,11 @@ const wordsOf = ({ folder, record, executable }: RunOptions, cgroups: readonly s
   mkdirSync(folder.at('stage'), { recursive: true })
   const session = sessionOf(folder, record)
   const shown = [
-    ...shownTo(folder, record),
+    ...sharedPathsOf(folder, record),
     ...session,
     ...executable.parts.map((part) => ({ ...part, isWritable: false })),
   ]
-  return wordsFor({
+  return bwrapCommand({
     stage: folder.at('stage'),
     user: folder.user,
     cgroups,

@@ -2,21 +2,21 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { endLandlock } from './isolation/landlock.ts'
 import { removeLimits } from './isolation/limits.ts'
-import { countsHere, endNamespace, isAlive, isElsewhere } from './processes.ts'
-import { remainders, removeTree, SandboxFolder, sandboxFolders } from './state/folder.ts'
+import { areSamePids, endNamespace, isAlive, isElsewhere } from './processes.ts'
+import { removeTree, SandboxFolder, sandboxFolders, unfinishedRemovals } from './state/folder.ts'
 import { tryLock } from './state/locking.ts'
 import type { RunRecord } from './state/record.ts'
 
 /** Whether somebody looks after the sandbox, or may do so where nobody here can tell. */
 const isLookedAfter = (run: RunRecord | null): boolean =>
-  run !== null && (isElsewhere(run) || (countsHere(run) && isAlive(run.supervisor)))
+  run !== null && (isElsewhere(run) || (areSamePids(run) && isAlive(run.supervisor)))
 
 /** Ends what is left of a run whose supervisor is dead. The caller holds the sandbox's lock. */
 export const endRun = async (folder: SandboxFolder): Promise<void> => {
   const run = folder.readRun()
   if (run === null) return
-  if (countsHere(run)) await endNamespace(run)
-  if (countsHere(run)) await endLandlock(folder)
+  if (areSamePids(run)) await endNamespace(run)
+  if (areSamePids(run)) await endLandlock(folder)
   await removeLimits(folder.origin)
   rmSync(folder.run, { force: true })
 }
@@ -58,6 +58,6 @@ const sweepLocks = async (base: string): Promise<void> => {
 /** Ends and removes the ephemeral sandboxes whose program is dead, those whose time is over, and halves of sandboxes. */
 export const sweep = async (base: string): Promise<void> => {
   await Promise.all(sandboxFolders(base).map(sweepOne))
-  await Promise.all(remainders(base).map(removeTree))
+  await Promise.all(unfinishedRemovals(base).map(removeTree))
   await sweepLocks(base)
 }

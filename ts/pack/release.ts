@@ -6,7 +6,7 @@ import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readTarballs } from './made.ts'
 import { checksOf } from './release/checks.ts'
-import { carryOut, objections, planOf } from './release/plan.ts'
+import { objections, planOf, publishPlan } from './release/plan.ts'
 import { publicRegistry } from './release/registry.ts'
 import { sizesTable } from './sizes.ts'
 import { mcpName, root, workspace } from './workspace.ts'
@@ -44,4 +44,4 @@ if (!values.publish) {
   console.log('Nothing was published: --publish does it.')
   process.exit(0)
 }
-await carryOut(registry, plan, console.log)
+await publishPlan(registry, plan, console.log)

@@ -2,7 +2,7 @@
 import { cloud } from '@backlot/contract/limits'
 import type { CallOptions, Fields } from './basics.ts'
 import { checkBaseUrl } from './configuration.ts'
-import { timeoutOf, within } from './deadline.ts'
+import { timeoutOf, withDeadline } from './deadline.ts'
 import { TimeoutError } from './errors.ts'
 import { node } from './node.ts'
 
@@ -31,7 +31,7 @@ export const login = (options: LoginOptions = {}): Promise<void> =>
       `Nobody signed in at "${baseUrl}" within ${timeoutMs} ms. Call \`login()\` again, and allow more with "timeoutMs".`,
       { data: { baseUrl, timeoutMs } },
     )
-    await within({ ...options, timeoutMs: Number.POSITIVE_INFINITY }, 'Signing in', async (signal) => {
+    await withDeadline({ ...options, timeoutMs: Number.POSITIVE_INFINITY }, 'Signing in', async (signal) => {
       const ending = new AbortController()
       const cancel = () => ending.abort(signal.reason)
       signal.addEventListener('abort', cancel, { once: true })

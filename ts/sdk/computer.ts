@@ -1,7 +1,7 @@
 /** A computer to see and to operate. */
 import { toBase64 } from './base64.ts'
 import type { Bytes, CallOptions, Environment, Size } from './basics.ts'
-import { timeoutOf, within } from './deadline.ts'
+import { timeoutOf, withDeadline } from './deadline.ts'
 import { TimeoutError } from './errors.ts'
 import { type Clipboard, clipboardOf } from './interfaces/clipboard.ts'
 import { type Files, filesOf } from './interfaces/files.ts'
@@ -102,7 +102,7 @@ export abstract class Computer implements AsyncDisposable {
     options?: CallOptions,
   ): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }> {
     const routes = routesFor(this.transport, 'The MCP server')
-    const { url, headers } = await within(options, 'The MCP server', (signal) => routes.address(signal))
+    const { url, headers } = await withDeadline(options, 'The MCP server', (signal) => routes.address(signal))
     return { url: `${url}/mcp`, headers }
   }
 

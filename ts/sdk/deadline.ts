@@ -30,7 +30,7 @@ export const tookTooLong = (what: string, timeoutMs: number): TimeoutError =>
  * Does work that ends at its limit or by the caller's signal, whichever comes first, whether or not the work heeds the signal
  * that it is given. Throws the caller's `signal.reason`, or `timeout` that names `what`.
  */
-export const within = async <T>(
+export const withDeadline = async <T>(
   options: CallOptions | undefined,
   what: string,
   work: (signal: AbortSignal) => Promise<T>,

@@ -2,7 +2,7 @@
 import type { Operations as DeclaredOperations, Operation } from '@backlot/contract/endpoint'
 import { Failure } from '@backlot/contract/failure'
 import { type AnyElysia, Elysia } from 'elysia'
-import { type AccessGuard, admit } from './access/guard.ts'
+import { type AccessGuard, authorize } from './access/guard.ts'
 import { readInput } from './input.ts'
 
 /** The answer to a failure: whole, or a status and what becomes JSON. */
@@ -17,7 +17,7 @@ export const guardedApp = (
   // Compiling routes beforehand takes longer than all that a person or an agent asks in a day would save.
   new Elysia({ aot: false })
     .onRequest(({ request, set }) => {
-      const cookie = admit(request, entry)
+      const cookie = authorize(request, entry)
       if (cookie !== undefined) set.headers['set-cookie'] = cookie
     })
     // The framework would answer 415 or 422 where clients know 400 only, and read media types by their name.
@@ -52,7 +52,7 @@ export interface Operations {
 export const addOperations = (app: AnyElysia, operations: Operations): void => {
   const { prefix, longestBodyBytes, answer } = operations
   for (const [name, declared] of Object.entries(operations.declared)) {
-    for (const { method, path } of waysTo(declared)) {
+    for (const { method, path } of endpointsOf(declared)) {
       app.route(method, prefix + routeOf(path), async ({ request, params, set }) => {
         const input = await readInput(declared, { request, params }, longestBodyBytes)
         const result = await answer(name, input, request.signal)
@@ -67,7 +67,7 @@ export const addOperations = (app: AnyElysia, operations: Operations): void => {
 export const routeOf = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
 /** Every method and path, below the prefix, by which an operation is called. */
-export const waysTo = ({ method, path, alias }: Operation): { method: string; path: string }[] => [
+export const endpointsOf = ({ method, path, alias }: Operation): { method: string; path: string }[] => [
   { method, path },
   ...(alias === undefined ? [] : [alias]),
 ]

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import { again, type PrivateDesktop } from '@backlot/headless'
+import { keepRestarting, type PrivateDesktop } from '@backlot/headless'
 
 /** A folder with the settings of a session. */
 export interface DesktopSession {
@@ -57,7 +57,7 @@ export const keepRunning = (desktop: PrivateDesktop, program: string, log: (line
     const status = await running?.exited
     return status === undefined || status === 0 ? undefined : `status ${status}`
   }
-  return again(life, desktop.exited, (how, pauseMs) =>
+  return keepRestarting(life, desktop.exited, (how, pauseMs) =>
     log(`session: ${program} ended with ${how}; it is started again in ${pauseMs} ms`),
   )
 }

@@ -3,7 +3,7 @@
  * again on the same desktop. X server, session bus and accessibility bus are not: programs lose the first two for good, and
  * those that run would have no accessibility tree on a new third.
  */
-import { again, type DesktopEnd, foreignVariables, type PrivateDesktop, startDesktop } from '@backlot/headless'
+import { type DesktopEnd, foreignVariables, keepRestarting, type PrivateDesktop, startDesktop } from '@backlot/headless'
 import { enterEnvironment } from '@backlot/native'
 
 export interface ServedDesktopsOptions {
@@ -62,7 +62,9 @@ export const serveDesktops = ({ size, menu, xServer, begin, end, log }: ServedDe
       return (error as Error).message
     }
   }
-  const over = again(life, stopped, (why, pauseMs) => log(`desktop: ${why}; a new one is started in ${pauseMs} ms`))
+  const over = keepRestarting(life, stopped, (why, pauseMs) =>
+    log(`desktop: ${why}; a new one is started in ${pauseMs} ms`),
+  )
   return {
     failed,
     async [Symbol.asyncDispose]() {

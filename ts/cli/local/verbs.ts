@@ -9,10 +9,10 @@ import {
   findSandbox,
   listSandboxes,
   locked,
-  lookAt,
   networksHere,
   SandboxFolder,
   sandboxesFolder,
+  sandboxStateOf,
   snapshotsFolder,
   stopSandbox,
   suspendSandbox,
@@ -50,7 +50,7 @@ const doing =
   async (args) => {
     const folder = await named(verb, args)
     await work(folder)
-    await printJson(folder.exists ? lookAt(folder) : { name: folder.name })
+    await printJson(folder.exists ? sandboxStateOf(folder) : { name: folder.name })
     return 0
   }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { asSubtitles, captionsOf, wordsOf } from './captions.ts'
+import { asSubtitles, captionOf, captionsOf } from './captions.ts'
 
 test('a turn says what was pressed, typed or clicked', () => {
   const said = (tool: string, args: Record<string, unknown>, name?: string) =>
-    wordsOf({ tool, arguments: args, ...(name && { locator: { role: 'push button', name, path: [], nth: 0 } }) })
+    captionOf({ tool, arguments: args, ...(name && { locator: { role: 'push button', name, path: [], nth: 0 } }) })
   expect(said('press_key', { key: 's', modifiers: ['ctrl'] })).toBe('Ctrl + S')
   expect(said('hotkey', { keys: ['ctrl', 'shift', 'f5'] })).toBe('Ctrl + Shift + F5')
   expect(said('type_text', { text: 'x'.repeat(100) })).toBe(`“${'x'.repeat(59)}…”`)

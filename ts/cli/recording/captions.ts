@@ -39,7 +39,7 @@ const words: Readonly<Record<string, Words>> = {
 }
 
 /** What a turn says. */
-export const wordsOf = (action: ShownAction): string =>
+export const captionOf = (action: ShownAction): string =>
   (words[action.tool]?.(action.arguments, action) ?? capital(action.tool.replaceAll('_', ' '))).trim()
 
 /** The captions of turns that begin at these milliseconds, none longer than until the next. */
@@ -48,7 +48,7 @@ export const captionsOf = (
 ): readonly Caption[] =>
   turns.map(({ action, at }, index) => {
     const next = turns[index + 1]?.at ?? Number.POSITIVE_INFINITY
-    return { from: at, to: Math.max(at + leastMs, Math.min(at + usualMs, next)), text: wordsOf(action) }
+    return { from: at, to: Math.max(at + leastMs, Math.min(at + usualMs, next)), text: captionOf(action) }
   })
 
 /** The captions as a file of subtitles for a picture of that size. */

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import { names } from '@backlot/driver/recording/folder'
-import { wordsOf } from './captions.ts'
+import { captionOf } from './captions.ts'
 import { fileOf, type Recorded, type ShownTurn } from './recorded.ts'
 import page from './viewer.page.html' with { type: 'text' }
 
@@ -54,7 +54,7 @@ const shown = (turn: ShownTurn) => {
   }
   return {
     number: String(Number(turn.turn.replace(/\D/g, ''))),
-    words: wordsOf(action),
+    words: captionOf(action),
     ok: action.ok !== false,
     effect: action.effect ?? null,
     // The page has a mark of its own for what went well.

@@ -35,8 +35,8 @@ const isHere = async (name: string): Promise<boolean> => (await folderOf(name)).
 
 /** Where a sandbox that no file of the SDK knows is reached. Throws `sandbox_not_running`. */
 const addressHere = async (name: string) => {
-  const { lookAt } = await import('@backlot/local')
-  const info = lookAt(await folderOf(name))
+  const { sandboxStateOf } = await import('@backlot/local')
+  const info = sandboxStateOf(await folderOf(name))
   if (info.status === 'running' && 'api_key' in info && info.api_url !== null) {
     return { httpUrl: info.api_url, apiKey: info.api_key }
   }

@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import type { BoundServer } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
-import type { Replaceable } from '../current.ts'
+import type { Replaceable } from '../replaceable.ts'
 import type { Broadcast } from './broadcast.ts'
 import { filmSocket } from './viewer.ts'
 

@@ -29,5 +29,5 @@ export const readText = async (request: Request): Promise<string> => {
 }
 
 /** Whether the request says that its body is JSON. */
-export const saysJson = ({ headers }: Request): boolean =>
+export const isJsonRequest = ({ headers }: Request): boolean =>
   /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')

@@ -1,13 +1,13 @@
 /** `POST /cmd`: one command, answered by one server-sent event (HTML standard, 9.2) that carries JSON. */
 import { type Computer, runCommand, unknownCommand } from '../command/run.ts'
-import { readText, saysJson } from './body.ts'
+import { isJsonRequest, readText } from './body.ts'
 
 const refuse = (detail: string, status = 400): Response => Response.json({ detail }, { status })
 
 /** Answers with one frame as plain text; a caller that accepts an event stream gets the output of the command before it. */
 export const answerCommand = async (computer: Computer, request: Request): Promise<Response> => {
   // A page may send such a body without asking the server first (Fetch standard, 3.2.5).
-  if (request.headers.has('origin') && !saysJson(request)) {
+  if (request.headers.has('origin') && !isJsonRequest(request)) {
     return refuse('A page must send JSON, as application/json.', 415)
   }
   let message: unknown

@@ -5,7 +5,7 @@ import { addAbortListener } from 'node:events'
 export type EndedBy = 'time' | 'caller'
 
 /** Calls `stop` once its time is over or its caller hangs up, until it is disposed of. */
-export const stopEarly = (
+export const stopAtDeadline = (
   timeoutMs: number | undefined,
   signal: AbortSignal,
   stop: (by: EndedBy) => void,

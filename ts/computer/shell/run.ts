@@ -4,7 +4,7 @@ import { shellOutputLength } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
 import type { Report } from '../backend.ts'
 import { endProcesses, newMark } from '../processes.ts'
-import { type EndedBy, stopEarly } from './limits.ts'
+import { type EndedBy, stopAtDeadline } from './limits.ts'
 import { Output } from './output.ts'
 import { begin } from './running.ts'
 
@@ -59,7 +59,7 @@ export const runShell = async (options: ShellOptions): Promise<ShellResult> => {
     stderr: new Output(child.stderr, shellOutputLength, (text) => progress?.({ stream: 'stderr', text })),
   }
   const stopped = Promise.withResolvers<EndedBy>()
-  using _limits = stopEarly(timeoutMs, signal, stopped.resolve)
+  using _limits = stopAtDeadline(timeoutMs, signal, stopped.resolve)
   try {
     const end = await Promise.race([child.exited, stopped.promise])
     if (typeof end === 'string') {

@@ -1,7 +1,7 @@
 /** The window manager of a desktop, started again where it dies: the X server keeps the windows (X11, "ChangeSaveSet"). */
 import { Failure } from '@backlot/contract/failure'
 import type { DesktopProcess } from '../part.ts'
-import { again } from '../processes/again.ts'
+import { keepRestarting } from '../processes/keep-restarting.ts'
 
 /** The window manager that runs, or the last one that did. */
 export interface KeptManager {
@@ -42,6 +42,6 @@ export const keepManager = ({ first, start, others, ending, died }: KeepManagerO
     get current() {
       return current
     },
-    over: again(life, ended, died),
+    over: keepRestarting(life, ended, died),
   }
 }

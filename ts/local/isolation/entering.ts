@@ -43,7 +43,7 @@ export const isRoot = (): boolean => process.geteuid?.() === 0
  * sandboxes run as a user that this machine does not know: user 0 without any capability may still write to files of
  * the kernel that belong to it, such as `/proc/sys/kernel/core_pattern`.
  */
-export const wordsFor = (entering: Entering): [string, ...string[]] => {
+export const bwrapCommand = (entering: Entering): [string, ...string[]] => {
   const root = isRoot()
   const words: string[] = entering.cgroups.flatMap((file) => ['--cgroup', file])
   if (entering.disk !== null) words.push('--disk', entering.disk.image, entering.disk.folder)

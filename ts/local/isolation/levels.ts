@@ -5,10 +5,10 @@ import { Failure } from '@backlot/contract/failure'
 import { findIds, idsMissing } from '../own-root/ids.ts'
 import { recipeOf } from '../own-root/recipe.ts'
 import { hasRoot } from '../own-root/roots.ts'
-import { type Trial, trialOf, triedRoot } from '../own-root/trial.ts'
+import { type Trial, tryCommand, tryRoot } from '../own-root/trial.ts'
 import { findProgram, installing } from '../programs.ts'
 import { sandboxesFolder } from '../state/folder.ts'
-import { isRoot, wordsFor } from './entering.ts'
+import { bwrapCommand, isRoot } from './entering.ts'
 import { hostPrograms } from './host-programs.ts'
 import { landlockLevel } from './landlock.ts'
 import type { IsolationLevel, LevelName } from './level.ts'
@@ -22,7 +22,7 @@ const anyFolder = ['/srv', '/media', '/opt']
 const tried = (): Promise<Trial> => {
   // What is mounted over a folder is seen by the trial alone, and nothing is left of one that is killed.
   const stage = anyFolder.find((path) => existsSync(path)) ?? homedir()
-  const words = wordsFor({
+  const words = bwrapCommand({
     stage,
     user: trialUser,
     cgroups: [],
@@ -33,7 +33,7 @@ const tried = (): Promise<Trial> => {
     after: [],
     command: ['true'],
   })
-  return trialOf(words)
+  return tryCommand(words)
 }
 
 const hostProgramsLevel = async (): Promise<Omit<IsolationLevel, 'level'>> => {
@@ -100,7 +100,7 @@ const ownRootLevel = async (base: string): Promise<Omit<IsolationLevel, 'level'>
     const remedy = `${findProgram('mmdebstrap') === null ? `${installing('mmdebstrap')} && ` : ''}backlot local build`
     return { works: false, reason: `The root ${version} is not built.`, remedy }
   }
-  const { status, errors } = await triedRoot(base, version)
+  const { status, errors } = await tryRoot(base, version)
   if (status !== 0) return { works: false, ...refusalOf(errors === '' ? `It ended with status ${status}.` : errors) }
   return { works: true, reason: `Files of the built root ${version}, and none of this machine.`, remedy: null }
 }

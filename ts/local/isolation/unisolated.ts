@@ -11,7 +11,7 @@ export const unisolatedWarning =
   'Nothing parts it from this machine: its programs have all rights of this user, and reach all that this user reaches.'
 
 /** Refuses what only a sandbox with namespaces has; throws `unsupported`. */
-export const refuseWalls = (
+export const refuseNamespaceOptions = (
   isolation: 'landlock' | 'none',
   wanted: { readonly network: Network; readonly mounts: readonly unknown[]; readonly diskGb: number | null },
 ): void => {

@@ -59,7 +59,7 @@ export interface NetworkCarrier {
 }
 
 /** Gives the namespaces of a process a way to the internet; settles when it is there. Ends with this process. */
-export const carryInternet = async (
+export const connectToInternet = async (
   init: number,
   isOwnRoot: boolean,
   log: (bytes: Uint8Array) => void,

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { FileLock } from '@backlot/native'
 import { program } from '../programs.ts'
-import { settleNames } from '../snapshots/copying.ts'
+import { syncNames } from '../snapshots/copying.ts'
 import { removeTree } from '../state/folder.ts'
 import { asOwner, ownerThere, withAllIds } from './all-ids.ts'
 import script from './bootstrap.sh' with { type: 'text' }
@@ -101,7 +101,7 @@ const make = async ({ base, recipe, onStep, signal }: RootBuild): Promise<void> 
     const root = join(folder, 'root')
     const moving = [...withAllIds(), ...endsWithUs, 'mv', '--no-target-directory', '--', root]
     await run([...moving, rootAt(base, recipe.version)], { onStep, signal })
-    settleNames(rootsFolder(base))
+    syncNames(rootsFolder(base))
   } finally {
     await removeTree(unfinished)
   }

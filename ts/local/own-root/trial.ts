@@ -1,7 +1,7 @@
 /** A trial of what starts sandboxes, with a command that does nothing. */
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { wordsFor } from '../isolation/entering.ts'
+import { bwrapCommand } from '../isolation/entering.ts'
 import { removeTree } from '../state/folder.ts'
 import { makeUpper, ownFiles } from './entering.ts'
 import { idsHere } from './ids.ts'
@@ -14,20 +14,20 @@ export interface Trial {
 }
 
 /** Runs a command line for at most ten seconds. */
-export const trialOf = async (words: readonly string[]): Promise<Trial> => {
+export const tryCommand = async (words: readonly string[]): Promise<Trial> => {
   const child = Bun.spawn([...words], { cwd: '/', stdin: 'ignore', stdout: 'ignore', stderr: 'pipe', timeout: 10_000 })
   const [errors, status] = await Promise.all([child.stderr.text(), child.exited])
   return { status, errors: errors.trim() }
 }
 
 /** Enters a root that is built, with files of its own that are removed again. */
-export const triedRoot = async (base: string, version: string): Promise<Trial> => {
+export const tryRoot = async (base: string, version: string): Promise<Trial> => {
   const folder = mkdtempSync(join(rootsFolder(base), '.trial-'))
   try {
     for (const name of ['stage', 'files']) mkdirSync(join(folder, name))
     makeUpper(join(folder, 'files'))
-    return await trialOf(
-      wordsFor({
+    return await tryCommand(
+      bwrapCommand({
         stage: join(folder, 'stage'),
         user: idsHere().uid,
         cgroups: [],

@@ -44,7 +44,8 @@ export const tryOwnPool = async (folder: string, name: string): Promise<FileLock
 }
 
 /** Tells how to reach the pool that this process owns. */
-export const tellOfPool = (folder: string, record: PoolRecord): void => writeRecord(fileOf(folder, record.name), record)
+export const writePoolRecord = (folder: string, record: PoolRecord): void =>
+  writeRecord(fileOf(folder, record.name), record)
 
 /** Takes that back. */
 export const forgetPool = (folder: string, name: string): void => rmSync(fileOf(folder, name), { force: true })

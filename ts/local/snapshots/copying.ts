@@ -45,7 +45,7 @@ export const copyTree = async (source: string, target: string): Promise<void> =>
 }
 
 /** Gives all files of a folder to a user of the host. */
-export const giveTo = async (path: string, user: number): Promise<void> => {
+export const changeOwner = async (path: string, user: number): Promise<void> => {
   await overFiles(path, ['chown', '--recursive', '--no-dereference', `${user}:${user}`, '--', path])
 }
 
@@ -54,12 +54,12 @@ export const bytesOf = async (path: string): Promise<number> =>
   Number.parseInt(await overFiles(path, ['du', '--summarize', '--block-size=1', '--', path]), 10)
 
 /** Settles when all that was written to the file system of a path is on the disk. */
-export const settleOnDisk = async (path: string): Promise<void> => {
+export const syncFileSystem = async (path: string): Promise<void> => {
   await overFiles(path, ['sync', '--file-system', '--', path])
 }
 
 /** Lets the names in a folder be on the disk. */
-export const settleNames = (folder: string): void => {
+export const syncNames = (folder: string): void => {
   const file = openSync(folder, 'r')
   try {
     fsyncSync(file)

@@ -1,7 +1,7 @@
 /** The exchange of a sandbox's files for others, which is done or not done wherever it is cut short. */
 import { existsSync, renameSync } from 'node:fs'
 import { removeTree, type SandboxFolder } from '../state/folder.ts'
-import { settleNames } from './copying.ts'
+import { syncNames } from './copying.ts'
 
 /** What is exchanged: the files themselves, or the disk that they are on. */
 export type FilesPart = 'files' | 'disk.img'
@@ -15,7 +15,7 @@ export const readyAt = (folder: SandboxFolder, part: FilesPart): string => folde
 export const exchange = async (folder: SandboxFolder, part: FilesPart): Promise<void> => {
   renameSync(folder.at(part), folder.at(`${part}.old`))
   renameSync(readyAt(folder, part), folder.at(part))
-  settleNames(folder.path)
+  syncNames(folder.path)
   await removeTree(folder.at(`${part}.old`))
 }
 

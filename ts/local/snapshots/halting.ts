@@ -1,6 +1,6 @@
 /** The halt of a sandbox's programs while its files are copied. */
 import { Failure } from '@backlot/contract/failure'
-import { countsHere, haltPrograms, isElsewhere, thaw } from '../processes.ts'
+import { areSamePids, haltPrograms, isElsewhere, thaw } from '../processes.ts'
 import type { SandboxFolder } from '../state/folder.ts'
 import { type RunRecord, writeRecord } from '../state/record.ts'
 
@@ -32,15 +32,15 @@ export const whileHalted = async <T>(
     await haltPrograms(folder.name, run.init)
     return await work()
   } finally {
-    letGoOn(folder)
+    resumePrograms(folder)
     await watcher.end()
   }
 }
 
 /** Lets programs go on that were halted for a copy, by this process or by one that died. The sandbox's lock is held. */
-export const letGoOn = (folder: SandboxFolder): void => {
+export const resumePrograms = (folder: SandboxFolder): void => {
   const run = folder.readRun()
   if (run?.is_copied !== true) return
-  if (countsHere(run) && run.init !== null) thaw(run.init)
+  if (areSamePids(run) && run.init !== null) thaw(run.init)
   writeRecord(folder.run, { ...run, is_copied: false } satisfies RunRecord)
 }

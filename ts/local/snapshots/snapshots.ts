@@ -10,7 +10,7 @@ import { program } from '../programs.ts'
 import { ownFolders, type SandboxFolder, sandboxNotFound } from '../state/folder.ts'
 import { locked } from '../state/locking.ts'
 import type { SandboxRecord } from '../state/record.ts'
-import { copyTree, giveTo, overFiles, settleOnDisk } from './copying.ts'
+import { changeOwner, copyTree, overFiles, syncFileSystem } from './copying.ts'
 import { endExchange, exchange, type FilesPart, readyAt } from './exchange.ts'
 import { type StartWatcher, whileHalted } from './halting.ts'
 import { beginSnapshot, type FilesSource, type SnapshotRecord, type UnpublishedSnapshot } from './store.ts'
@@ -88,13 +88,13 @@ const copyDisk = async (folder: SandboxFolder, target: string, parts: readonly s
 }
 
 /** Copies files for a new sandbox to `target`, and makes them those of its user; throws `snapshot_not_found`. */
-export const layOut = async (source: FilesSource, target: string, user: number): Promise<void> => {
+export const copyToSandbox = async (source: FilesSource, target: string, user: number): Promise<void> => {
   await copyTree(source.path, target).catch((error) => {
     throw source.isThere() ? error : deletedMeanwhile(source)
   })
   if (!source.isThere()) throw deletedMeanwhile(source)
   if (source.rootVersion !== null) makeUpper(target)
-  else if (isRoot()) await giveTo(target, user)
+  else if (isRoot()) await changeOwner(target, user)
 }
 
 /**
@@ -132,11 +132,11 @@ export const restoreFiles = async (
   const part: FilesPart = record.disk_gb !== null && isRoot() ? 'disk.img' : 'files'
   const ready = readyAt(folder, 'files')
   try {
-    await layOut(source, ready, folder.user)
+    await copyToSandbox(source, ready, folder.user)
     if (part === 'disk.img' && record.disk_gb !== null) {
       await makeDisk(readyAt(folder, part), ready, record.disk_gb)
     }
-    await settleOnDisk(folder.path)
+    await syncFileSystem(folder.path)
     await stop()
     await exchange(folder, part)
   } finally {

@@ -7,7 +7,7 @@ import { placesOf } from '@backlot/contract/places'
 import type { FileLock } from '@backlot/native'
 import { removeTree } from '../state/folder.ts'
 import { readRecord, type SandboxRecord, writeRecord } from '../state/record.ts'
-import { bytesOf, settleNames, settleOnDisk } from './copying.ts'
+import { bytesOf, syncFileSystem, syncNames } from './copying.ts'
 
 /** What is written of a snapshot. */
 export interface SnapshotRecord {
@@ -132,9 +132,9 @@ export const beginSnapshot = async (store: string): Promise<UnpublishedSnapshot>
       const size_bytes = await bytesOf(path)
       const record = { id, ...about, size_bytes, created_at: new Date().toISOString() }
       writeRecord(join(path, 'record.json'), record)
-      await settleOnDisk(path)
+      await syncFileSystem(path)
       renameSync(path, join(store, id))
-      settleNames(store)
+      syncNames(store)
       return record
     },
     async [Symbol.asyncDispose]() {

@@ -142,7 +142,7 @@ export const sandboxFolders = (base: string): SandboxFolder[] =>
     .map(({ name }) => new SandboxFolder(base, name))
 
 /** What removals that were cut short have left. */
-export const remainders = (base: string): string[] =>
+export const unfinishedRemovals = (base: string): string[] =>
   readdirSync(base)
     .filter((name) => name.startsWith('.gone-'))
     .map((name) => join(base, name))

@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import type { FileLock } from '@backlot/native'
 import { endExchange } from '../snapshots/exchange.ts'
-import { letGoOn } from '../snapshots/halting.ts'
+import { resumePrograms } from '../snapshots/halting.ts'
 import type { SandboxFolder } from './folder.ts'
 
 /** The lock of a sandbox, or null where another holds it. What a holder that died had begun is ended first. */
@@ -12,7 +12,7 @@ export const tryLock = async (folder: SandboxFolder): Promise<FileLock | null> =
   if (taken === null) return null
   try {
     await endExchange(folder)
-    letGoOn(folder)
+    resumePrograms(folder)
     return taken
   } catch (error) {
     taken.release()

@@ -44,7 +44,7 @@ const shownMs = 120_000
  * Publishes what is absent, one after another, each once the one before it can be installed. Interrupted, it is called
  * again with a new plan.
  */
-export const carryOut = async (
+export const publishPlan = async (
   registry: string,
   plan: readonly Publication[],
   say: (line: string) => void,

@@ -1,6 +1,6 @@
 /** Steps of a build on an Android device, through the computer server that has its adb. */
 import type { CallOptions, CommandResult } from '../basics.ts'
-import { within } from '../deadline.ts'
+import { withDeadline } from '../deadline.ts'
 import { InvalidArgumentError, UnsupportedError } from '../errors.ts'
 import type { BuildStep } from '../image/layer.ts'
 import { filesOf } from '../interfaces/files.ts'
@@ -84,7 +84,7 @@ case $said in *Success*) exit $status ;; *) exit $((status == 0 ? 1 : status)) ;
 const bring = async (transport: Transport, from: string, path: string, options: CallOptions): Promise<void> => {
   const files = filesOf(transport)
   if (!/^https?:\/\//.test(from)) return files.upload(from, path, options)
-  await within(options, `Fetching "${from}"`, async (signal) => {
+  await withDeadline(options, `Fetching "${from}"`, async (signal) => {
     const answer = await fetch(from, { signal })
     if (!answer.ok) throw new InvalidArgumentError('invalid_argument', `"${from}" answers ${answer.status}.`)
     await files.write(path, new Uint8Array(await answer.arrayBuffer()), { ...options, signal })

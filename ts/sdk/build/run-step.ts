@@ -1,6 +1,6 @@
 /** Running the steps of a build on a computer. */
 import type { CallOptions, CommandResult, OsType } from '../basics.ts'
-import { within } from '../deadline.ts'
+import { withDeadline } from '../deadline.ts'
 import { CommandError, LayerError, TimeoutError, UnsupportedError } from '../errors.ts'
 import type { BuildStep, Layer } from '../image/layer.ts'
 import { type BuiltOs, isLayer } from '../image/layers.ts'
@@ -33,7 +33,8 @@ export const builtOsOf = async (transport: Transport, options?: CallOptions): Pr
   const said =
     server === undefined
       ? await transport.getEnvironment(options)
-      : (await within(options, 'Asking for the system', (signal) => checkStatus(server, server.name, signal))).os_type
+      : (await withDeadline(options, 'Asking for the system', (signal) => checkStatus(server, server.name, signal)))
+          .os_type
   const os = systems[String(said)]
   if (os !== undefined) return os
   throw new UnsupportedError(`Nothing is built on "${said}", which no image is of.`)

@@ -4,7 +4,7 @@ import { type Input, inputFields, type Operation, type Result } from '@backlot/c
 import { fieldFault } from '@backlot/contract/fields/field'
 import { cloud } from '@backlot/contract/limits'
 import type { CallOptions } from '../basics.ts'
-import { pause, timeoutOf, within } from '../deadline.ts'
+import { pause, timeoutOf, withDeadline } from '../deadline.ts'
 import { BacklotError, ConnectionError, TimeoutError } from '../errors.ts'
 import type { CloudAccess } from './access.ts'
 import { refusalOf } from './refusal.ts'
@@ -39,7 +39,7 @@ const call = (
   const timeoutMs = timeoutOf(options)
   const deadline = performance.now() + timeoutMs
   const what = `"${operation.method} ${operation.path}" of the cloud`
-  return within(options, what, async (signal) => {
+  return withDeadline(options, what, async (signal) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await once(name, operation, input, access, signal)
@@ -154,7 +154,7 @@ export const poll = async <T>(
 ): Promise<T> => {
   const timeoutMs = timeoutOf(options, usualMs)
   try {
-    return await within(
+    return await withDeadline(
       { ...options, timeoutMs },
       what,
       async (signal) => {

@@ -1,7 +1,7 @@
 /** An image as plain data: what it holds, and the check of what comes from elsewhere. */
 import type { ImageKind, OsType } from '../basics.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import { aText, type FieldKind, fieldsFault, listOf, oneOf, shown } from './field.ts'
+import { aText, type FieldKind, fieldsFault, listOf, oneOf, quotedValue } from './field.ts'
 import type { BuildStep, Layer } from './layer.ts'
 import { checkedStep, fitsOs, isLayer } from './layers.ts'
 
@@ -65,7 +65,7 @@ const fields: Readonly<Record<keyof ImageDict, FieldKind>> = {
 
 /** The dictionary that a value is, in its shortest form; throws `invalid_argument` or `layer_not_for_os` naming the field. */
 export const checkedDict = (value: unknown): ImageDict => {
-  if (!isRecord(value)) throw wrong(`an image must be an object, not ${shown(value)}`)
+  if (!isRecord(value)) throw wrong(`an image must be an object, not ${quotedValue(value)}`)
   const fault = fieldsFault(value, fields)
   if (fault !== undefined) throw wrong(fault)
   const data = value as unknown as ImageDict
@@ -75,7 +75,7 @@ export const checkedDict = (value: unknown): ImageDict => {
   const placed = (data.steps ?? unplaced(data)).map((each, index): PlacedStep => {
     const { after, ...step } = isRecord(each) ? (each as unknown as PlacedStep) : { after: undefined }
     if (!Number.isInteger(after) || Number(after) < 0 || Number(after) > layers.length)
-      throw wrong(`"steps[${index}].after" must be a number of layers, not ${shown(after)}`)
+      throw wrong(`"steps[${index}].after" must be a number of layers, not ${quotedValue(after)}`)
     const where = data.steps === undefined ? '' : `steps[${index}].`
     const checked = checkedStep(step, where, osType)
     if (isLayer(checked)) throw wrong(`"steps[${index}].type" must be "env" or "copy", not "${checked.type}"`)

@@ -47,14 +47,14 @@ export const fieldsFault = (
   for (const [name, kind] of Object.entries(kinds)) {
     if (!Object.hasOwn(value, name) || value[name] === undefined) {
       if (kind.optional !== true) return `"${where}${name}" is missing; it is ${kind.must}`
-    } else if (!kind.fits(value[name])) return `"${where}${name}" must be ${kind.must}, not ${shown(value[name])}`
+    } else if (!kind.fits(value[name])) return `"${where}${name}" must be ${kind.must}, not ${quotedValue(value[name])}`
   }
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(kinds, name))
   return unknown === undefined ? undefined : `there is no field "${where}${unknown}"`
 }
 
 /** A value as a message shows it. */
-export const shown = (value: unknown): string => {
+export const quotedValue = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 60 ? `${text.slice(0, 57)}…` : text
 }

@@ -12,7 +12,7 @@ import {
   osTypes,
   placedSteps,
 } from './dict.ts'
-import { aText, type FieldKind, oneOf, shown } from './field.ts'
+import { aText, type FieldKind, oneOf, quotedValue } from './field.ts'
 import type { BuildStep, Layer } from './layer.ts'
 import { checkedStep, fitsOs, isLayer } from './layers.ts'
 
@@ -242,5 +242,5 @@ export class Image {
 
 const check = (name: string, kind: FieldKind, value: unknown): void => {
   if (kind.fits(value)) return
-  throw new InvalidArgumentError('invalid_argument', `"${name}" must be ${kind.must}, not ${shown(value)}.`)
+  throw new InvalidArgumentError('invalid_argument', `"${name}" must be ${kind.must}, not ${quotedValue(value)}.`)
 }

@@ -1,7 +1,7 @@
 /** The kinds of build steps: one row each, from which builders, checks, gates and the scripts of a build are read. */
 import type { OsType } from '../basics.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import { aNumber, aText, type FieldKind, fieldsFault, isWritable, oneOf, shown } from './field.ts'
+import { aNumber, aText, type FieldKind, fieldsFault, isWritable, oneOf, quotedValue } from './field.ts'
 import type { BuildStep, Installer, Layer } from './layer.ts'
 import * as macos from './macos.ts'
 import * as powershell from './powershell.ts'
@@ -162,7 +162,7 @@ export const checkedStep = (value: unknown, where: string, osType: OsType): Buil
   const { type, ...fields } = (typeof value === 'object' && value !== null ? value : {}) as BuildStep
   if (typeof type !== 'string' || !Object.hasOwn(stepKinds, type)) {
     const known = Object.keys(stepKinds).join(', ')
-    throw wrong(`"${where}type" must be one of ${known}; not ${shown(type)}`)
+    throw wrong(`"${where}type" must be one of ${known}; not ${quotedValue(type)}`)
   }
   const kind = rowOf(type)
   const fault = fieldsFault(fields, kind.fields, where) ?? kind.fault?.(value as BuildStep, osType)

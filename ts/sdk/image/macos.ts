@@ -1,6 +1,6 @@
 /** Build steps that macOS does in its own way. */
 import { shellText } from './quote.ts'
-import { append, pythonFolder, words } from './shell.ts'
+import { append, pythonFolder, shellWords } from './shell.ts'
 
 /** What shells read, and what `launchd` is told at each start. */
 export const profileFile = '/etc/backlot-image.sh'
@@ -13,9 +13,9 @@ export const brewInstall = (packages: readonly string[]): string =>
     'for brew in "$(command -v brew)" /opt/homebrew/bin/brew /usr/local/bin/brew; do [ ! -x "$brew" ] || break; done',
     'export NONINTERACTIVE=1',
     'if [ "$(id -u)" = 0 ]; then',
-    `  sudo -H -u "$(stat -f %Su "$brew")" NONINTERACTIVE=1 "$brew" install -- ${words(packages)}`,
+    `  sudo -H -u "$(stat -f %Su "$brew")" NONINTERACTIVE=1 "$brew" install -- ${shellWords(packages)}`,
     'else',
-    `  "$brew" install -- ${words(packages)}`,
+    `  "$brew" install -- ${shellWords(packages)}`,
     'fi',
   ].join('\n')
 

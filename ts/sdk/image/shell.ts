@@ -14,7 +14,7 @@ const systemdFiles = ['/etc/systemd/system.conf.d/backlot-image.conf', '/etc/sys
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
 
 /** Words of a command line. */
-export const words = (values: readonly string[]): string => values.map(shellText).join(' ')
+export const shellWords = (values: readonly string[]): string => values.map(shellText).join(' ')
 
 /** Reads the variables of the image, where it has some by then. */
 export const readVariables = (file: string): string => `[ ! -e ${file} ] || . ${file}`
@@ -23,7 +23,7 @@ const apt = 'apt-get -q -o DPkg::Lock::Timeout=600'
 
 /** Installs Debian packages. */
 export const aptInstall = (packages: readonly string[]): string =>
-  ['export DEBIAN_FRONTEND=noninteractive', `${apt} update`, `${apt} install -y -- ${words(packages)}`].join('\n')
+  ['export DEBIAN_FRONTEND=noninteractive', `${apt} update`, `${apt} install -y -- ${shellWords(packages)}`].join('\n')
 
 /** Makes sure that Python has pip; macOS brings both, and elsewhere pip says that it is missing. */
 const needPip = [
@@ -38,7 +38,8 @@ const needPip = [
 const pip = 'PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore python3 -m pip install --no-cache-dir --no-input'
 
 /** Installs Python packages by pip, for the Python that is first on PATH. */
-export const pipInstall = (packages: readonly string[]): string => [needPip, `${pip} -- ${words(packages)}`].join('\n')
+export const pipInstall = (packages: readonly string[]): string =>
+  [needPip, `${pip} -- ${shellWords(packages)}`].join('\n')
 
 /**
  * Installs Python packages into the environment of ours, which sees those of the system too. uv is the one on PATH, else it
@@ -57,7 +58,7 @@ export const uvInstall = (packages: readonly string[], keepOnPath: string): stri
     `  "$uv" venv --no-cache --no-python-downloads --python "$(command -v python3)" --seed --system-site-packages ${pythonFolder}`,
     keepOnPath,
     'fi',
-    `"$uv" pip install --no-cache --python ${pythonPrograms}/python -- ${words(packages)}`,
+    `"$uv" pip install --no-cache --python ${pythonPrograms}/python -- ${shellWords(packages)}`,
   ].join('\n')
 
 /** Runs a command in a shell of its own: what it sets ends with it. */

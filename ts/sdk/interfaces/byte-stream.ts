@@ -1,6 +1,6 @@
 /** The bytes of an answer as they arrive. */
 import type { Bytes } from '../basics.ts'
-import { lossOf } from '../transports/loss.ts'
+import { requestError } from '../transports/loss.ts'
 
 /** The body of an answer, whose losses are errors of ours; who leaves it early ends the request. */
 export const bytesOf = (
@@ -20,7 +20,7 @@ export const bytesOf = (
           controller.close()
         } catch (error) {
           ended()
-          controller.error(lossOf(error, where, signal))
+          controller.error(requestError(error, where, signal))
         }
       },
       async cancel(reason) {
@@ -33,7 +33,7 @@ export const bytesOf = (
 }
 
 /** All bytes of a stream. */
-export const wholeOf = async (stream: ReadableStream<Bytes>): Promise<Bytes> => {
+export const allBytesOf = async (stream: ReadableStream<Bytes>): Promise<Bytes> => {
   const pieces: Bytes[] = []
   let length = 0
   const reader = stream.getReader()

@@ -1,5 +1,5 @@
 /** The address of a computer's live screen. */
-import { within } from '../deadline.ts'
+import { withDeadline } from '../deadline.ts'
 import { UnsupportedError } from '../errors.ts'
 import { type Routes, routes } from '../transports/routes.ts'
 import { type DisplayUrlOptions, Transport } from '../transports/transport.ts'
@@ -15,7 +15,9 @@ export const displayUrlOf = async (transport: Transport, options: DisplayUrlOpti
   if (options.share) {
     throw new UnsupportedError('The screen is not public: only the cloud shares one. Leave "share" out.')
   }
-  return within(options, 'The address of the screen', (signal) => linkFrom(way, options.viewOnly === true, signal))
+  return withDeadline(options, 'The address of the screen', (signal) =>
+    linkFrom(way, options.viewOnly === true, signal),
+  )
 }
 
 /** The server names itself as its own machine does; what this program calls it is what a browser here reaches. */

@@ -1,11 +1,11 @@
 /** Files as they are sent and arrive, by the server's routes for them. */
 import type { Bytes, CallOptions } from '../basics.ts'
-import { within } from '../deadline.ts'
+import { withDeadline } from '../deadline.ts'
 import { eventsOf } from '../transports/events.ts'
-import { lossOf } from '../transports/loss.ts'
+import { requestError } from '../transports/loss.ts'
 import { retrying } from '../transports/retry.ts'
 import type { RouteRequest, Routes } from '../transports/routes.ts'
-import { bytesOf, wholeOf } from './byte-stream.ts'
+import { allBytesOf, bytesOf } from './byte-stream.ts'
 
 /** What happened to a path. */
 export interface FileEvent {
@@ -31,12 +31,12 @@ export class FileStreams {
     if (length === 0) return Promise.resolve(new Uint8Array())
     const isPart = offset !== 0 || length !== undefined
     const range = isPart ? { Range: `bytes=${offset}-${length === undefined ? '' : offset + length - 1}` } : {}
-    return within(options, `Reading "${path}"`, (signal) =>
+    return withDeadline(options, `Reading "${path}"`, (signal) =>
       retrying(true, signal, async () => {
         const request = { query: { path }, headers: range, signal }
         try {
           const response = await this.routes.fetch('/files', request)
-          return await wholeOf(bytesOf(response, this.routes.name, signal, () => undefined))
+          return await allBytesOf(bytesOf(response, this.routes.name, signal, () => undefined))
         } catch (error) {
           // The part begins at the end of the file or beyond.
           if (isPart && isUnsatisfiable(error)) return new Uint8Array()
@@ -54,7 +54,7 @@ export class FileStreams {
     caller?.addEventListener('abort', cancel, { once: true })
     const over = () => caller?.removeEventListener('abort', cancel)
     try {
-      const response = await within(options, `Reading "${path}"`, (limit) => {
+      const response = await withDeadline(options, `Reading "${path}"`, (limit) => {
         limit.addEventListener('abort', () => ending.abort(limit.reason), { once: true })
         return retrying(true, limit, () => this.routes.fetch(route, { query: { path }, signal: ending.signal }))
       })
@@ -73,10 +73,10 @@ export class FileStreams {
     options: CallOptions | undefined,
     query: NonNullable<RouteRequest['query']>,
   ): Promise<void> {
-    await within(options, `Writing "${path}"`, async (signal) => {
+    await withDeadline(options, `Writing "${path}"`, async (signal) => {
       const response = await this.routes.fetch(route, { method: 'POST', query: { path, ...query }, body, signal })
       await response.text().catch((error: unknown) => {
-        throw lossOf(error, this.routes.name, signal)
+        throw requestError(error, this.routes.name, signal)
       })
     })
   }
@@ -102,10 +102,10 @@ export async function* watchPath(
     )
     for await (const event of eventsOf(response, routes.name, signal)) {
       const { path: changed, what, message } = JSON.parse(event.data) as Record<string, string>
-      if (event.type === 'error') throw lossOf({ message }, routes.name, signal)
+      if (event.type === 'error') throw requestError({ message }, routes.name, signal)
       yield { type: what as FileEvent['type'], path: changed as string }
     }
-    throw lossOf({ message: 'the events ended' }, routes.name, signal)
+    throw requestError({ message: 'the events ended' }, routes.name, signal)
   } finally {
     caller?.removeEventListener('abort', cancel)
     ending.abort(new Error('nobody watches any more'))

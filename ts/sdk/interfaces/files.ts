@@ -1,6 +1,6 @@
 /** The computer's files. */
 import type { Bytes, CallOptions, Content } from '../basics.ts'
-import { within } from '../deadline.ts'
+import { withDeadline } from '../deadline.ts'
 import { BacklotError, InvalidArgumentError } from '../errors.ts'
 import { node } from '../node.ts'
 import type { Transport } from '../transports/transport.ts'
@@ -120,7 +120,7 @@ const copyingOf = (transport: Transport): Pick<Files, 'upload' | 'download'> => 
     },
     async download(path, localPath, options) {
       const { saveFile, saveFolder } = await node('Copying a file out', () => import('../local/copy.ts'))
-      await within(options, `Copying "${path}" out`, async (signal) => {
+      await withDeadline(options, `Copying "${path}" out`, async (signal) => {
         const limits = { signal, timeoutMs: Number.POSITIVE_INFINITY }
         const [route, save] = (await isFolder(path, limits)) ? ['/files/tar', saveFolder] : ['/files', saveFile]
         await save(localPath, await streams('Copying a file out').open(route, path, limits), signal)

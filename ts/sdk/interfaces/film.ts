@@ -1,13 +1,13 @@
 /** Films of the screen. */
 import type { Bytes, CallOptions } from '../basics.ts'
-import { pause, within } from '../deadline.ts'
+import { pause, withDeadline } from '../deadline.ts'
 import { InvalidArgumentError, NotFoundError } from '../errors.ts'
 import { node } from '../node.ts'
-import { lossOf } from '../transports/loss.ts'
+import { requestError } from '../transports/loss.ts'
 import { retrying } from '../transports/retry.ts'
 import type { Routes } from '../transports/routes.ts'
 import type { Transport } from '../transports/transport.ts'
-import { bytesOf, wholeOf } from './byte-stream.ts'
+import { allBytesOf, bytesOf } from './byte-stream.ts'
 import { routesFor } from './need-routes.ts'
 
 /** Films of the screen. */
@@ -48,7 +48,7 @@ export const filmsOf = (transport: Transport): Films => ({
       })
     }
     const routes = routesFor(transport, 'A film')
-    const { id } = await within(options, 'Beginning a film', async (signal) =>
+    const { id } = await withDeadline(options, 'Beginning a film', async (signal) =>
       recordOf(await routes.fetch('/film', { method: 'POST', json: { fps }, signal }), routes, signal),
     )
     return new RunningFilm(routes, id)
@@ -57,7 +57,7 @@ export const filmsOf = (transport: Transport): Films => ({
 
 const recordOf = async (response: Response, routes: Routes, signal: AbortSignal): Promise<FilmRecord> =>
   (await response.json().catch((error: unknown) => {
-    throw lossOf(error, routes.name, signal)
+    throw requestError(error, routes.name, signal)
   })) as FilmRecord
 
 class RunningFilm implements Film {
@@ -71,7 +71,7 @@ class RunningFilm implements Film {
   }
 
   async stop(options?: CallOptions): Promise<{ readonly durationMs: number; readonly sizeBytes: number }> {
-    const { bytes, film } = await within(options, `Ending film "${this.id}"`, (signal) =>
+    const { bytes, film } = await withDeadline(options, `Ending film "${this.id}"`, (signal) =>
       // Ending it twice is fine.
       retrying(true, signal, async () =>
         recordOf(await this.routes.fetch(this.#path, { method: 'DELETE', signal }), this.routes, signal),
@@ -82,7 +82,7 @@ class RunningFilm implements Film {
 
   async stream(options?: CallOptions): Promise<ReadableStream<Bytes>> {
     // What is wrong is said now, not by the stream.
-    await within(options, `Film "${this.id}"`, (signal) => this.#state(signal))
+    await withDeadline(options, `Film "${this.id}"`, (signal) => this.#state(signal))
     const ending = new AbortController()
     const cancel = () => ending.abort(options?.signal?.reason)
     options?.signal?.addEventListener('abort', cancel, { once: true })
@@ -112,7 +112,7 @@ class RunningFilm implements Film {
 
   async saveAs(path: string, options?: CallOptions): Promise<void> {
     const { saveFile } = await node('Writing a film to a file', () => import('../local/copy.ts'))
-    await within(options, `Saving film "${this.id}"`, async (signal) => {
+    await withDeadline(options, `Saving film "${this.id}"`, async (signal) => {
       await this.stop({ signal, timeoutMs: Number.POSITIVE_INFINITY })
       const response = await retrying(true, signal, () => this.routes.fetch(this.#path, { signal }))
       await saveFile(
@@ -130,7 +130,7 @@ class RunningFilm implements Film {
   async #state(signal: AbortSignal): Promise<FilmRecord> {
     const response = await retrying(true, signal, () => this.routes.fetch('/film', { signal }))
     const { films } = (await response.json().catch((error: unknown) => {
-      throw lossOf(error, this.routes.name, signal)
+      throw requestError(error, this.routes.name, signal)
     })) as { films: FilmRecord[] }
     const found = films.find(({ id }) => id === this.id)
     if (found !== undefined) return found
@@ -147,7 +147,7 @@ class RunningFilm implements Film {
         const range = { Range: `bytes=${position}-${bytes - 1}` }
         const part = await retrying(true, signal, async () => {
           const response = await this.routes.fetch(this.#path, { headers: range, signal })
-          return wholeOf(bytesOf(response, this.routes.name, signal, () => undefined))
+          return allBytesOf(bytesOf(response, this.routes.name, signal, () => undefined))
         })
         position += part.byteLength
         yield part

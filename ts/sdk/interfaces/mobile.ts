@@ -4,7 +4,7 @@ import { usualTimeoutMs } from '../basics.ts'
 import { CommandError } from '../errors.ts'
 import type { Transport } from '../transports/transport.ts'
 import { resultOf } from './running-command.ts'
-import { fingersOf, milliseconds, pinched, pixel, stepsIn, whole } from './touch.ts'
+import { fingersOf, milliseconds, pinched, pixel, stepsIn, wholeNumber } from './touch.ts'
 
 /** A point that a finger starts from or ends at. */
 export type TouchPoint = readonly [x: number, y: number]
@@ -148,7 +148,11 @@ const fingersOn = (transport: Transport, check: Check) => {
   const gesture = async (paths: readonly TouchPoint[], options: GestureOptions): Promise<void> => {
     const { durationMs = 400, steps = 0 } = options
     const duration_ms = milliseconds('durationMs', durationMs)
-    const params = { fingers: fingersOf(paths), duration_ms, steps: stepsIn(duration_ms, whole('steps', steps, 1_000)) }
+    const params = {
+      fingers: fingersOf(paths),
+      duration_ms,
+      steps: stepsIn(duration_ms, wholeNumber('steps', steps, 1_000)),
+    }
     await check(options)
     const { width, height } = await transport.getScreenSize(options)
     const limits = { ...options, timeoutMs: options.timeoutMs ?? usualTimeoutMs + duration_ms }
@@ -174,7 +178,7 @@ const keysOf = (run: Run, transport: Transport, check: Check) => {
       await check(options)
       await transport.send('type_text', { text }, options)
     },
-    key: async (keycode, options) => press(whole('keycode', keycode, 65_535))(options),
+    key: async (keycode, options) => press(wholeNumber('keycode', keycode, 65_535))(options),
     home: press(3),
     back: press(4),
     recents: press(187),

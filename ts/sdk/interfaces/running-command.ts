@@ -2,7 +2,7 @@
 import { fieldsOf } from '../answer.ts'
 import { toBase64 } from '../base64.ts'
 import type { CallOptions, CommandResult, Fields } from '../basics.ts'
-import { within } from '../deadline.ts'
+import { withDeadline } from '../deadline.ts'
 import { BacklotError } from '../errors.ts'
 import type { ServerEvent } from '../transports/events.ts'
 import { connectionLost } from '../transports/loss.ts'
@@ -73,7 +73,7 @@ export class RunningCommand implements Command {
   }
 
   wait(options?: CallOptions): Promise<CommandResult> {
-    return within(options, `Waiting for command ${this.pid}`, () => this.#result, Number.POSITIVE_INFINITY)
+    return withDeadline(options, `Waiting for command ${this.pid}`, () => this.#result, Number.POSITIVE_INFINITY)
   }
 
   async kill(signal = 'SIGTERM', options?: CallOptions): Promise<void> {

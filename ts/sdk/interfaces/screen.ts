@@ -1,7 +1,7 @@
 /** What is shown. */
 import { toBase64 } from '../base64.ts'
 import type { Bytes, CallOptions, Size } from '../basics.ts'
-import { pause, timeoutOf, within } from '../deadline.ts'
+import { pause, timeoutOf, withDeadline } from '../deadline.ts'
 import { InvalidArgumentError, TimeoutError } from '../errors.ts'
 import type { ScreenshotOptions } from '../picture.ts'
 import type { Transport } from '../transports/transport.ts'
@@ -41,7 +41,7 @@ export const screenOf = (transport: Transport): Screen => {
       const signal = options?.signal
       if (timeoutMs === 0) return findIn(await getTree(signal && { signal }), query) ?? null
       try {
-        return await within(options, 'The search for an element', async (limit) => {
+        return await withDeadline(options, 'The search for an element', async (limit) => {
           for (;;) {
             const found = findIn(await getTree({ signal: limit, timeoutMs }), query)
             if (found !== undefined) return found

@@ -1,8 +1,8 @@
 /** Terminals. */
 import type { CallOptions } from '../basics.ts'
-import { orAborted, within } from '../deadline.ts'
+import { orAborted, withDeadline } from '../deadline.ts'
 import { BacklotError, NotFoundError } from '../errors.ts'
-import { lossOf } from '../transports/loss.ts'
+import { requestError } from '../transports/loss.ts'
 import { retrying } from '../transports/retry.ts'
 import type { Transport } from '../transports/transport.ts'
 import { routesFor } from './need-routes.ts'
@@ -75,12 +75,12 @@ export const terminalsOf = (transport: Transport): Terminals => {
       return new OpenTerminal(transport, verbs, { pid, cols, rows })
     },
     async attach(pid, options) {
-      const found = await within(options, `Terminal ${pid}`, async (signal) => {
+      const found = await withDeadline(options, `Terminal ${pid}`, async (signal) => {
         const server = routesFor(transport, 'Coming back to a terminal')
         return retrying(true, signal, async () => {
           const response = await server.fetch(`/pty/${pid}`, { signal })
           return response.json().catch((error: unknown) => {
-            throw lossOf(error, server.name, signal)
+            throw requestError(error, server.name, signal)
           })
         })
       })
@@ -123,7 +123,7 @@ class OpenTerminal implements Terminal {
 
   waitFor(pattern: string | RegExp, options?: CallOptions): Promise<string> {
     const shown = typeof pattern === 'string' ? `"${pattern}"` : String(pattern)
-    return within(options, `Waiting for ${shown} in terminal ${this.pid}`, async (signal) => {
+    return withDeadline(options, `Waiting for ${shown} in terminal ${this.pid}`, async (signal) => {
       const output = this.#reading()
       for (;;) {
         signal.throwIfAborted()

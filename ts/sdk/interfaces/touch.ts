@@ -59,13 +59,13 @@ export const pixel = (name: string, given: unknown): number => {
 }
 
 /** A whole number, 0 or more. Throws `invalid_argument`. */
-export const whole = (name: string, given: unknown, most: number): number => {
+export const wholeNumber = (name: string, given: unknown, most: number): number => {
   if (typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= most) return given
   throw invalid(name, `"${name}" is ${shown(given)}; it takes a whole number from 0 to ${most}.`)
 }
 
 /** Milliseconds that a touch may take. Throws `invalid_argument`. */
-export const milliseconds = (name: string, given: unknown): number => whole(name, given, 60_000)
+export const milliseconds = (name: string, given: unknown): number => wholeNumber(name, given, 60_000)
 
 const invalid = (argument: string, text: string): InvalidArgumentError =>
   new InvalidArgumentError('invalid_argument', text, { data: { argument } })

@@ -1,6 +1,6 @@
 /** A runtime whose every call ends: at its limit or by the caller's signal, whether or not the runtime heeds them. */
 import type { CallOptions, Fields, Listing } from '../basics.ts'
-import { timeoutOf, within } from '../deadline.ts'
+import { timeoutOf, withDeadline } from '../deadline.ts'
 import { TimeoutError } from '../errors.ts'
 import { listing } from '../sandbox/listing.ts'
 import type {
@@ -157,7 +157,7 @@ class BoundedRuntime extends Runtime {
     const timeoutMs = timeoutOf(options, usualMs)
     const what = `"${verb}" of the runtime "${this.name}"`
     try {
-      return await within({ ...options, timeoutMs }, what, async (signal) =>
+      return await withDeadline({ ...options, timeoutMs }, what, async (signal) =>
         ask({ ...(options as Options), signal, timeoutMs }),
       )
     } catch (error) {

@@ -2,7 +2,7 @@
 import type { CallOptions, Fields, Listing } from '../basics.ts'
 import { buildImage } from '../build/build-image.ts'
 import { layerTimeoutMs } from '../build/run-step.ts'
-import { within } from '../deadline.ts'
+import { withDeadline } from '../deadline.ts'
 import { BacklotError, UnsupportedError } from '../errors.ts'
 import { layerHashes } from '../image/hash.ts'
 import { Image } from '../image/image.ts'
@@ -124,7 +124,7 @@ export class LocalRuntime extends Runtime {
     if (last === undefined || dict.layers.length === 0) return this.#built(await begin(), image, options)
     const { holdLayers } = await node('The runtime "local"', () => import('../local/sandbox-command.ts'))
     const limit = { ...options, timeoutMs: layerTimeoutMs }
-    await using held = await within(limit, 'The wait for layers', (signal) => holdLayers(last.hash, signal))
+    await using held = await withDeadline(limit, 'The wait for layers', (signal) => holdLayers(last.hash, signal))
     if (held.cached) {
       const info = await begin(`--layers=${last.hash}`).catch((error) => {
         if (!BacklotError.is(error) || error.code !== 'snapshot_not_found') throw error
@@ -169,7 +169,7 @@ export class LocalRuntime extends Runtime {
   }
 
   async isReady(info: RuntimeInfo, options: CallOptions = {}): Promise<boolean> {
-    await within(options, 'The look at the sandbox', () => this.transport(info).getScreenSize(options), startMs)
+    await withDeadline(options, 'The look at the sandbox', () => this.transport(info).getScreenSize(options), startMs)
     return true
   }
 
@@ -230,7 +230,7 @@ export class LocalRuntime extends Runtime {
 
   override async claim(pool: string, name: string, options: CallOptions = {}): Promise<RuntimeInfo> {
     const { claimLocal } = await node('The runtime "local"', () => import('../local/pools.ts'))
-    return infoOf(await within(options, 'The claim', (signal) => claimLocal(pool, name, signal), startMs))
+    return infoOf(await withDeadline(options, 'The claim', (signal) => claimLocal(pool, name, signal), startMs))
   }
 
   override listSnapshots(options: CallOptions = {}): Listing<SavedSandbox> {
@@ -260,7 +260,7 @@ export class LocalRuntime extends Runtime {
 
   async #run(words: readonly string[], options: CallOptions, input?: string): Promise<Fields> {
     const { runLocal } = await node('The runtime "local"', () => import('../local/sandbox-command.ts'))
-    return within(options, `backlot local ${words[0]}`, (signal) => runLocal(words, signal, input), startMs)
+    return withDeadline(options, `backlot local ${words[0]}`, (signal) => runLocal(words, signal, input), startMs)
   }
 }
 

@@ -1,5 +1,5 @@
 /** Server-sent events (HTML standard, 9.2). */
-import { connectionLost, lossOf } from './loss.ts'
+import { connectionLost, requestError } from './loss.ts'
 
 /** One event. */
 export interface ServerEvent {
@@ -18,7 +18,7 @@ export async function* eventsOf(response: Response, where: string, signal: Abort
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {
-        throw lossOf(error, where, signal)
+        throw requestError(error, where, signal)
       })
       if (signal.aborted) throw signal.reason
       if (done) return

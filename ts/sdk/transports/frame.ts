@@ -1,7 +1,7 @@
 /** One command by `POST /cmd`, whose answer is one frame of text that carries JSON. */
 import type { Fields } from '../basics.ts'
 import { UnavailableError } from '../errors.ts'
-import { invalidResponse, lossOf } from './loss.ts'
+import { invalidResponse, requestError } from './loss.ts'
 import type { Routes } from './routes.ts'
 
 /** Sends a command and gives what the server answered. */
@@ -17,7 +17,7 @@ export const postCommand = async (
   try {
     text = await response.text()
   } catch (error) {
-    throw lossOf(error, where, signal)
+    throw requestError(error, where, signal)
   }
   return answerIn(text, where)
 }

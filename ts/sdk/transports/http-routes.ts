@@ -2,7 +2,7 @@
 import { errorOfBody, notOurs } from '../answer.ts'
 import { BacklotError } from '../errors.ts'
 import { socketUrl } from './address.ts'
-import { lossOf } from './loss.ts'
+import { requestError } from './loss.ts'
 import type { RouteRequest, RouteSocket, Routes, SocketListener } from './routes.ts'
 import { openWebSocket } from './websocket/web-socket.ts'
 
@@ -33,7 +33,7 @@ export class HttpRoutes implements Routes {
       response = await this.send(url, this.#init(request))
       if (response.ok) return response
     } catch (error) {
-      throw lossOf(error, this.url, signal)
+      throw requestError(error, this.url, signal)
     }
     const body: unknown = await response.json().catch(() => undefined)
     signal.throwIfAborted()

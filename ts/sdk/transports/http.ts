@@ -1,6 +1,6 @@
 /** Commands by `POST /cmd`. */
 import type { CallOptions, Fields } from '../basics.ts'
-import { timeoutOf, within } from '../deadline.ts'
+import { timeoutOf, withDeadline } from '../deadline.ts'
 import { type Credentials, headersOf, rootOf } from './address.ts'
 import { postCommand } from './frame.ts'
 import { HttpRoutes } from './http-routes.ts'
@@ -40,7 +40,7 @@ export class HTTPTransport extends Transport {
 
   async connect(options?: CallOptions): Promise<void> {
     this.#isClosed = false
-    await within(
+    await withDeadline(
       options,
       `Connecting to "${this.#url}"`,
       (signal) => checkAccess(this.#routes, this.#url, signal),

@@ -1,6 +1,6 @@
 /** Commands for this very machine. */
 import type { CallOptions, Fields } from '../basics.ts'
-import { orAborted, within } from '../deadline.ts'
+import { orAborted, withDeadline } from '../deadline.ts'
 import { UnsupportedError } from '../errors.ts'
 import type { LocalServer } from '../local/child.ts'
 import type { Loopback } from '../local/loopback.ts'
@@ -53,7 +53,7 @@ export class LocalTransport extends Transport {
 
   async connect(options?: CallOptions): Promise<void> {
     this.#isClosed = false
-    await within(options, 'Starting "backlot computer"', (signal) => this.#open(signal))
+    await withDeadline(options, 'Starting "backlot computer"', (signal) => this.#open(signal))
   }
 
   async disconnect(): Promise<void> {
@@ -101,7 +101,7 @@ export class LocalTransport extends Transport {
       'Operating this machine',
       () => import('../local/index.ts'),
     )
-    const server = await within({ timeoutMs: startingMs }, 'Starting "backlot computer"', (limit) =>
+    const server = await withDeadline({ timeoutMs: startingMs }, 'Starting "backlot computer"', (limit) =>
       startLocalServer(this.#display, limit),
     )
     const { fetch, close } = unixFetch(server.socket)

@@ -52,7 +52,7 @@ export const invalidResponse = (where: string, why: string): ConnectionError =>
   )
 
 /** What is thrown for an error of a request: the reason of its signal, an error of ours as it is, else what it means. */
-export const lossOf = (error: unknown, where: string, signal: AbortSignal): unknown => {
+export const requestError = (error: unknown, where: string, signal: AbortSignal): unknown => {
   if (signal.aborted) return signal.reason
   if (BacklotError.is(error)) return error
   const { code, message, cause } = error as { code?: unknown; message?: unknown; cause?: { code?: unknown } }

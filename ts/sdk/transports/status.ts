@@ -1,7 +1,7 @@
 /** Whether a computer server answers. */
 import type { Fields } from '../basics.ts'
 import { BacklotError, UnavailableError } from '../errors.ts'
-import { lossOf } from './loss.ts'
+import { requestError } from './loss.ts'
 import { retrying } from './retry.ts'
 import type { Routes } from './routes.ts'
 
@@ -36,7 +36,7 @@ export const checkAccess = async (to: Routes, where: string, signal: AbortSignal
 
 const textOf = (response: Response, where: string, signal: AbortSignal): Promise<string> =>
   response.text().catch((error: unknown) => {
-    throw lossOf(error, where, signal)
+    throw requestError(error, where, signal)
   })
 
 const parsed = (text: string): Fields | undefined => {

@@ -2,7 +2,7 @@
 import { fieldsOf } from '../answer.ts'
 import { fromBase64 } from '../base64.ts'
 import type { Bytes, CallOptions, Environment, Fields, Size } from '../basics.ts'
-import { timeoutOf, within } from '../deadline.ts'
+import { timeoutOf, withDeadline } from '../deadline.ts'
 import { ConnectionError, UnsupportedError } from '../errors.ts'
 import { pictureParams, type ScreenshotOptions, savePicture } from '../picture.ts'
 import type { Commands } from './commands.ts'
@@ -45,7 +45,7 @@ export abstract class Transport implements AsyncDisposable {
   send(action: string, params?: Fields, options?: CallOptions): Promise<Fields>
   async send(action: string, params: Fields = {}, options?: CallOptions): Promise<Fields> {
     const timeoutMs = timeoutOf(options, this.usualTimeoutMs)
-    const answer: unknown = await within(
+    const answer: unknown = await withDeadline(
       options,
       `"${action}"`,
       (signal) => this.request(action, params, { signal, timeoutMs }),

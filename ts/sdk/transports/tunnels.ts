@@ -1,6 +1,6 @@
 /** Tunnels through a computer server. */
 import type { CallOptions } from '../basics.ts'
-import { pause, timeoutOf, within } from '../deadline.ts'
+import { pause, timeoutOf, withDeadline } from '../deadline.ts'
 import { BacklotError, InvalidArgumentError, TimeoutError } from '../errors.ts'
 import type { LocalTunnel } from '../local/tunnel.ts'
 import { node } from '../node.ts'
@@ -40,7 +40,7 @@ export class TunnelSet {
     const port = portOf(options.port ?? 0, 'port', 0)
     const { openFarEnd, openLocalTunnel, NothingListens } = await node('A tunnel', () => import('../local/tunnel.ts'))
     if (!options.wait) {
-      await within(options, 'The look at the computer', (signal) => this.#refuseWhereClosed(wanted, signal))
+      await withDeadline(options, 'The look at the computer', (signal) => this.#refuseWhereClosed(wanted, signal))
     } else {
       const timeoutMs = timeoutOf(options)
       const notReady = new TimeoutError(
@@ -48,7 +48,7 @@ export class TunnelSet {
         `Nothing listens at ${typeof wanted === 'string' ? `the socket "${wanted}"` : `port ${wanted}`} of the computer after ${timeoutMs} ms; start it, or allow more with "timeoutMs".`,
         { data: typeof wanted === 'string' ? { socket: wanted } : { port: wanted } },
       )
-      await within(options, 'Waiting for the port', async (signal) => {
+      await withDeadline(options, 'Waiting for the port', async (signal) => {
         await this.#refuseWhereClosed(wanted, signal)
         for (;;) {
           const isThere = await openFarEnd(this.routes, wanted, signal).then(

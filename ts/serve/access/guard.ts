@@ -53,7 +53,7 @@ export const bearerKey = (headers: Headers): string | undefined =>
  * Lets a request in, and gives what the answer must set as a cookie where the visitor came by a link.
  * Throws `foreign_host`, `foreign_origin`, `from_guest` or `unauthorized`.
  */
-export const admit = (request: Request, entry: AccessGuard): string | undefined => {
+export const authorize = (request: Request, entry: AccessGuard): string | undefined => {
   refuseForeign(request, entry)
   const { key, passes, rules } = entry
   if (key !== undefined) {

@@ -5,7 +5,7 @@ import { Failure } from '@backlot/contract/failure'
 import { core, type FileLock } from '../core.ts'
 import { noRoom } from '../files/file-failure.ts'
 import type { OperationContext } from '../host/operations.ts'
-import { contentOf, isChunked, isConditional, questionOf, wholeWithRest } from './http-content.ts'
+import { conditionalHeaders, contentOf, isChunked, isConditional, wholeWithRest } from './http-content.ts'
 import { KeptDownload } from './kept-download.ts'
 
 /** Milliseconds without a byte after which a connection is given up, tries in all, and the pause before the first new one. */
@@ -84,7 +84,7 @@ const pauseFor = async (ms: number, signal: AbortSignal): Promise<void> => {
 const fetchOnce = async (url: string, kept: KeptDownload, { signal, progress }: Downloading): Promise<string> => {
   const [whole, begun] = [await kept.whole(), await kept.begun()]
   const isComplete = begun !== undefined && begun.bytes === begun.content.bytes
-  const asked = questionOf(begun?.content ?? whole?.content, isComplete ? undefined : begun?.bytes)
+  const asked = conditionalHeaders(begun?.content ?? whole?.content, isComplete ? undefined : begun?.bytes)
   const silence = new AbortController()
   const heard = () => {
     clearTimeout(timer)

@@ -2,7 +2,10 @@
 import { type Content, validatorOf } from './kept-download.ts'
 
 /** Asks for the rest of what was begun, or whether the content is still the one that is here. */
-export const questionOf = (content: Content | undefined, begunBytes: number | undefined): Record<string, string> => {
+export const conditionalHeaders = (
+  content: Content | undefined,
+  begunBytes: number | undefined,
+): Record<string, string> => {
   const plain = { 'Accept-Encoding': 'identity' }
   const validator = content && validatorOf(content)
   if (content === undefined || validator === undefined) return plain

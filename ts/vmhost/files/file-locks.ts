@@ -34,7 +34,7 @@ interface Entry {
 const looksEveryMs = 25
 
 /**
- * The locks that this service holds. Inside the service a lock is shared: there `Turns` keep work apart, and who looks after
+ * The locks that this service holds. Inside the service a lock is shared: there `KeyedLock` keeps work apart, and who looks after
  * a running VM holds its lock beside whoever works on it.
  */
 export class FileLocks {
@@ -47,7 +47,7 @@ export class FileLocks {
     const path = ownPath(named)
     let entry = this.#entries.get(path)
     if (entry === undefined) {
-      const file = takeOrTell(this.takeFile, path)
+      const file = takeLock(this.takeFile, path)
       if (file === undefined) return undefined
       entry = { path, file, holders: 0 }
       this.#entries.set(path, entry)
@@ -113,7 +113,7 @@ const letGo = ({ path, file }: Entry): void => {
 }
 
 /** Takes the lock on a file; throws `lock_refused` where the system refuses it, `vm_damaged` where something else is there. */
-export const takeOrTell = <File>(take: (path: string) => File, path: string): File => {
+export const takeLock = <File>(take: (path: string) => File, path: string): File => {
   try {
     return take(path)
   } catch (error) {

@@ -10,7 +10,7 @@ const withinMs = 60_000
  * Gives the guest a MAC address, machine id, host name, host keys, random seed and clock of its own, and says whether it has
  * them: a guest without an agent, or of a system that is no Linux, keeps those of its parent.
  */
-export const giveIdentity = async (machine: Machine, vm: StoredVm, parentMac: string): Promise<boolean> => {
+export const assignIdentity = async (machine: Machine, vm: StoredVm, parentMac: string): Promise<boolean> => {
   if (vm.settings.guestOs !== 'linux') return false
   try {
     if (!(await listens(machine))) return false

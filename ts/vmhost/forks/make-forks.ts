@@ -6,7 +6,7 @@ import { syncFile } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import type { Host } from '../host/host.ts'
 import type { OperationContext } from '../host/operations.ts'
-import { bringAlong, bringSeed } from '../lifecycle/clone.ts'
+import { copySeed, copyStartFile } from '../lifecycle/clone.ts'
 import { markDisk, type SavedState, writeSaved } from '../snapshots/saved-state.ts'
 import type { KeptVm } from '../snapshots/snapshot-store.ts'
 import { together } from '../together.ts'
@@ -121,8 +121,8 @@ const fillFork = async (
   await host.bases.overlay(disk, base)
   await together([
     syncFile(disk).then(() => markDisk(disk, saved)),
-    ...startFiles.map((file) => bringAlong(vm.path, folder, file)),
-    bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: name }, (text) =>
+    ...startFiles.map((file) => copyStartFile(vm.path, folder, file)),
+    copySeed(vm.path, folder, { instanceId: settings.instanceId, hostName: name }, (text) =>
       userDataOf === undefined ? text : userDataOf(text, name),
     ),
     // It is never written to again: another name is a copy.

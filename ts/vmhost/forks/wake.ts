@@ -5,13 +5,13 @@ import type { Machine } from '../hypervisors/hypervisor.ts'
 import { writeVmSettings } from '../vms/vm-settings.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
 import { setClock } from './clock.ts'
-import { giveIdentity } from './identity.ts'
+import { assignIdentity } from './identity.ts'
 
 /**
  * Gives the guest of a fork what is to be its own, where it has not been asked to take it yet, and says what it has; every other
  * guest is given the time.
  */
-export const settleIdentity = async (
+export const finishIdentity = async (
   host: Host,
   place: VmPlace,
   machine: Machine,
@@ -24,7 +24,7 @@ export const settleIdentity = async (
     return identity
   }
   work.step(`giving ${place.name} an identity`)
-  const given = (await giveIdentity(machine, vm, guestMacAddress)) ? 'own' : 'shared'
+  const given = (await assignIdentity(machine, vm, guestMacAddress)) ? 'own' : 'shared'
   await writeVmSettings(vm.path, { ...settings, identity: given })
   return given
 }

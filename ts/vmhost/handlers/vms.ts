@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import type { Handlers, Host } from '../host/host.ts'
-import { creationOf, findVm, meetRunning } from '../lifecycle/find.ts'
+import { adoptRunning, creationOf, findVm } from '../lifecycle/find.ts'
 import type { Storage } from '../storage/storage.ts'
 import { creationRecord, damagedRecord, vmRecord } from '../vms/record.ts'
 import { type DamagedVm, isDamaged, type StoredVm } from '../vms/vm-store.ts'
@@ -36,7 +36,7 @@ const listed = async (host: Host, storages: readonly Storage[]): Promise<Vm[]> =
 const recordOf = async (vm: StoredVm | DamagedVm, host: Host): Promise<Vm> => {
   if (isDamaged(vm)) return damagedRecord(vm, vm.damage)
   try {
-    const trouble = await meetRunning(host, vm).then(
+    const trouble = await adoptRunning(host, vm).then(
       () => undefined,
       (error) => Failure.from(error),
     )

@@ -10,12 +10,12 @@ import type { TemplatesInUse } from '../templates/in-use.ts'
 import type { Creations } from '../vms/creations.ts'
 import type { VmStore } from '../vms/vm-store.ts'
 import type { Events } from './events.ts'
+import type { KeyedLock } from './keyed-lock.ts'
 import type { Listing } from './listing.ts'
 import type { LogFile } from './log-file.ts'
 import type { Machines } from './machines.ts'
 import type { Operations } from './operations.ts'
 import type { SettingsFile } from './settings.ts'
-import type { KeyedLock } from './turns.ts'
 
 /** The host that a service stands for. */
 export interface Host {

@@ -15,22 +15,22 @@ import { Transfers } from '../images/transfers.ts'
 import { collectBases } from '../lifecycle/collect.ts'
 import { adoptIfFree } from '../lifecycle/find.ts'
 import { sizeOfPool } from '../pools/pool-file.ts'
-import { pooledIn, sweepPools } from '../pools/sweep.ts'
+import { pooledForksIn, sweepPools } from '../pools/sweep.ts'
 import { WarmPools } from '../pools/warm-pools.ts'
 import { ephemeral, type Storage, searched, storageOf } from '../storage/storage.ts'
 import { TemplatesInUse } from '../templates/in-use.ts'
 import { isHalfMade, sweepTemplates, templatesIn } from '../templates/sweep.ts'
-import { settleMove } from '../vms/move.ts'
+import { finishInterruptedMove } from '../vms/move.ts'
 import { vmPath, wasRunning } from '../vms/vm-directory.ts'
 import { type StoredVm, VmStore } from '../vms/vm-store.ts'
 import { Events } from './events.ts'
 import type { Host } from './host.ts'
+import { KeyedLock } from './keyed-lock.ts'
 import { Listing } from './listing.ts'
 import { LogFile } from './log-file.ts'
 import { Machines } from './machines.ts'
 import { Operations } from './operations.ts'
 import { settingsAt } from './settings.ts'
-import { KeyedLock } from './turns.ts'
 
 /** Bytes of the VM host's log file, after which another is begun; one before it is kept. */
 const hostLogBytes = 2_000_000
@@ -171,7 +171,7 @@ const leftIn = async (host: Open): Promise<Left | undefined> => {
   const pooling = vms.filter(({ path }) => sizeOfPool(path) > 0)
   const isWork =
     pooling.length > 0 ||
-    (await pooledIn(storages)).length > 0 ||
+    (await pooledForksIn(storages)).length > 0 ||
     running.length > 0 ||
     isHalfTemplate ||
     moved.length > 0 ||
@@ -200,7 +200,7 @@ const recover = async (host: Open): Promise<{ collecting?: Promise<unknown> }> =
   const { storages, running, moved, pooling, ephemeralStorage } = left
   const settle = async (vm: StoredVm) => {
     using lock = host.locks.tryTake(vmPath(vm.path, 'work'))
-    if (lock !== undefined) await settleMove(host.store, vm)
+    if (lock !== undefined) await finishInterruptedMove(host.store, vm)
   }
   await Promise.all(running.map((vm) => adoptIfFree(host, vm).catch(tell(vm.name))))
   for (const vm of moved) {

@@ -10,6 +10,7 @@ import { sandboxOperations } from '@backlot/contract/vmhost/sandboxes'
 import {
   addOperations,
   type BoundServer,
+  endpointsOf,
   guardedApp,
   joinScreen,
   pathOf,
@@ -19,7 +20,6 @@ import {
   routeOf,
   secured,
   type UpgradeWebSocket,
-  waysTo,
 } from '@backlot/serve'
 import type { AnyElysia } from 'elysia'
 import { pages, refusedPage } from '../console/pages.ts'
@@ -111,7 +111,7 @@ const statusOf = (failure: Failure, request: Request): number => {
 const specified = once(() =>
   Object.values<Endpoint>(vmHost)
     .filter(({ ours }) => !ours)
-    .flatMap(waysTo)
+    .flatMap(endpointsOf)
     .map(({ method, path }) => ({
       method,
       path: new RegExp(`^(${vmHostPrefixes.join('|')})${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),

@@ -11,8 +11,8 @@ import { core } from '../core.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { OperationContext, StartedOperation } from '../host/operations.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
-import { displayOf, memoryBytesOf, tell } from '../lifecycle/create.ts'
-import { makePlanned } from '../lifecycle/make-planned.ts'
+import { displayOf, emitVmStatus, memoryBytesOf } from '../lifecycle/create.ts'
+import { createPlanned } from '../lifecycle/make-planned.ts'
 import { beginRun } from '../lifecycle/start.ts'
 import { planOf } from '../sources/local-image.ts'
 import { newIdentity, type VmSettings } from '../vms/vm-settings.ts'
@@ -60,7 +60,7 @@ export const pullAndRun = async (
 }
 
 /** Goes on with a pull that a service before this one has begun. */
-export const goOnPulling = (host: Host, transfer: PullTransfer): StartedOperation<void> =>
+export const resumePull = (host: Host, transfer: PullTransfer): StartedOperation<void> =>
   host.transfers.goOn(transfer, (work) => pull(host, transfer, work))
 
 const begin = async (host: Host, asked: PullImageInput, run?: RunOptions) => {
@@ -94,7 +94,7 @@ const pull = async (
   work: OperationContext,
 ): Promise<void> => {
   host.creations.set(place.path, { place, settings: unknownYet(reference), diskBytes: 0, operationId: work.id })
-  tell(host, place, 'pulling')
+  emitVmStatus(host, place, 'pulling')
   try {
     // A service that died after the last step has left nothing but this to do.
     if ((await host.store.at(place.path)) === undefined) {
@@ -109,12 +109,12 @@ const pull = async (
     // Another may have got the name in the last moment.
     if (host.creations.get(place.path)?.operationId === work.id) {
       host.creations.delete(place.path)
-      tell(host, place, null)
+      emitVmStatus(host, place, null)
     }
     throw error
   }
   host.creations.delete(place.path)
-  if (run === undefined) return tell(host, place, 'stopped')
+  if (run === undefined) return emitVmStatus(host, place, 'stopped')
   try {
     await beginRun(host, await host.store.reread(place), run).done
   } finally {
@@ -146,7 +146,7 @@ const makeOf = async (host: Host, place: VmPlace, image: StoredImage, work: Oper
   const { virtual_size } = (await core().diskInfo(join(image.folder, about.disk))).disk
   const bytes = Math.max(virtual_size, Math.ceil(bytesOf(diskSize, 'diskSize') / 512) * 512)
   work.step('making the VM')
-  await makePlanned(host, place, settings, plan, bytes, {}, work)
+  await createPlanned(host, place, settings, plan, bytes, {}, work)
 }
 
 /** The settings as long as nobody knows what the image says. */

@@ -16,7 +16,7 @@ import { compressionOf } from './layers/pack.ts'
 import { unpackContainerDisk, unpackInto } from './layers/unpack.ts'
 import { type ImageReference, referenceText, repositoryOf } from './reference.ts'
 import type { Descriptor } from './registry/manifest.ts'
-import { corrupt, type FoundManifest, persistently, Repository } from './registry/registry.ts'
+import { corrupt, type FoundManifest, Repository, withRetries } from './registry/registry.ts'
 import { eachOf } from './side-by-side.ts'
 import type { ImageStore, ImageWork, StoredImage } from './store.ts'
 
@@ -45,7 +45,7 @@ export const pullImage = async <T>(
   const { signal } = work
   try {
     await store.prepare()
-    const found = await persistently(reference.registry, signal, () =>
+    const found = await withRetries(reference.registry, signal, () =>
       repository.manifest(reference.digest ?? reference.tag, signal),
     )
     const layers = [...new Map(found.manifest.layers.map((layer) => [layer.digest, layer])).values()]
@@ -83,7 +83,7 @@ const assemble = async (
   const name = referenceText(reference)
   const { signal } = work
   const read = async (blob: Descriptor) =>
-    asObject(await persistently(reference.registry, signal, () => repository.smallBlob(blob, signal)))
+    asObject(await withRetries(reference.registry, signal, () => repository.smallBlob(blob, signal)))
   const inLayer = configurationLayer(manifest)
   const configuration = { ...(await read(manifest.config)), ...(inLayer && (await read(inLayer))) }
   const contents = contentsOf(name, manifest, configuration)

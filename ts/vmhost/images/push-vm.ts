@@ -8,7 +8,7 @@ import { copyDisk } from '../disks/qemu-img.ts'
 import { makeFolder, replaceFile, syncFile } from '../files/durable.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { OperationContext, StartedOperation } from '../host/operations.ts'
-import { afresh, alone, findVm } from '../lifecycle/find.ts'
+import { findVm, reread, withVmLocked } from '../lifecycle/find.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
 import { KnownLayers } from './layers/known-layers.ts'
@@ -53,7 +53,7 @@ export const pushVm: Handlers['pushVm'] = async (input, host) => {
 const stopFirst = 'Stop it first to push its disk.'
 
 /** Goes on with a push that a service before this one has begun. */
-export const goOnPushing = (host: Host, transfer: PushTransfer): StartedOperation<void> =>
+export const resumePush = (host: Host, transfer: PushTransfer): StartedOperation<void> =>
   host.transfers.goOn(transfer, (work) => push(host, transfer, work))
 
 const push = async (host: Host, { id, place, input }: PushTransfer, work: OperationContext): Promise<void> => {
@@ -93,11 +93,11 @@ const copyOf = async (
 ): Promise<Record<string, unknown>> => {
   const file = join(folder, 'config.json')
   if (existsSync(file)) return (await Bun.file(file).json()) as Record<string, unknown>
-  return alone(
+  return withVmLocked(
     host,
     place,
     async () => {
-      const { settings } = await afresh(host, place)
+      const { settings } = await reread(host, place)
       host.machines.refuseRunning(place, stopFirst)
       work.step('copying the disk')
       const disk = vmPath(place.path, 'disk')

@@ -14,7 +14,7 @@ import {
   packedType,
 } from './layers/pack.ts'
 import { type Descriptor, type Manifest, mediaTypes } from './registry/manifest.ts'
-import { digestOf, persistently, type Repository } from './registry/registry.ts'
+import { digestOf, type Repository, withRetries } from './registry/registry.ts'
 import { eachOf } from './side-by-side.ts'
 import type { ImageWork } from './store.ts'
 
@@ -47,7 +47,7 @@ export const pushImage = async (
   work: ImageWork,
 ): Promise<string> => {
   const { signal } = work
-  const persist = <T>(attempt: () => Promise<T>) => persistently(repository.registry, signal, attempt)
+  const persist = <T>(attempt: () => Promise<T>) => withRetries(repository.registry, signal, attempt)
   const send = (bytes: Uint8Array<ArrayBuffer>, digest: string): Promise<void> =>
     persist(async () => {
       if (!(await repository.has(digest, signal))) await repository.send(digest, bytes, signal)
@@ -137,7 +137,7 @@ const pushPiece = async (
   signal: AbortSignal,
   hear: (bytes: number) => void,
 ): Promise<PackedLayer> => {
-  const layer = await persistently(repository.registry, signal, async () => {
+  const layer = await withRetries(repository.registry, signal, async () => {
     const before = await known.find(digest, compression)
     if (before !== undefined && (await repository.has(before.digest, signal))) return before
     let packing: Packing | undefined

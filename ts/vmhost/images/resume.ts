@@ -1,15 +1,15 @@
 /** Goes on with what a service before this one has begun to pull, to push and to import. */
 import { Failure } from '@backlot/contract/failure'
 import type { Host } from '../host/host.ts'
-import { goOnImporting, type ImportTransfer } from './importing/import-image.ts'
-import { goOnPulling, type PullTransfer } from './pull-vm.ts'
-import { goOnPushing, type PushTransfer } from './push-vm.ts'
+import { type ImportTransfer, resumeImport } from './importing/import-image.ts'
+import { type PullTransfer, resumePull } from './pull-vm.ts'
+import { type PushTransfer, resumePush } from './push-vm.ts'
 import type { Transfer } from './transfers.ts'
 
 const kinds: Readonly<Record<Transfer['kind'], (host: Host, transfer: Transfer) => unknown>> = {
-  pull: (host, transfer) => goOnPulling(host, transfer as PullTransfer),
-  push: (host, transfer) => goOnPushing(host, transfer as PushTransfer),
-  import: (host, transfer) => goOnImporting(host, transfer as ImportTransfer),
+  pull: (host, transfer) => resumePull(host, transfer as PullTransfer),
+  push: (host, transfer) => resumePush(host, transfer as PushTransfer),
+  import: (host, transfer) => resumeImport(host, transfer as ImportTransfer),
 }
 
 /** Begins all of them; where another service has charge of the home, that one does. */

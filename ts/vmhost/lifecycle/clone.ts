@@ -16,7 +16,7 @@ import { type CloudInitSeed, readUserData, writeSeed } from '../vms/seed.ts'
 import { startFiles, vmPath } from '../vms/vm-directory.ts'
 import { newIdentity, type VmSettings, writeNewSettings } from '../vms/vm-settings.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
-import { afresh, alone, findVm } from './find.ts'
+import { findVm, reread, withVmLocked } from './find.ts'
 
 const stopFirst = 'Stop it first to clone it.'
 const resumeFirst = 'Resume and stop it first to clone it.'
@@ -32,10 +32,10 @@ export const cloneVm: Handlers['cloneVm'] = async ({ name, newName, sourceLocati
     const clone = async () => {
       host.machines.refuseRunning(source, stopFirst)
       host.machines.refuseSuspended(source, resumeFirst)
-      const vm = await afresh(host, source)
+      const vm = await reread(host, source)
       await copyVm(host, vm, target, newName, { ...vm.settings, ...newIdentity(), createdAt: now() }, work)
     }
-    return alone(host, source, clone, work.signal)
+    return withVmLocked(host, source, clone, work.signal)
   })
   await done
   host.events.emit({ type: 'vm', name: newName, location: target.name, status: 'stopped' })
@@ -64,8 +64,8 @@ export const copyVm = async (
     // What waits for the drive waits together.
     await together([
       isBeside ? layDisk(host, vm, folder, work) : bringDisk(vm, folder, work, diskBytes),
-      ...startFiles.map((file) => bringAlong(vm.path, folder, file)),
-      bringSeed(vm.path, folder, { instanceId: settings.instanceId, hostName: newName }),
+      ...startFiles.map((file) => copyStartFile(vm.path, folder, file)),
+      copySeed(vm.path, folder, { instanceId: settings.instanceId, hostName: newName }),
       writeNewSettings(folder, settings),
     ])
     work.signal.throwIfAborted()
@@ -104,7 +104,7 @@ const bringDisk = async (vm: StoredVm, folder: string, work: OperationContext, d
 }
 
 /** Gives a VM the seed of another, under its own name and instance, its user data changed; nothing where that has none. */
-export const bringSeed = async (
+export const copySeed = async (
   from: string,
   folder: string,
   about: Omit<CloudInitSeed, 'userData'>,
@@ -115,7 +115,7 @@ export const bringSeed = async (
 }
 
 /** These are never written to, and were synced when their VM was made: another name is a copy. */
-export const bringAlong = async (from: string, to: string, file: (typeof startFiles)[number]): Promise<void> => {
+export const copyStartFile = async (from: string, to: string, file: (typeof startFiles)[number]): Promise<void> => {
   try {
     await link(vmPath(from, file), vmPath(to, file)).catch(async (error) => {
       if (error.code === 'ENOENT') throw error

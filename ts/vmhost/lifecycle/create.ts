@@ -11,7 +11,7 @@ import { isHalfMade } from '../templates/sweep.ts'
 import { makeFromTemplate, templatePlace } from '../templates/template.ts'
 import { newIdentity, type VmSettings } from '../vms/vm-settings.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
-import { makePlanned } from './make-planned.ts'
+import { createPlanned } from './make-planned.ts'
 
 /** Bytes of the smallest disk and the smallest memory that a guest can do anything with. */
 const least = { disk: 2 ** 20, memory: 2 ** 20 * 16 }
@@ -42,17 +42,17 @@ export const createVm: Handlers['createVm'] = async (input, host) => {
   const status = template === undefined ? 'stopped' : 'suspended'
   const { id, done } = host.operations.begin('create', place, async (work) => {
     host.creations.set(place.path, { place, settings, diskBytes, operationId: work.id })
-    tell(host, place, 'provisioning')
+    emitVmStatus(host, place, 'provisioning')
     try {
-      if (template === undefined) await makePlanned(host, place, settings, plan, diskBytes, input, work)
+      if (template === undefined) await createPlanned(host, place, settings, plan, diskBytes, input, work)
       else await makeFromTemplate(host, place, template, about, work)
     } catch (error) {
       host.creations.delete(place.path)
-      tell(host, place, null)
+      emitVmStatus(host, place, null)
       throw error
     }
     host.creations.delete(place.path)
-    tell(host, place, status)
+    emitVmStatus(host, place, status)
   })
   if (source.isLong || (template !== undefined && isHalfMade(template))) {
     const message = `Virtual machine is being created: ${input.name}`
@@ -77,7 +77,7 @@ const settingsOf = (input: CreateInput, memoryBytes: number): VmSettings => ({
 })
 
 /** Tells who listens what a VM that is being made is now. */
-export const tell = (
+export const emitVmStatus = (
   host: Host,
   { name, storage }: VmPlace,
   status: 'provisioning' | 'pulling' | 'stopped' | 'suspended' | null,

@@ -5,7 +5,7 @@ import { Failure } from '@backlot/contract/failure'
 import { fileFailure } from '../files/file-failure.ts'
 import type { LockOptions } from '../files/file-locks.ts'
 import type { Host } from '../host/host.ts'
-import { settleMove } from '../vms/move.ts'
+import { finishInterruptedMove } from '../vms/move.ts'
 import { vmPath, wasRunning } from '../vms/vm-directory.ts'
 import { isDamaged, type StoredVm, type VmPlace, vmNotFound } from '../vms/vm-store.ts'
 
@@ -28,7 +28,7 @@ export const findVm = async (host: Host, name: string, storage: string | undefin
       operationId: made.operationId,
     })
   }
-  await meetRunning(host, vm)
+  await adoptRunning(host, vm)
   return vm
 }
 
@@ -55,7 +55,7 @@ export const creationOf = async (host: Host, name: string, storage: string | und
 }
 
 /** Finds the hypervisor of a VM in a folder that is no location, which nobody looked through at the start. */
-export const meetRunning = async (host: Host, vm: StoredVm): Promise<void> => {
+export const adoptRunning = async (host: Host, vm: StoredVm): Promise<void> => {
   const isUnknown = () => !host.machines.knows(vm) && wasRunning(vm.path)
   if (!isUnknown()) return
   try {
@@ -79,9 +79,9 @@ export const adoptIfFree = async (
 }
 
 /** The VM as it is now, for whoever has its turn: others may have changed it, or begun to move it and died. */
-export const afresh = async ({ store }: Host, place: VmPlace): Promise<StoredVm> => {
+export const reread = async ({ store }: Host, place: VmPlace): Promise<StoredVm> => {
   const vm = await store.reread(place)
-  return (await settleMove(store, vm)) ? store.reread(place) : vm
+  return (await finishInterruptedMove(store, vm)) ? store.reread(place) : vm
 }
 
 /** Milliseconds for which a request waits until others are done with a VM. */
@@ -91,7 +91,7 @@ const patienceMs = 15_000
  * Does work on a VM when nobody else does, in this service or another. Throws `vm_busy` where that lasts too long,
  * `already_running` where another service looks after its hypervisor, `lock_refused`, `disk_full`, and when cancelled.
  */
-export const alone = async <T>(
+export const withVmLocked = async <T>(
   host: Host,
   vm: VmPlace,
   work: () => Promise<T>,
@@ -110,7 +110,7 @@ export const alone = async <T>(
 
 const lockOf = async (host: Host, vm: VmPlace, waiting: LockOptions): Promise<Disposable> => {
   const whileHeld = (isLate: boolean) => {
-    if (host.machines.isElsewhere(vm)) throw lookedAfterElsewhere(vm)
+    if (host.machines.isElsewhere(vm)) throw ownedByOtherService(vm)
     if (!isLate) return
     throw new Failure('vm_busy', `Another service works on "${vm.name}"; wait for it, or use that one.`, {
       name: vm.name,
@@ -134,7 +134,7 @@ const busy = (host: Host, vm: VmPlace): Failure => {
 }
 
 /** That the VM runs, and this service is not the one that can do something about it. */
-export const lookedAfterElsewhere = ({ name, path }: VmPlace): Failure =>
+export const ownedByOtherService = ({ name, path }: VmPlace): Failure =>
   new Failure('already_running', `Another service looks after the VM "${name}", which runs; use that one, or end it.`, {
     name,
     path,
@@ -144,5 +144,5 @@ export const lookedAfterElsewhere = ({ name, path }: VmPlace): Failure =>
 export const refuseElsewhere = ({ machines, locks }: Host, vm: VmPlace): void => {
   if (!machines.isElsewhere(vm)) return
   using lock = locks.tryTake(vmPath(vm.path, 'work'))
-  if (lock === undefined) throw lookedAfterElsewhere(vm)
+  if (lock === undefined) throw ownedByOtherService(vm)
 }

@@ -2,17 +2,17 @@
 import { availableParallelism } from 'node:os'
 import { Failure } from '@backlot/contract/failure'
 import { type ForkOptions, hasRoomToShare, makeForks, ownCopies } from '../forks/make-forks.ts'
-import { settleIdentity } from '../forks/wake.ts'
+import { finishIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { OperationContext } from '../host/operations.ts'
 import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import type { Identity } from '../pools/pools.ts'
 import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
-import { keptBy } from '../snapshots/snapshot-store.ts'
+import { readSnapshot } from '../snapshots/snapshot-store.ts'
 import { atMost, together } from '../together.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
-import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
-import { goOn } from './snapshot.ts'
+import { findVm, refuseElsewhere, reread, withVmLocked } from './find.ts'
+import { resumeAfterSnapshot } from './snapshot.ts'
 
 export const forkVm: Handlers['forkVm'] = async (
   { name, count, names: named, storage, snapshot, replaced, replacements = [] },
@@ -37,7 +37,7 @@ export const forkVm: Handlers['forkVm'] = async (
         isNow
           ? fork(host, parent, missing, work, made.resolve)
           : forkSnapshot(host, parent, snapshot, missing, work).then(made.resolve)
-      const parentIsBack = alone(host, parent, make, work.signal)
+      const parentIsBack = withVmLocked(host, parent, make, work.signal)
       parentIsBack.catch(made.reject)
       const { forks, image } = await made.promise
       // Those that run have it mapped.
@@ -125,7 +125,7 @@ const fork = async (
   const lay = async (image: MemoryImage | undefined) => handOn({ forks: await make(host, parent, wanted, work), image })
   if (machine !== undefined) return whileSuspended(host, machine, wanted, work, lay)
   // Who is suspended is forked again, from the same memory.
-  const vm = await afresh(host, parent)
+  const vm = await reread(host, parent)
   const image = await keptImage(host, vm, await readSaved(vm.path), wanted, work)
   await lay(image).catch((error) => {
     image?.[Symbol.dispose]()
@@ -157,7 +157,7 @@ const whileSuspended = async (
     await lay(image)
     isLaid = true
   } finally {
-    await goOn(host, machine.place, work, image).finally(() => {
+    await resumeAfterSnapshot(host, machine.place, work, image).finally(() => {
       if (!isLaid) image?.[Symbol.dispose]()
     })
   }
@@ -196,8 +196,8 @@ const forkSnapshot = async (
   wanted: ForkOptions,
   work: OperationContext,
 ): Promise<SuspendedForks> => {
-  const vm = await afresh(host, parent)
-  const kept = await keptBy(vm, snapshot)
+  const vm = await reread(host, parent)
+  const kept = await readSnapshot(vm, snapshot)
   const image = await keptImage(host, { ...vm, path: kept.folder }, kept.saved, wanted, work)
   try {
     work.step('laying the disks')
@@ -210,7 +210,7 @@ const forkSnapshot = async (
 
 /** Makes the forks of a VM that is suspended. */
 const make = async (host: Host, parent: StoredVm, wanted: ForkOptions, work: OperationContext): Promise<VmPlace[]> => {
-  const vm = await afresh(host, parent)
+  const vm = await reread(host, parent)
   const saved = await readSaved(vm.path)
   if (saved === undefined) throw new Failure('vm_not_running', `"${vm.name}" has no memory to fork.`, { name: vm.name })
   work.step('laying the disks')
@@ -226,9 +226,9 @@ const wake = (
   limited: ReturnType<typeof atMost>,
 ): Promise<'own' | 'shared'> => {
   const go = async () => {
-    const machine = await goOn(host, place, work, image)
+    const machine = await resumeAfterSnapshot(host, place, work, image)
     if (machine === undefined) throw new Failure('vm_not_suspended', `"${place.name}" is gone.`, { name: place.name })
-    return settleIdentity(host, place, machine, work)
+    return finishIdentity(host, place, machine, work)
   }
-  return alone(host, place, () => limited(go))
+  return withVmLocked(host, place, () => limited(go))
 }

@@ -9,7 +9,7 @@ import { type VmSettings, writeNewSettings } from '../vms/vm-settings.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
 
 /** Makes the VM that was planned, all or nothing; `settle` does what is left while nobody else can work on it. */
-export const makePlanned = async (
+export const createPlanned = async (
   host: Host,
   place: VmPlace,
   settings: VmSettings,

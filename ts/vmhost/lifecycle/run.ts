@@ -8,7 +8,7 @@ import type { Handlers, Host } from '../host/host.ts'
 import { pullAndRun } from '../images/pull-vm.ts'
 import { directoryPath } from '../storage/directory.ts'
 import { creationOf, findVm } from './find.ts'
-import { beginRun, stopFirst } from './start.ts'
+import { beginRun, stopFirstHint } from './start.ts'
 
 /** Bytes of the longest tag that a guest can mount. */
 const longestTag = 31
@@ -28,10 +28,10 @@ export const runVm: Handlers['runVm'] = async (input, host) => {
   const found = await findVm(host, name, storage)
   await host.takeCharge().catch((error) => {
     // That it runs says more than who looks after it.
-    host.machines.refuseRunning(found, stopFirst)
+    host.machines.refuseRunning(found, stopFirstHint)
     throw error
   })
-  host.machines.refuseRunning(found, stopFirst)
+  host.machines.refuseRunning(found, stopFirstHint)
   host.machines.announce(found)
   const { id } = beginRun(host, found, { hasDisplay: !noDisplay, sharedDirectories: shared }, discardMemory)
   return { message: `Virtual machine is being started: ${name}`, name, status: 'pending', operationId: id }

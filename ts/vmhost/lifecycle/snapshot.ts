@@ -14,7 +14,7 @@ import {
 } from '../snapshots/snapshot-store.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
 import { collectBases } from './collect.ts'
-import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
+import { findVm, refuseElsewhere, reread, withVmLocked } from './find.ts'
 
 const stopFirst = 'Stop it first to restore a snapshot.'
 
@@ -31,29 +31,31 @@ export const takeSnapshot: Handlers['takeSnapshot'] = async ({ name, snapshot, s
     const machine = host.machines.get(vm.path)
     const keep = async () => {
       work.step('keeping the disk')
-      await keepSnapshot(host.bases, await afresh(host, vm), snapshot, work.signal)
+      await keepSnapshot(host.bases, await reread(host, vm), snapshot, work.signal)
     }
     if (machine === undefined) return keep()
     await machine.suspend(work)
     try {
       await keep()
     } finally {
-      await goOn(host, vm, work)
+      await resumeAfterSnapshot(host, vm, work)
     }
   }
-  const { done } = host.operations.begin('snapshot', vm, (work) => alone(host, vm, () => take(work), work.signal))
+  const { done } = host.operations.begin('snapshot', vm, (work) =>
+    withVmLocked(host, vm, () => take(work), work.signal),
+  )
   await done
   return snapshotOf(vm, snapshot)
 }
 
 /** Lets a VM go on that was suspended for a moment, whoever has cancelled the rest; from an image of its memory where there is one. */
-export const goOn = async (
+export const resumeAfterSnapshot = async (
   host: Host,
   place: VmPlace,
   work: OperationContext,
   image?: MemoryImage | undefined,
 ): Promise<Machine | undefined> => {
-  const vm = await afresh(host, place)
+  const vm = await reread(host, place)
   const saved = await readSaved(vm.path)
   if (saved === undefined) return undefined
   work.step('going on')
@@ -74,9 +76,9 @@ export const restoreSnapshot: Handlers['restoreSnapshot'] = async ({ name, snaps
     const again = async () => {
       host.machines.refuseRunning(vm, stopFirst)
       work.step('laying the disk')
-      await restore(host.bases, await afresh(host, vm), snapshot)
+      await restore(host.bases, await reread(host, vm), snapshot)
     }
-    return alone(host, vm, again, work.signal)
+    return withVmLocked(host, vm, again, work.signal)
   })
   await done
   host.events.emit({ type: 'vm', name, location: vm.storage.name, status: host.machines.status(vm) })
@@ -86,7 +88,7 @@ export const restoreSnapshot: Handlers['restoreSnapshot'] = async ({ name, snaps
 
 export const deleteSnapshot: Handlers['deleteSnapshot'] = async ({ name, snapshot, storage }, host) => {
   const vm = await findVm(host, name, storage)
-  await alone(host, vm, () => deleteSnapshotOf(vm, snapshot))
+  await withVmLocked(host, vm, () => deleteSnapshotOf(vm, snapshot))
   await collectBases(host, vm.storage)
   return { message: `Snapshot deleted: ${snapshot} of ${name}` }
 }

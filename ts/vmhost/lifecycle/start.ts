@@ -1,14 +1,14 @@
 /** Starts a VM as an operation. */
-import { settleIdentity } from '../forks/wake.ts'
+import { finishIdentity } from '../forks/wake.ts'
 import type { Host } from '../host/host.ts'
 import type { StartedOperation } from '../host/operations.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
 import type { StoredVm } from '../vms/vm-store.ts'
-import { afresh, alone } from './find.ts'
+import { reread, withVmLocked } from './find.ts'
 import { optionsFor } from './suspend.ts'
 
 /** What helps where a VM that is to be started runs. */
-export const stopFirst = 'Stop it first to start it anew.'
+export const stopFirstHint = 'Stop it first to start it anew.'
 
 /** Begins to start a VM that was announced; `discardMemory`: anew, where it is suspended. */
 export const beginRun = (
@@ -20,15 +20,15 @@ export const beginRun = (
   host.operations.begin('run', found, async (work) => {
     try {
       const start = async () => {
-        const vm = await afresh(host, found)
-        if (host.machines.get(vm.path) !== undefined) host.machines.refuseRunning(vm, stopFirst)
+        const vm = await reread(host, found)
+        if (host.machines.get(vm.path) !== undefined) host.machines.refuseRunning(vm, stopFirstHint)
         work.step('starting the hypervisor')
         const wanted = await optionsFor(host, vm, options, discardMemory)
         using image = wanted.saved && (await host.images.find(vm))
         const machine = await host.machines.start(vm, { ...wanted, image }, work)
-        if (wanted.saved !== undefined) await settleIdentity(host, vm, machine, work)
+        if (wanted.saved !== undefined) await finishIdentity(host, vm, machine, work)
       }
-      await alone(host, found, start, work.signal)
+      await withVmLocked(host, found, start, work.signal)
     } finally {
       host.machines.giveUp(found)
     }

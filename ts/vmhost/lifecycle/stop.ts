@@ -4,7 +4,7 @@ import type { Handlers, Host } from '../host/host.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
-import { findAnyVm, lookedAfterElsewhere, refuseElsewhere } from './find.ts'
+import { findAnyVm, ownedByOtherService, refuseElsewhere } from './find.ts'
 
 /** Milliseconds that a guest has to shut down, a process to end, and all of it, what went before among it. */
 interface StopTimeouts {
@@ -62,7 +62,7 @@ const stopUnknown = async (host: Host, vm: VmPlace, wasStarting: boolean): Promi
     throw notRunning(vm.name)
   }
   using lock = host.locks.tryTake(vmPath(vm.path, 'work'))
-  if (lock === undefined) throw lookedAfterElsewhere(vm)
+  if (lock === undefined) throw ownedByOtherService(vm)
   await machines.end(vm)
   return 'forced'
 }

@@ -1,12 +1,12 @@
 /** Saves a VM with its memory, and lets it go on. */
 import { Failure } from '@backlot/contract/failure'
-import { settleIdentity } from '../forks/wake.ts'
+import { finishIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
-import { dropSaved, isSaved, readSaved } from '../snapshots/saved-state.ts'
+import { isSaved, readSaved, removeSavedMemory } from '../snapshots/saved-state.ts'
 import { writeVmSettings } from '../vms/vm-settings.ts'
 import type { StoredVm } from '../vms/vm-store.ts'
-import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
+import { findVm, refuseElsewhere, reread, withVmLocked } from './find.ts'
 
 const stopFirst = 'Stop it first to start it anew.'
 const resumeFirst = 'Resume it first, or run it with `discardMemory`.'
@@ -28,7 +28,7 @@ export const suspendVm: Handlers['suspendVm'] = async ({ name, storage }, host) 
       if (machine === undefined) refuseStopped()
       else await machine.suspend(work)
     }
-    return alone(host, vm, suspend, work.signal)
+    return withVmLocked(host, vm, suspend, work.signal)
   })
   await done
   return { message: `Virtual machine suspended: ${name}` }
@@ -48,7 +48,7 @@ export const resumeVm: Handlers['resumeVm'] = async ({ name, storage }, host) =>
   const { done } = host.operations.begin('resume', found, async (work) => {
     try {
       const resume = async () => {
-        const vm = await afresh(host, found)
+        const vm = await reread(host, found)
         if (host.machines.get(vm.path) !== undefined) host.machines.refuseRunning(vm, 'It needs no resuming.')
         const saved = await readSaved(vm.path)
         if (saved === undefined) throw new Failure('vm_not_suspended', `"${name}" is not suspended any more.`, { name })
@@ -56,9 +56,9 @@ export const resumeVm: Handlers['resumeVm'] = async ({ name, storage }, host) =>
         const { hasDisplay, sharedDirectories } = saved
         using image = await host.images.find(vm)
         const options = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved, image }
-        await settleIdentity(host, vm, await host.machines.start(vm, options, work), work)
+        await finishIdentity(host, vm, await host.machines.start(vm, options, work), work)
       }
-      await alone(host, found, resume, work.signal)
+      await withVmLocked(host, found, resume, work.signal)
     } finally {
       host.machines.giveUp(found)
     }
@@ -79,7 +79,7 @@ export const optionsFor = async (
 ): Promise<RunOptions> => {
   if (!isSaved(vm.path)) return options
   if (discardMemory) {
-    await dropSaved(vm.path)
+    await removeSavedMemory(vm.path)
     await bootsAsItself(vm)
     host.log.write('info', 'memory_discarded', { vm: vm.name })
     return options

@@ -16,7 +16,7 @@ import { placeOf, type StoredVm, type VmPlace, vmNotFound } from '../vms/vm-stor
 import { copyVm } from './clone.ts'
 import { collectBases } from './collect.ts'
 import { diskBytesOf, displayOf, memoryBytesOf } from './create.ts'
-import { afresh, alone, findVm, refuseElsewhere } from './find.ts'
+import { findVm, refuseElsewhere, reread, withVmLocked } from './find.ts'
 
 /** What is to change, in the terms of the host. */
 interface Changes {
@@ -44,7 +44,7 @@ export const updateVm: Handlers['updateVm'] = async ({ name, storage, sourceLoca
   refuseElsewhere(host, vm)
   const { done } = host.operations.begin('set', vm, (work) => {
     const change = async () => {
-      const current = await afresh(host, vm)
+      const current = await reread(host, vm)
       await refuseShrinking(current, changes.diskBytes)
       const machine = host.machines.get(vm.path)
       if (machine !== undefined) {
@@ -52,7 +52,7 @@ export const updateVm: Handlers['updateVm'] = async ({ name, storage, sourceLoca
         await changeRunning(current, machine, changes, work.signal)
       } else await changeStopped(host, current, changes, work)
     }
-    return alone(host, vm, change, work.signal)
+    return withVmLocked(host, vm, change, work.signal)
   })
   await done
   return { message: `Virtual machine updated: ${name}` }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { clockCommand } from '../forks/identity.ts'
 import type { Host } from '../host/host.ts'
 import type { OperationContext } from '../host/operations.ts'
-import { alone } from '../lifecycle/find.ts'
+import { withVmLocked } from '../lifecycle/find.ts'
 import { hostNameOf, readUserData, writeSeed } from '../vms/seed.ts'
 import { seedFolder } from '../vms/vm-directory.ts'
 import { writeVmSettings } from '../vms/vm-settings.ts'
@@ -18,7 +18,7 @@ const withinMs = 30_000
  * Gives it the name and what belongs to that, and then its folder; whoever dies before that leaves a fork of the pool, and
  * after that a VM that runs. Undefined where it has ended. Throws `vm_exists`, `agent_unavailable`, `guest_timeout`.
  */
-export const handOut = (
+export const claimFork = (
   host: Host,
   fork: VmPlace,
   asked: ForkRequest,
@@ -44,7 +44,7 @@ export const handOut = (
     return undefined
   }
   // Nobody else is to find its hypervisor under the new name first.
-  return alone(host, fork, () => host.turns.take(to.path, give), work.signal)
+  return withVmLocked(host, fork, () => host.turns.take(to.path, give), work.signal)
 }
 
 /** The clock of a guest may have gone wrong while it waited. */

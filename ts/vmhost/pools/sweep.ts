@@ -5,7 +5,7 @@ import { poolPrefix, vmPath } from '../vms/vm-directory.ts'
 import { entriesOf, placeOf, type VmPlace } from '../vms/vm-store.ts'
 
 /** The forks of these storages that wait in a pool. */
-export const pooledIn = async (storages: readonly Storage[]): Promise<VmPlace[]> => {
+export const pooledForksIn = async (storages: readonly Storage[]): Promise<VmPlace[]> => {
   const found = await Promise.all(
     storages.map(async (storage) =>
       (await entriesOf(storage.path))
@@ -21,7 +21,7 @@ export const sweepPools = async (
   { locks, machines, store }: Pick<Host, 'locks' | 'machines' | 'store'>,
   storages: readonly Storage[],
 ): Promise<void> => {
-  for (const fork of await pooledIn(storages)) {
+  for (const fork of await pooledForksIn(storages)) {
     using lock = locks.tryTake(vmPath(fork.path, 'work'))
     if (lock === undefined || machines.knows(fork)) continue
     if (machines.isElsewhere(fork)) await machines.end(fork)

@@ -2,16 +2,16 @@
 import { readFile, stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { makeForks, ownCopies } from '../forks/make-forks.ts'
-import { settleIdentity } from '../forks/wake.ts'
+import { finishIdentity } from '../forks/wake.ts'
 import type { Host } from '../host/host.ts'
 import type { OperationContext } from '../host/operations.ts'
 import { collectBases } from '../lifecycle/collect.ts'
-import { afresh, alone } from '../lifecycle/find.ts'
-import { goOn } from '../lifecycle/snapshot.ts'
+import { reread, withVmLocked } from '../lifecycle/find.ts'
+import { resumeAfterSnapshot } from '../lifecycle/snapshot.ts'
 import { readSaved } from '../snapshots/saved-state.ts'
 import { poolPrefix, vmPath } from '../vms/vm-directory.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
-import { handOut } from './hand-out.ts'
+import { claimFork } from './hand-out.ts'
 import type { ForkRequest, Identity, PoolState, Pools } from './pools.ts'
 import { poolSize } from './size.ts'
 
@@ -64,7 +64,7 @@ export class WarmPools implements Pools {
     if (fork === undefined) return undefined
     work.step('taking one that is ready')
     try {
-      return await handOut(this.host(), fork, asked, work)
+      return await claimFork(this.host(), fork, asked, work)
     } catch (error) {
       if (work.signal.aborted || Failure.from(error).code === 'vm_exists') throw error
       work.message(`one that was ready cannot be used: ${(error as Error).message}`)
@@ -143,7 +143,7 @@ export class WarmPools implements Pools {
   async #make({ parent, memory }: Pool, fork: VmPlace, work: OperationContext): Promise<void> {
     const host = this.host()
     const lay = async () => {
-      const vm = await afresh(host, parent)
+      const vm = await reread(host, parent)
       const saved = await readSaved(vm.path)
       if (saved === undefined || (await memoryOf(vm)) !== memory) throw gone(parent)
       work.step('sharing the memory')
@@ -156,14 +156,14 @@ export class WarmPools implements Pools {
         throw error
       }
     }
-    using image = await alone(host, parent, lay, work.signal)
+    using image = await withVmLocked(host, parent, lay, work.signal)
     const wake = async () => {
-      const machine = await goOn(host, fork, work, image)
+      const machine = await resumeAfterSnapshot(host, fork, work, image)
       if (machine === undefined) throw gone(parent)
-      await settleIdentity(host, fork, machine, work)
+      await finishIdentity(host, fork, machine, work)
       work.signal.throwIfAborted()
     }
-    await alone(host, fork, wake, work.signal)
+    await withVmLocked(host, fork, wake, work.signal)
   }
 
   /** Ends and removes a fork, whatever is there of it. */

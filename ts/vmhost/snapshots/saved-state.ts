@@ -46,10 +46,10 @@ export const readSaved = async (folder: string): Promise<SavedState | undefined>
 }
 
 /** The way out where a saved memory is of no use. */
-export const discardInstead = 'or run the VM with `discardMemory`, which boots it from its disk.'
+export const discardMemoryHint = 'or run the VM with `discardMemory`, which boots it from its disk.'
 
 const unreadable = (path: string, why: string): Failure =>
-  new Failure('memory_unreadable', `The saved memory "${path}" cannot be read: ${why}. Mend it, ${discardInstead}`, {
+  new Failure('memory_unreadable', `The saved memory "${path}" cannot be read: ${why}. Mend it, ${discardMemoryHint}`, {
     path,
   })
 
@@ -84,14 +84,14 @@ export const writeSaved = (folder: string, saved: SavedState): Promise<void> =>
   replaceFile(vmPath(folder, 'saved'), `${JSON.stringify(saved)}\n`)
 
 /** Removes the saved memory: the VM is not suspended any more. Doing it twice is fine. */
-export const dropSaved = async (folder: string): Promise<void> => {
+export const removeSavedMemory = async (folder: string): Promise<void> => {
   await rm(vmPath(folder, 'saved'), { force: true })
   await syncFolder(folder)
   await rm(vmPath(folder, 'memory'), { force: true })
 }
 
 /** Removes the saved memory of a VM that went on with it and ended, where its disk says so. */
-export const dropIfUsed = async (folder: string): Promise<void> => {
+export const removeUsedMemory = async (folder: string): Promise<void> => {
   const saved = await readSaved(folder).catch(() => undefined)
-  if (saved !== undefined && !(await fitsDisk(folder, saved))) await dropSaved(folder)
+  if (saved !== undefined && !(await fitsDisk(folder, saved))) await removeSavedMemory(folder)
 }

@@ -12,7 +12,7 @@ import { readIfThere, syncFile, syncFolder, writeSynced } from '../files/durable
 import { gonePrefix, newPrefix, vmPath } from '../vms/vm-directory.ts'
 import { VmSettings, writeVmSettings } from '../vms/vm-settings.ts'
 import { entriesOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
-import { dropSaved, markDisk, readSaved, SavedState, writeSaved } from './saved-state.ts'
+import { markDisk, readSaved, removeSavedMemory, SavedState, writeSaved } from './saved-state.ts'
 
 /** What a snapshot holds beside disk and memory. */
 const Record = Type.Object({
@@ -132,7 +132,7 @@ export const restore = async (bases: Bases, vm: StoredVm, name: string): Promise
   if (saved === null) await syncFile(next)
   else await markDisk(next, saved)
   // From here on it is neither what it was nor what it is to be, and has no memory.
-  await dropSaved(vm.path)
+  await removeSavedMemory(vm.path)
   await rename(next, vmPath(vm.path, 'disk'))
   await writeVmSettings(vm.path, { ...settingsAgain(vm.settings, settings, saved !== null), snapshot: name })
   if (saved === null) return
@@ -166,7 +166,7 @@ export interface KeptVm {
 }
 
 /** What a snapshot keeps, for whoever has the VM for itself. Throws `snapshot_not_found`, `snapshot_without_memory`, `vm_damaged`. */
-export const keptBy = async (vm: StoredVm, name: string): Promise<KeptVm> => {
+export const readSnapshot = async (vm: StoredVm, name: string): Promise<KeptVm> => {
   const { settings, saved } = await readRecord(vm, name)
   if (saved === null) {
     const text = `The snapshot "${name}" of "${vm.name}" has no memory from which forks could go on: the VM did not run then. Restore it and run the VM, or clone that.`

@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { Host } from '../host/host.ts'
 import type { OperationContext } from '../host/operations.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
-import { makePlanned } from '../lifecycle/make-planned.ts'
+import { createPlanned } from '../lifecycle/make-planned.ts'
 import type { CreateInput, Plan } from '../sources/source.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import { newIdentity, type VmSettings } from '../vms/vm-settings.ts'
@@ -59,7 +59,7 @@ export const bootTemplate = async (
   }
   try {
     const own = { ...settings, ...newIdentity() }
-    await makePlanned(host, place, own, plan, diskBytes, input, work, boot)
+    await createPlanned(host, place, own, plan, diskBytes, input, work, boot)
   } catch (error) {
     if (isMade) await host.store.remove(place).catch(() => undefined)
     throw error

@@ -5,7 +5,7 @@ import { Failure } from '@backlot/contract/failure'
 import { hasRoomToShare, makeForks } from '../forks/make-forks.ts'
 import type { Host } from '../host/host.ts'
 import type { OperationContext } from '../host/operations.ts'
-import { alone } from '../lifecycle/find.ts'
+import { withVmLocked } from '../lifecycle/find.ts'
 import { readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import type { Storage } from '../storage/storage.ts'
 import { templatePrefix } from '../vms/vm-directory.ts'
@@ -63,7 +63,7 @@ export const makeFromTemplate = async (
     await makeForks(host, vm, saved, { names: [place.name] }, work.signal)
     await markUsed(template)
   }
-  await alone(host, template, fork, work.signal)
+  await withVmLocked(host, template, fork, work.signal)
   await keepWithinLimit(host, template.storage)
 }
 

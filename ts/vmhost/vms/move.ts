@@ -40,7 +40,7 @@ const ignoreGone = (error: NodeJS.ErrnoException): void => {
  * Brings the move to its end that a service which died has left, whichever side of it the VM is; says whether there was
  * one, so that the VM is another now.
  */
-export const settleMove = async (store: VmStore, vm: StoredVm): Promise<boolean> => {
+export const finishInterruptedMove = async (store: VmStore, vm: StoredVm): Promise<boolean> => {
   const { movingTo, ...settings } = vm.settings
   if (settings.movedFrom !== undefined) {
     await finishMove(store, vm)

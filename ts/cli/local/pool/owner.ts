@@ -2,7 +2,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { failures } from '@backlot/contract/failure'
 import { failureOf } from '@backlot/contract/system-failure'
-import { type Claim, forgetPool, type PoolInfo, poolsFolder, tellOfPool } from '@backlot/local'
+import { type Claim, forgetPool, type PoolInfo, poolsFolder, writePoolRecord } from '@backlot/local'
 import type { PoolKind } from './member.ts'
 import { Pool } from './pool.ts'
 
@@ -54,7 +54,7 @@ export const ownPool = async (
     fetch: (request) => answerTo(request, calls, key),
   })
   try {
-    tellOfPool(folder, { name, kind: kindName, pid: process.pid, port: Number(server.port), key })
+    writePoolRecord(folder, { name, kind: kindName, pid: process.pid, port: Number(server.port), key })
     pool.fill()
     await announce(pool.info)
     await Promise.race([ending, ended.promise])

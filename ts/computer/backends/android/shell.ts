@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { shellOutputLength } from '@backlot/contract/computer/limits'
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../../backend.ts'
-import { type EndedBy, stopEarly } from '../../shell/limits.ts'
+import { type EndedBy, stopAtDeadline } from '../../shell/limits.ts'
 import type { Connection } from './adb/connection.ts'
 import { MarkedOutput, newMark } from './adb/marked-output.ts'
 import { quoted } from './adb/quote.ts'
@@ -95,7 +95,7 @@ const runCommand = async (
   const { pid } = first
   running.set(pid, { connection, isInputOpen: params.stdin_open ?? false })
   const stopped = { by: undefined as EndedBy | undefined }
-  using _limits = stopEarly(params.timeout && params.timeout * 1_000, signal, (by) => {
+  using _limits = stopAtDeadline(params.timeout && params.timeout * 1_000, signal, (by) => {
     stopped.by ??= by
     // What has taken itself out of the session may hold the streams still.
     void kill(device, pid).then(() => connection[Symbol.dispose]())

@@ -1,7 +1,7 @@
 /** Programs on pseudo-terminals of a device, each by adb's shell protocol. */
 import { constants } from 'node:os'
-import type { Replaceable } from '../../current.ts'
 import type { StartProgram, TerminalOptions, TerminalProgram } from '../../pty/program.ts'
+import type { Replaceable } from '../../replaceable.ts'
 import type { Connection } from './adb/connection.ts'
 import { quoted } from './adb/quote.ts'
 import { nextPacket, packet, sendPacket } from './adb/shell-packets.ts'

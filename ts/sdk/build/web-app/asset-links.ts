@@ -1,7 +1,7 @@
 /** The file by which a site names the applications that are its own (https://developers.google.com/digital-asset-links). */
 
 /** What a site's list must hold for an application, as JSON. */
-export const statementOf = (packageName: string, fingerprint: string) => ({
+export const assetStatement = (packageName: string, fingerprint: string) => ({
   relation: ['delegate_permission/common.handle_all_urls'],
   target: { namespace: 'android_app', package_name: packageName, sha256_cert_fingerprints: [fingerprint] },
 })
@@ -20,7 +20,7 @@ export const siteNames = async (
     .then((answer) => (answer.ok ? answer.json() : undefined))
     .catch(() => undefined)
   signal.throwIfAborted()
-  const [relation] = statementOf(packageName, fingerprint).relation
+  const [relation] = assetStatement(packageName, fingerprint).relation
   return (Array.isArray(list) ? list : []).some(
     (each) =>
       each?.target?.package_name === packageName &&

@@ -3,12 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { CallOptions, CommandResult } from '../../basics.ts'
-import { within } from '../../deadline.ts'
+import { withDeadline } from '../../deadline.ts'
 import { CommandError, InvalidArgumentError, UnavailableError } from '../../errors.ts'
 import type { Layer } from '../../image/layer.ts'
 import { finish, lastLines } from '../../runtimes/emulator/programs.ts'
 import { type AppTools, findAppTools } from './app-tools.ts'
-import { assetLinksOf, siteNames, statementOf } from './asset-links.ts'
+import { assetLinksOf, assetStatement, siteNames } from './asset-links.ts'
 import { webAppDex } from './dex.ts'
 import { forShort } from './java.ts'
 import { fingerprintOf, keepKeystore, keptKeystore, passwordVariable, type SigningKey } from './keystore.ts'
@@ -37,7 +37,7 @@ export const withWebApp = async (
   if ('reason' in tools) throw new UnavailableError('executable_not_found', `${tools.reason} ${tools.remedy}`)
   const folder = await mkdtemp(join(tmpdir(), 'backlot-web-app-'))
   try {
-    const app = await within(options, `Making an app of "${layer.manifest_url}"`, (signal) =>
+    const app = await withDeadline(options, `Making an app of "${layer.manifest_url}"`, (signal) =>
       make(layer, tools, folder, signal),
     )
     return await use(app)
@@ -109,6 +109,6 @@ const noteOf = async (
   const signed = `${packageName} is signed by the key ${fingerprint}.`
   const list = assetLinksOf(origin)
   if (await siteNames(origin, packageName, fingerprint, signal)) return `${signed}\n${list} names it.\n`
-  const statement = JSON.stringify([statementOf(packageName, fingerprint)])
+  const statement = JSON.stringify([assetStatement(packageName, fingerprint)])
   return `${signed}\n${list} does not name it, so the browser shows its bar. Put this there:\n${statement}\n`
 }

@@ -1,7 +1,7 @@
 /** The runtime `container`: desktops in containers of Docker. */
 import { randomBytes } from 'node:crypto'
 import type { CallOptions, Listing } from '../../basics.ts'
-import { pause, within } from '../../deadline.ts'
+import { pause, withDeadline } from '../../deadline.ts'
 import { BacklotError, ConnectionError, NotFoundError, TimeoutError } from '../../errors.ts'
 import { isImage } from '../../sandbox/checks.ts'
 import { listing } from '../../sandbox/listing.ts'
@@ -89,7 +89,7 @@ export class Containers {
     const engine = await this.#engine()
     const id = info.containerId ?? ''
     try {
-      return await within(options, 'The start of the desktop', async (signal) => {
+      return await withDeadline(options, 'The start of the desktop', async (signal) => {
         for (;;) {
           const { State } = await inspect(engine, id, signal)
           if (State.Status !== 'running') throw await ended(engine, id, State)

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { commandOf } from '../../build/commands.ts'
 import { layerTimeoutMs, runStep } from '../../build/run-step.ts'
-import { pause, within } from '../../deadline.ts'
+import { pause, withDeadline } from '../../deadline.ts'
 import { ConnectionError } from '../../errors.ts'
 import { layerHashes } from '../../image/hash.ts'
 import type { Image } from '../../image/image.ts'
@@ -119,7 +119,7 @@ export const commit = async (
 /** The address of the computer server of a container, once it answers. */
 const serverOf = async (engine: Engine, id: string, { signal }: SandboxOptions): Promise<string> => {
   const limits = { timeoutMs: serverMs, ...(signal !== undefined && { signal }) }
-  return within(limits, 'The start of the computer server', async (ending) => {
+  return withDeadline(limits, 'The start of the computer server', async (ending) => {
     for (;;) {
       const container = await inspect(engine, id, ending)
       if (container.State.Status !== 'running') {

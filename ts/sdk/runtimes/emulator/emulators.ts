@@ -5,7 +5,7 @@ import { readFile, rm } from 'node:fs/promises'
 import type { CallOptions } from '../../basics.ts'
 import { buildImage } from '../../build/build-image.ts'
 import { appToolPackages, findAppTools } from '../../build/web-app/app-tools.ts'
-import { pause, within } from '../../deadline.ts'
+import { pause, withDeadline } from '../../deadline.ts'
 import { BacklotError, ConnectionError, NotFoundError, TimeoutError, UnsupportedError } from '../../errors.ts'
 import type { Image } from '../../image/image.ts'
 import { findExecutable } from '../../local/executable.ts'
@@ -101,7 +101,7 @@ export class Emulators {
     const folder = new DeviceFolder(info.name ?? '')
     const headers = { 'X-API-Key': info.apiKey ?? '' }
     try {
-      return await within(options, 'The boot of the emulator', async (signal) => {
+      return await withDeadline(options, 'The boot of the emulator', async (signal) => {
         for (;;) {
           if (!(await folder.isRunning())) throw await ended(folder)
           const answer = await fetch(`http://${info.host}:${info.apiPort}/status`, { headers, signal }).catch(

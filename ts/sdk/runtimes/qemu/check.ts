@@ -14,7 +14,7 @@ interface Missing {
 const programs = { 'qemu-system-x86_64': 'qemu-system-x86', 'qemu-img': 'qemu-utils', mke2fs: 'e2fsprogs' } as const
 
 /** What is missing; undefined where VMs can be started. */
-export const whyNot = async (accelerator: string | undefined): Promise<Missing | undefined> => {
+export const missingRequirement = async (accelerator: string | undefined): Promise<Missing | undefined> => {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     const remedy = 'Run this program on Linux on x86-64, or use another runtime.'
     return { reason: `This version starts VMs on Linux on x86-64, not on ${process.platform}-${process.arch}.`, remedy }

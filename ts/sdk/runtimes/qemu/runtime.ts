@@ -1,6 +1,6 @@
 /** The runtime `qemu`: VMs on this machine without a service that somebody has to start. */
 import type { CallOptions, Fields } from '../../basics.ts'
-import { within } from '../../deadline.ts'
+import { withDeadline } from '../../deadline.ts'
 import { node } from '../../node.ts'
 import type { RuntimeCheck } from '../features.ts'
 import type { HeldSandbox } from '../runtime.ts'
@@ -25,8 +25,8 @@ export class QemuRuntime extends VmRuntime {
   }
 
   override async check(_options: CallOptions = {}): Promise<RuntimeCheck> {
-    const { whyNot } = await node('The runtime "qemu"', () => import('./check.ts'))
-    const missing = await whyNot(this.options.accel)
+    const { missingRequirement } = await node('The runtime "qemu"', () => import('./check.ts'))
+    const missing = await missingRequirement(this.options.accel)
     return missing === undefined ? { available: true, features: this.features } : { available: false, ...missing }
   }
 
@@ -43,7 +43,7 @@ export class QemuRuntime extends VmRuntime {
   protected override async vms(options: CallOptions): Promise<Vms> {
     const { Vms } = await node('The runtime "qemu"', () => import('../vmhost/vms.ts'))
     const service = await this.#service()
-    const host = await within(
+    const host = await withDeadline(
       { ...options, timeoutMs: Number.POSITIVE_INFINITY },
       'The start of the VM host',
       (signal) => service.host(signal),

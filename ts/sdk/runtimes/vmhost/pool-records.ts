@@ -44,4 +44,4 @@ export const keepPool = async ({ name, ...pool }: KeptPool): Promise<void> => {
 }
 
 /** Forgets it. */
-export const losePool = (name: string): Promise<void> => removeFile(fileOf(name))
+export const removePoolRecord = (name: string): Promise<void> => removeFile(fileOf(name))

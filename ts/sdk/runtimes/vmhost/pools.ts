@@ -5,7 +5,7 @@ import { isImage } from '../../sandbox/checks.ts'
 import type { Source, WarmPoolInfo, WarmPoolOptions } from '../../sandbox/options.ts'
 import type { RuntimeInfo } from '../runtime-info.ts'
 import type { VmHost } from './host.ts'
-import { type KeptPool, keepPool, keptPool, keptPools, losePool } from './pool-records.ts'
+import { type KeptPool, keepPool, keptPool, keptPools, removePoolRecord } from './pool-records.ts'
 import { hostImage } from './sources.ts'
 import { forkOf, templateFor } from './templates.ts'
 
@@ -67,7 +67,7 @@ export class VmPools {
   async #end(name: string, kept: KeptPool | undefined, signal: AbortSignal): Promise<void> {
     if (kept === undefined) return
     await this.host.ask(signal, (client) => client.poolVm({ name: kept.template, size: 0 })).catch(unlessGone)
-    await losePool(name)
+    await removePoolRecord(name)
   }
 }
 

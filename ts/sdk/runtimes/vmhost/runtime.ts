@@ -1,6 +1,6 @@
 /** The runtime `vmhost`: VMs of the service that `backlot serve` is. */
 import type { CallOptions, Fields } from '../../basics.ts'
-import { within } from '../../deadline.ts'
+import { withDeadline } from '../../deadline.ts'
 import { node } from '../../node.ts'
 import type { RuntimeCheck } from '../features.ts'
 import { VmRuntime } from './vm-runtime.ts'
@@ -39,7 +39,7 @@ export class VmHostRuntime extends VmRuntime {
     }
     try {
       const { host } = await this.vms(options)
-      await within(
+      await withDeadline(
         { ...options, timeoutMs: Math.min(options.timeoutMs ?? answerMs, answerMs) },
         'The VM host',
         (signal) => host.ask(signal, (client) => client.listVms()),

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import type { CallOptions, Listing } from '../../basics.ts'
-import { pause, within } from '../../deadline.ts'
+import { pause, withDeadline } from '../../deadline.ts'
 import { BacklotError, TimeoutError, UnsupportedError } from '../../errors.ts'
 import type { Image } from '../../image/image.ts'
 import { isImage } from '../../sandbox/checks.ts'
@@ -58,7 +58,7 @@ export class Vms {
     const image = source as Image
     const unlimited = { ...options, timeoutMs: Number.POSITIVE_INFINITY }
     // Whoever waits for the start has its limit, which does not run while an image is fetched.
-    return within(unlimited, 'The start of a VM', async (signal) => {
+    return withDeadline(unlimited, 'The start of a VM', async (signal) => {
       const from = await hostImage(this.host, image, options, signal)
       const begun = [this.host, image, from, name, options, signal] as const
       const fork = await forkOfTemplate(...begun)
@@ -107,7 +107,7 @@ export class Vms {
   applyPool(source: Source, options: WarmPoolOptions): Promise<void> {
     // As for the start of a sandbox: what is fetched or booted first may take its time.
     const unlimited = { ...options, timeoutMs: Number.POSITIVE_INFINITY }
-    return within(unlimited, 'The pool', (signal) => this.#pools().apply(source, options, signal))
+    return withDeadline(unlimited, 'The pool', (signal) => this.#pools().apply(source, options, signal))
   }
 
   listPools({ signal }: CallOptions): Listing<WarmPoolInfo> {
@@ -223,7 +223,7 @@ export class Vms {
   }
 
   #within<T>(options: CallOptions, what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return within(options, what, work, changeMs)
+    return withDeadline(options, what, work, changeMs)
   }
 }
 

@@ -13,7 +13,7 @@ import type { Records } from '../../state/records.ts'
 import { CloudTransport } from '../../transports/cloud.ts'
 import type { DisplayUrlOptions } from '../../transports/transport.ts'
 import { checkTtl, sizes } from '../checks.ts'
-import { endAt } from '../machine/expiry.ts'
+import { scheduleEnd } from '../machine/expiry.ts'
 import { newestFirst } from '../machine/machine-info.ts'
 import { startMs } from '../machine/start-limit.ts'
 import { withLock } from '../names/lock.ts'
@@ -221,7 +221,7 @@ export class CloudSandboxes implements Provider {
   }
 
   #endInTime(record: SandboxRecord): void {
-    endAt(record.id, record.expires_at, async () => endCloudIfDue(await this.#records(), this.client, record))
+    scheduleEnd(record.id, record.expires_at, async () => endCloudIfDue(await this.#records(), this.client, record))
   }
 }
 

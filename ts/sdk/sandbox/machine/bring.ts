@@ -8,7 +8,7 @@ import type { Transport } from '../../transports/transport.ts'
 import { type Plan, type ReservedName, reserve } from '../names/reserve.ts'
 import type { Progress } from '../options.ts'
 import { stopFor } from './end.ts'
-import { keepConnection, notReady, reach } from './reach.ts'
+import { connectWhenReady, keepConnection, notReady } from './reach.ts'
 import { startLimit } from './start-limit.ts'
 
 /** Lets the runtime start what is reserved under a name. */
@@ -24,11 +24,11 @@ export interface StartedSandbox {
 }
 
 /** Brings it into being; throws `sandbox_exists`. */
-export const bring = async (records: Records, plan: Plan, begin: Begin): Promise<StartedSandbox> =>
-  bringReserved(records, plan, await reserve(records, plan), begin)
+export const reserveAndCreate = async (records: Records, plan: Plan, begin: Begin): Promise<StartedSandbox> =>
+  createReserved(records, plan, await reserve(records, plan), begin)
 
 /** Brings into being what is reserved; its lock is released afterwards. */
-export const bringReserved = async (
+export const createReserved = async (
   records: Records,
   plan: Plan,
   { name, release }: ReservedName,
@@ -66,7 +66,7 @@ const start = async (
     const reserved = await records.read(name)
     if (reserved === undefined) throw lostRecord(name)
     const record = await keepConnection(records, reserved, info)
-    const transport = await reach(runtime, record, info, options)
+    const transport = await connectWhenReady(runtime, record, info, options)
     const running: SandboxRecord = { ...record, status: 'running', owner: ephemeral ? record.owner : null }
     await records.write(running)
     return { record: running, transport }

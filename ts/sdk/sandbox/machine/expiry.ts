@@ -6,14 +6,14 @@ const timers = new Map<string, ReturnType<typeof setTimeout>>()
 const longestTimerMs = 2_147_483_647
 
 /** Calls `end` at a time, instead of at the one that was set for the same id before; `null`: never. */
-export const endAt = (id: string, expiresAt: string | null, end: () => Promise<unknown>): void => {
+export const scheduleEnd = (id: string, expiresAt: string | null, end: () => Promise<unknown>): void => {
   clearTimeout(timers.get(id))
   timers.delete(id)
   if (expiresAt === null) return
   const leftMs = Math.max(0, Date.parse(expiresAt) - Date.now())
   const timer = setTimeout(
     () => {
-      if (leftMs > longestTimerMs) return endAt(id, expiresAt, end)
+      if (leftMs > longestTimerMs) return scheduleEnd(id, expiresAt, end)
       timers.delete(id)
       // Where it fails, whoever lists it next tries again and says why.
       end().catch(() => undefined)

@@ -6,11 +6,11 @@ import type { Records } from '../../state/records.ts'
 import { type Plan, reserveSeveral } from '../names/reserve.ts'
 import type { CopyOptions } from '../options.ts'
 import { limitsOf } from '../refusals.ts'
-import { bringReserved, type StartedSandbox } from './bring.ts'
+import { createReserved, type StartedSandbox } from './bring.ts'
 import { startMs } from './start-limit.ts'
 
 /** Brings `count` ephemeral copies into being, and tells what became of each; of those that failed nothing is left. */
-export const bringForks = async (
+export const createForks = async (
   records: Records,
   record: SandboxRecord,
   runtime: Runtime,
@@ -30,7 +30,7 @@ export const bringForks = async (
   begun.catch(() => undefined)
   return Promise.allSettled(
     reserved.map((each, index) =>
-      bringReserved(records, plan, each, async () => {
+      createReserved(records, plan, each, async () => {
         const info = (await begun)[index]
         if (info !== undefined) return info
         throw new ConflictError('sandbox_not_running', `The runtime "${runtime.name}" made fewer forks than asked.`)

@@ -15,14 +15,14 @@ import { type Plan, reserve } from '../names/reserve.ts'
 import type { CopyOptions, SandboxInfo, SandboxOptions, SavedSandbox, Source } from '../options.ts'
 import type { ConnectedSandbox, Provider, SandboxReference } from '../provider.ts'
 import { compareSizes, limitsOf, notRunning, refuseDiskOnly, refuseUnable, unknownRuntime } from '../refusals.ts'
-import { bring, bringReserved } from './bring.ts'
+import { createReserved, reserveAndCreate } from './bring.ts'
 import { endIfDue, stopFor, sweep } from './end.ts'
-import { endAt } from './expiry.ts'
+import { scheduleEnd } from './expiry.ts'
 import { fittingRuntime } from './fitting.ts'
-import { bringForks } from './forks.ts'
+import { createForks } from './forks.ts'
 import { Lookup } from './lookup.ts'
 import { holdingsOf, infoOfRecord, listMachine, statusNow } from './machine-info.ts'
-import { keepConnection, openTransport, reach, storedInfo } from './reach.ts'
+import { connectWhenReady, keepConnection, openTransport, storedInfo } from './reach.ts'
 import { startMs } from './start-limit.ts'
 import { resumeLocked, suspendLocked } from './suspended.ts'
 
@@ -52,7 +52,7 @@ export class Machine implements Provider {
     // What others left is ended meanwhile; where that fails, `list` tells about it.
     sweep(this.records).catch(() => undefined)
     const plan: Plan = { runtime, source, options, ephemeral }
-    const { record, transport } = await bring(this.records, plan, (name, onProgress) =>
+    const { record, transport } = await reserveAndCreate(this.records, plan, (name, onProgress) =>
       runtime.start(source, name, {
         ...options,
         name,
@@ -124,7 +124,7 @@ export class Machine implements Provider {
   async fork(named: SandboxReference, count: number, options: CopyOptions): Promise<ConnectedSandbox[]> {
     const { record, runtime } = await this.#lookup.find(named)
     refuseDiskOnly(runtime, 'fork', options.memory)
-    const results = await bringForks(this.records, record, runtime, { ...options, count })
+    const results = await createForks(this.records, record, runtime, { ...options, count })
     const made = results.flatMap((each) =>
       each.status === 'fulfilled'
         ? [this.#held({ ...each.value.record, os_type: record.os_type }, each.value.transport, true)]
@@ -144,7 +144,7 @@ export class Machine implements Provider {
     // A name that is made up is nobody else's, and what the runtime holds need not be asked for it.
     const isMadeUp = options.name === undefined
     const reserved = await reserve(this.records, plan, ...(isMadeUp ? [async () => new Set<string>()] : []))
-    const { record, transport } = await bringReserved(this.records, plan, reserved, (name) =>
+    const { record, transport } = await createReserved(this.records, plan, reserved, (name) =>
       runtime.claim(pool, name, { ...limitsOf(options), timeoutMs: options.timeoutMs ?? startMs }),
     )
     return this.#held(record, transport, true)
@@ -165,7 +165,7 @@ export class Machine implements Provider {
       }
       const info = await runtime.restore(record.name, snapshot, limitsOf(options))
       const running = { ...(await keepConnection(this.records, record, info)), status: 'running' as const }
-      const transport = await reach(runtime, running, info, options)
+      const transport = await connectWhenReady(runtime, running, info, options)
       await this.records.write(running)
       return this.#held(running, transport, false)
     })
@@ -229,7 +229,7 @@ export class Machine implements Provider {
   }
 
   #endInTime(record: SandboxRecord): void {
-    endAt(record.id, record.expires_at, async () => {
+    scheduleEnd(record.id, record.expires_at, async () => {
       const now = await this.records.read(record.name)
       if (now?.id === record.id) await endIfDue(this.records, now)
     })

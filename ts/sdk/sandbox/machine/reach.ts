@@ -1,7 +1,7 @@
 /** Reaching what a runtime started: what is stored of it, and the connection to it. */
 import type { SandboxRecord } from '@backlot/contract/sandbox'
 import type { CallOptions } from '../../basics.ts'
-import { within } from '../../deadline.ts'
+import { withDeadline } from '../../deadline.ts'
 import { ConnectionError, TimeoutError } from '../../errors.ts'
 import type { Runtime } from '../../runtimes/runtime.ts'
 import type { RuntimeInfo } from '../../runtimes/runtime-info.ts'
@@ -39,7 +39,7 @@ const checkInfo = (runtime: string, info: RuntimeInfo): RuntimeInfo => {
 }
 
 /** Waits until a sandbox can be used, and connects to it; throws `not_ready`. */
-export const reach = async (
+export const connectWhenReady = async (
   runtime: Runtime,
   record: SandboxRecord,
   info: RuntimeInfo,
@@ -65,7 +65,7 @@ export const openTransport = async (
   const transport = runtime.transport(info)
   try {
     const what = `The connection to a sandbox of the runtime "${runtime.name}"`
-    await within(options, what, (signal) => transport.connect({ ...options, signal }))
+    await withDeadline(options, what, (signal) => transport.connect({ ...options, signal }))
   } catch (error) {
     await transport.disconnect().catch(() => undefined)
     throw error

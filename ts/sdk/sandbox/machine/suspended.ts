@@ -7,7 +7,7 @@ import type { Transport } from '../../transports/transport.ts'
 import { limitsOf, notRunning, refuseUnable } from '../refusals.ts'
 import { storedSource } from '../stored-source.ts'
 import { holdingsOf, statusNow } from './machine-info.ts'
-import { keepConnection, reach } from './reach.ts'
+import { connectWhenReady, keepConnection } from './reach.ts'
 import { startMs } from './start-limit.ts'
 
 /** Suspends one that runs; throws `sandbox_not_running`. */
@@ -49,5 +49,5 @@ export const resumeLocked = async (
   })
   const running = { ...(await keepConnection(records, record, info)), status: 'running' as const }
   await records.write(running)
-  return { record: running, transport: await reach(runtime, running, info, limits) }
+  return { record: running, transport: await connectWhenReady(runtime, running, info, limits) }
 }

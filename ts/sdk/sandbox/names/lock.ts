@@ -1,6 +1,6 @@
 /** One program at a time works on a sandbox. */
 import type { CallOptions } from '../../basics.ts'
-import { pause, timeoutOf, within } from '../../deadline.ts'
+import { pause, timeoutOf, withDeadline } from '../../deadline.ts'
 import { ConflictError } from '../../errors.ts'
 import type { Records } from '../../state/records.ts'
 
@@ -17,7 +17,7 @@ export const withLock = async <T>(
 ): Promise<T> => {
   const allowedMs = Math.min(patienceMs, timeoutOf(options))
   const deadline = performance.now() + allowedMs
-  const lock = await within({ ...options, timeoutMs: Number.POSITIVE_INFINITY }, `"${name}"`, async (signal) => {
+  const lock = await withDeadline({ ...options, timeoutMs: Number.POSITIVE_INFINITY }, `"${name}"`, async (signal) => {
     for (;;) {
       const taken = await records.tryLock(name)
       if (taken !== undefined) {

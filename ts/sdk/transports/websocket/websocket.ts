@@ -1,7 +1,7 @@
 /** Commands over one WebSocket. */
 import { fieldsOf } from '../../answer.ts'
 import type { CallOptions, Fields } from '../../basics.ts'
-import { orAborted, within } from '../../deadline.ts'
+import { orAborted, withDeadline } from '../../deadline.ts'
 import { type Credentials, headersOf, rootOf, socketUrl } from '../address.ts'
 import { HttpRoutes } from '../http-routes.ts'
 import { disconnected } from '../loss.ts'
@@ -34,7 +34,7 @@ export class WebSocketTransport extends Transport {
 
   async connect(options?: CallOptions): Promise<void> {
     this.#isClosed = false
-    await within(options, `Connecting to "${this.#url}"`, (signal) =>
+    await withDeadline(options, `Connecting to "${this.#url}"`, (signal) =>
       retrying(true, signal, () => orAborted(signal, this.#open())),
     )
   }
@@ -85,7 +85,7 @@ export class WebSocketTransport extends Transport {
 
   /** Opens one and shows the key in its first message, which browsers can send too. */
   async #connect(): Promise<CommandConnection> {
-    return within({ timeoutMs: openingMs }, `Connecting to "${this.#url}"`, async (signal) => {
+    return withDeadline({ timeoutMs: openingMs }, `Connecting to "${this.#url}"`, async (signal) => {
       const connection = new CommandConnection(this.#url)
       try {
         connection.attach(await openWebSocket(this.#url, {}, connection, signal))

@@ -1,10 +1,10 @@
 /** Finds the QEMU of a service that died. */
 import { readFile, rm } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
-import { dropIfUsed } from '../../snapshots/saved-state.ts'
+import { removeUsedMemory } from '../../snapshots/saved-state.ts'
 import { vmPath } from '../../vms/vm-directory.ts'
 import type { StoredVm, VmPlace } from '../../vms/vm-store.ts'
-import { clearRun, QemuMachine, type Surroundings } from './machine.ts'
+import { QemuMachine, removeEndedRun, type Surroundings } from './machine.ts'
 import { endingOf } from './process/ending.ts'
 import { type RunRecord, readRun } from './process/run-record.ts'
 import { isFree, type Locks } from './process/vm-lock.ts'
@@ -38,8 +38,8 @@ export const adopt = async (vm: StoredVm, locks: Locks): Promise<QemuMachine | u
     }
   }
   const log = await readFile(vmPath(vm.path, 'hypervisorLog'), 'utf8').catch(() => '')
-  await clearRun(vm.path, run, endingOf({ killed: false, asked: false }, 'while no service watched', log))
-  await dropIfUsed(vm.path)
+  await removeEndedRun(vm.path, run, endingOf({ killed: false, asked: false }, 'while no service watched', log))
+  await removeUsedMemory(vm.path)
   return undefined
 }
 

@@ -5,15 +5,15 @@ import { connect } from 'node:net'
 import { Failure } from '@backlot/contract/failure'
 import type { Ending } from '@backlot/contract/vmhost/vm'
 import { replaceFile, syncFile } from '../../files/durable.ts'
-import { dropIfUsed, dropSaved, fitsDisk, keepSaved, readSaved } from '../../snapshots/saved-state.ts'
+import { fitsDisk, keepSaved, readSaved, removeSavedMemory, removeUsedMemory } from '../../snapshots/saved-state.ts'
 import { together } from '../../together.ts'
 import { unlessAborted } from '../../unless-aborted.ts'
 import { vmPath } from '../../vms/vm-directory.ts'
 import type { StoredVm } from '../../vms/vm-store.ts'
 import type { Machine, Progress } from '../hypervisor.ts'
-import { tellAgent } from './guest/agent.ts'
+import { sendToAgent } from './guest/agent.ts'
 import { QemuGuest } from './guest/guest.ts'
-import { hasAgent, hearsPowerButton } from './guest/power-button.ts'
+import { handlesPowerButton, hasAgent } from './guest/power-button.ts'
 import { loadImage, type Resume } from './memory-image.ts'
 import { goOn, loadMemory, machineTypeOf, saveMemory, versionOf } from './migration.ts'
 import { boundLog } from './process/bounded-log.ts'
@@ -146,8 +146,8 @@ export class QemuMachine implements Machine {
       const { running } = await qmp.execute<{ running: boolean }>('query-status', undefined, 2_000)
       if (!running) return undefined
       const command = ['guest-shutdown', { mode: 'powerdown' }] as const
-      if ((await hasAgent(qmp)) && (await tellAgent(this.run.agentSocket, ...command))) return 'agent'
-      if (!(await hearsPowerButton(qmp))) return undefined
+      if ((await hasAgent(qmp)) && (await sendToAgent(this.run.agentSocket, ...command))) return 'agent'
+      if (!(await handlesPowerButton(qmp))) return undefined
       await qmp.execute('system_powerdown', undefined, 2_000)
       return 'acpi'
     } catch {
@@ -184,7 +184,7 @@ export class QemuMachine implements Machine {
         const about = { hypervisor: 'qemu', version, machineType, accelerator, memoryBytes, hasDisplay } as const
         await keepSaved(path, { ...about, sharedDirectories })
       } catch (error) {
-        await dropSaved(path)
+        await removeSavedMemory(path)
         await goOn(qmp)
         throw error
       }
@@ -277,8 +277,8 @@ export class QemuMachine implements Machine {
     for (const timer of this.#timers) clearTimeout(timer)
     const log = await readFile(vmPath(this.place.path, 'hypervisorLog'), 'utf8').catch(() => '')
     const ending = endingOf(this.#seen, await this.around.exit(), log)
-    await clearRun(this.place.path, this.run, ending)
-    await dropIfUsed(this.place.path).catch(() => undefined)
+    await removeEndedRun(this.place.path, this.run, ending)
+    await removeUsedMemory(this.place.path).catch(() => undefined)
     this.#settle(ending)
   }
 
@@ -321,7 +321,7 @@ const goOnSaved = async (qmp: Qmp, folder: string, { signal, image }: Resume): P
   await (image === undefined ? loadMemory(qmp, path, signal) : loadImage(qmp, image, signal))
   await qmp.execute('cont')
   // What stays of it is known by the disk, which is written to from now on.
-  await dropSaved(folder).catch(() => undefined)
+  await removeSavedMemory(folder).catch(() => undefined)
 }
 
 /** States of a QEMU that stands still because somebody saves or reads its memory. */
@@ -335,7 +335,7 @@ const finishSaving = async (qmp: Qmp, folder: string, status: string): Promise<b
   const saved = await readSaved(folder).catch(() => undefined)
   const isStanding = savingStates.includes(status)
   if (saved !== undefined && isStanding && (await fitsDisk(folder, saved))) return true
-  if (saved !== undefined) await dropSaved(folder)
+  if (saved !== undefined) await removeSavedMemory(folder)
   if (isStanding) await goOn(qmp)
   return false
 }
@@ -360,7 +360,7 @@ const reaches = async (qmp: Qmp, bytes: number, before: number, signal: AbortSig
 }
 
 /** Removes what a hypervisor that is gone has left, and keeps how it ended. */
-export const clearRun = async (
+export const removeEndedRun = async (
   folder: string,
   run: Pick<RunRecord, 'qmpSocket' | 'agentSocket'>,
   ending: Ending,

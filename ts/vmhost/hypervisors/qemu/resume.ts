@@ -1,7 +1,7 @@
 /** Whether the QEMU that is here can go on with a saved memory. */
 import { stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
-import { discardInstead, fitsDisk, type SavedState } from '../../snapshots/saved-state.ts'
+import { discardMemoryHint, fitsDisk, type SavedState } from '../../snapshots/saved-state.ts'
 import type { StoredVm } from '../../vms/vm-store.ts'
 import type { Accelerator } from './arguments.ts'
 
@@ -9,7 +9,7 @@ import type { Accelerator } from './arguments.ts'
 const refusal = /migration|savevm|vmstate|machine type|ramblock|Unknown section|Length mismatch/i
 
 /** Throws `memory_unreadable` where it is seen without trying that the memory is of no use here. */
-export const refuseUnfit = async (
+export const refuseUnreadableMemory = async (
   { name, path }: StoredVm,
   saved: SavedState,
   version: string,
@@ -18,7 +18,7 @@ export const refuseUnfit = async (
   const failure = (why: string, next: string) =>
     new Failure(
       'memory_unreadable',
-      `The saved memory of "${name}" cannot be used: ${why}. ${next}, ${discardInstead}`,
+      `The saved memory of "${name}" cannot be used: ${why}. ${next}, ${discardMemoryHint}`,
       {
         name,
       },
@@ -34,7 +34,7 @@ export const refuseUnfit = async (
 export const unreadableBy = (name: string, saved: SavedState, version: string, said?: string): Failure =>
   new Failure(
     'memory_unreadable',
-    `The saved memory of "${name}" cannot be read: QEMU ${saved.version} saved it (machine ${saved.machineType}), and here is QEMU ${version}${said === undefined ? '' : `, which says: ${said}`}. Install the one that saved it, ${discardInstead}`,
+    `The saved memory of "${name}" cannot be read: QEMU ${saved.version} saved it (machine ${saved.machineType}), and here is QEMU ${version}${said === undefined ? '' : `, which says: ${said}`}. Install the one that saved it, ${discardMemoryHint}`,
     { name, savedBy: saved.version, machineType: saved.machineType, version },
   )
 

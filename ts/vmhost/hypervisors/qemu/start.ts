@@ -5,7 +5,7 @@ import { access, mkdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { ownDisk } from '../../disks/own-disk.ts'
-import { dropIfUsed } from '../../snapshots/saved-state.ts'
+import { removeUsedMemory } from '../../snapshots/saved-state.ts'
 import { unlessAborted } from '../../unless-aborted.ts'
 import { wordsForSeed } from '../../vms/seed.ts'
 import { seedFolder, vmPath } from '../../vms/vm-directory.ts'
@@ -14,7 +14,7 @@ import type { Hypervisor, RunOptions, WriteLine } from '../hypervisor.ts'
 import { adopt, answersWithinMs, silent } from './adopt.ts'
 import { type Accelerator, type Files, qemuArguments } from './arguments.ts'
 import { qemuFeatures } from './features.ts'
-import { clearRun, QemuMachine, type Surroundings } from './machine.ts'
+import { QemuMachine, removeEndedRun, type Surroundings } from './machine.ts'
 import { QemuMemoryImage, type Resume } from './memory-image.ts'
 import { newPassword } from './password.ts'
 import { reachable } from './ports.ts'
@@ -24,7 +24,7 @@ import { endLockHolder } from './process/lock-holder.ts'
 import { killProcess, pagesDescriptor, startTime } from './process/process.ts'
 import { type RunRecord, writeRun } from './process/run-record.ts'
 import { isFree, type Lock, type Locks, lockAt } from './process/vm-lock.ts'
-import { asUnreadable, programVersion, refuseUnfit } from './resume.ts'
+import { asUnreadable, programVersion, refuseUnreadableMemory } from './resume.ts'
 import { withoutRights } from './rights.ts'
 
 /** Milliseconds that QEMU may take to open its control socket. */
@@ -51,7 +51,7 @@ export const qemu = (options: QemuOptions): Hypervisor => ({
   async end(vm) {
     await endLockHolder(vm, () => isFree(vmPath(vm.path, 'lock'), options))
     const seen = { killed: true, asked: false }
-    await clearRun(vm.path, socketsOf(vm, options), endingOf(seen, undefined, ''))
+    await removeEndedRun(vm.path, socketsOf(vm, options), endingOf(seen, undefined, ''))
   },
 
   start: (vm, wishes, tell, signal) => start(vm, wishes, tell, options, signal),
@@ -81,7 +81,7 @@ const start = async (
   const program = findProgram()
   const { saved } = wishes
   const version = saved === undefined ? '' : await programVersion(program)
-  if (saved !== undefined) await refuseUnfit(vm, saved, version, options.accelerator)
+  if (saved !== undefined) await refuseUnreadableMemory(vm, saved, version, options.accelerator)
   const accelerator = saved?.accelerator ?? (await unlessAborted(options.accelerator(), signal))
   for (let attempt = 0; ; attempt++) {
     signal.throwIfAborted()
@@ -221,10 +221,10 @@ const givenUp = async (
   error: unknown,
 ): Promise<unknown> => {
   await child.exited
-  await dropIfUsed(path).catch(() => undefined)
+  await removeUsedMemory(path).catch(() => undefined)
   const clear = async (cause: string, expected: boolean) => {
     isFree(vmPath(path, 'lock'), options)
-    await clearRun(path, run, { cause, expected, at: new Date().toISOString() })
+    await removeEndedRun(path, run, { cause, expected, at: new Date().toISOString() })
   }
   if (signal.aborted) {
     await clear('Its start was cancelled.', true)

@@ -29,7 +29,7 @@ export const importImage: Handlers['importImage'] = async ({ source, name, os },
 }
 
 /** Goes on with an import that a service before this one has begun. */
-export const goOnImporting = (host: Host, transfer: ImportTransfer): StartedOperation<void> =>
+export const resumeImport = (host: Host, transfer: ImportTransfer): StartedOperation<void> =>
   host.transfers.goOn(transfer, (work) => bring(host, transfer, work))
 
 const bring = async (host: Host, { input }: ImportTransfer, work: OperationContext): Promise<void> => {

@@ -5,7 +5,7 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import { images } from '@backlot/contract/limits'
 import { noRoom } from '../../files/file-failure.ts'
 import type { Descriptor } from '../registry/manifest.ts'
-import { corrupt, persistently, type Repository } from '../registry/registry.ts'
+import { corrupt, type Repository, withRetries } from '../registry/registry.ts'
 import type { ImageStore } from '../store.ts'
 
 /**
@@ -54,7 +54,7 @@ const receive = async (
   progress(had)
   if (had < layer.size) {
     const attempt = () => receiveOnce(repository, layer, file, state, signal, progress)
-    await persistently(repository.registry, signal, attempt, () => state.bytes)
+    await withRetries(repository.registry, signal, attempt, () => state.bytes)
   }
   await file.sync()
   if (`sha256:${state.hash.digest('hex')}` === layer.digest) return true

@@ -264,7 +264,7 @@ const limited = async (answer: Response): Promise<Buffer> => {
 }
 
 /** Does what may fail with the connection, several times where it does; a `Failure`, and a certificate that is refused, are final. */
-export const persistently = async <T>(
+export const withRetries = async <T>(
   registry: string,
   signal: AbortSignal,
   attempt: () => Promise<T>,

@@ -53,7 +53,7 @@ export const touchDeviceIn = (listed: string): TouchDevice | undefined => {
 }
 
 /** A point of the screen in the numbers of the touch screen, which turns with the glass and not with the picture. */
-export const onGlass = (
+export const toTouchCoordinates = (
   [x, y]: ScreenPoint,
   screen: { readonly width: number; readonly height: number },
   turn: Rotation,

@@ -17,9 +17,9 @@ import {
   downEvents,
   type Fingers,
   moveEvents,
-  onGlass,
   type Rotation,
   type TouchDevice,
+  toTouchCoordinates,
   touchDeviceIn,
   upEvents,
 } from './touch-events.ts'
@@ -79,13 +79,13 @@ export class TouchScreen {
       const [screen, turn] = await Promise.all([screenSize(this.device, signal), this.#turn(signal)])
       const upright = turn % 2 === 0 ? [screen.width, screen.height] : [screen.height, screen.width]
       const most = upright.map((pixels) => pixels - 1) as [number, number]
-      const placed = frames.map((fingers) => fingers.map((place) => onGlass(place, screen, turn, most)))
+      const placed = frames.map((fingers) => fingers.map((place) => toTouchCoordinates(place, screen, turn, most)))
       return playGesture(emulatorTouch(this.emulator), placed, takesMs, signal)
     }
     if (await this.agent.runs()) return playGesture(agentTouch(this.agent), frames, takesMs, signal)
     const { touch, bits } = await this.find(signal)
     const [screen, turn] = await Promise.all([screenSize(this.device, signal), this.#turn(signal)])
-    const placed = frames.map((fingers) => fingers.map((place) => onGlass(place, screen, turn, touch.most)))
+    const placed = frames.map((fingers) => fingers.map((place) => toTouchCoordinates(place, screen, turn, touch.most)))
     const count = placed[0]?.length ?? 0
     if (count > touch.mostSlot + 1) {
       throw new Failure('not_available', `The touch screen takes ${touch.mostSlot + 1} fingers, not ${count}.`)

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { askAgent, tellAgent } from './agent.ts'
+import { askAgent, sendToAgent } from './agent.ts'
 
 let folder: string
 let server: Server | undefined
@@ -81,7 +81,7 @@ test('answers to those who went away are read over', async () => {
 test('a command that is told comes through behind them too', async () => {
   const { path, asked } = await fakeAgent(100)
   for (let index = 0; index < 3; index++) await askAndLeave(path)
-  expect(await tellAgent(path, 'guest-shutdown', { mode: 'powerdown' })).toBe(true)
+  expect(await sendToAgent(path, 'guest-shutdown', { mode: 'powerdown' })).toBe(true)
   // The next one is asked behind it.
   await askAgent(path, 'guest-ping', {})
   expect(asked).toContain('guest-shutdown')

@@ -16,7 +16,7 @@ const askedListensWithinMs = 5_000
 const answersWithinMs = 15_000
 
 /** Sends the agent a command that has no answer, such as `guest-shutdown`; says whether an agent was there to take it. */
-export const tellAgent = async (path: string, command: string, parameters: object): Promise<boolean> => {
+export const sendToAgent = async (path: string, command: string, parameters: object): Promise<boolean> => {
   const socket = await listening(path, listensWithinMs)
   if (socket === undefined) return false
   try {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { until } from '../../../../../tests/support/until.ts'
 import type { AgentAnswer, AgentCommand } from './agent.ts'
 import { OutputReader } from './guest-output.ts'
-import { joinedTo, marksOutputs, pumps, unjoins } from './guest-pipes.ts'
+import { joinedTo, marksOutputs, pumps, removePipesCommand } from './guest-pipes.ts'
 
 /** Carries out what the agent is asked about files, with those that are here. */
 const carryOut = ({ execute, arguments: given }: AgentCommand): AgentAnswer => {
@@ -53,7 +53,7 @@ const begin = (commandIn: (folder: string) => string) => {
     ...{ folder, child, reader },
     async [Symbol.asyncDispose]() {
       for (const command of reader.closings()) carryOut(command)
-      await sh(unjoins(folder)).exited
+      await sh(removePipesCommand(folder)).exited
       beside.kill()
       rmSync(join(folder, '..'), { recursive: true, force: true })
     },

@@ -81,7 +81,7 @@ export const marksOutputs = (folder: string, mark: string): string =>
   `cd ${folder} || exit 3; ${streams.map((name) => `printf %s ${mark} 1<>${name}`).join('; ')}`
 
 /** A command that removes the pipes and files; what a command has left in the background may write on, and nobody reads it. */
-export const unjoins = (folder: string): string => `cd ${folder} || exit 0
+export const removePipesCommand = (folder: string): string => `cd ${folder} || exit 0
 for each in ${streams.join(' ')}; do
 [ -e $each.end ] || { exec 3<>$each 4<$each 3>&-; cat <&4 >/dev/null & }
 done

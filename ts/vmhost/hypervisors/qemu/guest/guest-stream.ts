@@ -19,7 +19,7 @@ import {
 } from './guest-exec.ts'
 import { feedInGuest } from './guest-input.ts'
 import { OutputReader, returnedBy } from './guest-output.ts'
-import { joinedTo, marksOutputs, pumps, type StreamName, streams, unjoins } from './guest-pipes.ts'
+import { joinedTo, marksOutputs, pumps, removePipesCommand, type StreamName, streams } from './guest-pipes.ts'
 
 /** What a command wrote. */
 export interface GuestOutput {
@@ -195,7 +195,7 @@ class Following {
   }
 
   async #remove(): Promise<void> {
-    const pid = await this.#begin(unjoins(this.folder))
+    const pid = await this.#begin(removePipesCommand(this.folder))
     await this.#ask([...this.#all().flatMap((output) => output.closings()), ...[pid, this.begun.pumping].map(statusOf)])
   }
 

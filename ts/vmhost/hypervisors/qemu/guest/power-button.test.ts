@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '@backlot/contract/failure'
 import type { Qmp } from '../qmp.ts'
-import { hasAgent, hearsPowerButton } from './power-button.ts'
+import { handlesPowerButton, hasAgent } from './power-button.ts'
 
 /** A hypervisor that answers every command alike. */
 const fakeQmp = (answer: unknown) =>
@@ -15,15 +15,15 @@ const fakeQmp = (answer: unknown) =>
 const shows = (value: string) => fakeQmp(`portw[0x0604] = ${value}\r\n`)
 
 test('the power button is heard once a system has taken ACPI over', async () => {
-  expect(await hearsPowerButton(shows('0x0001'))).toBe(true)
-  expect(await hearsPowerButton(shows('0x1c01'))).toBe(true)
-  expect(await hearsPowerButton(shows('0x0000'))).toBe(false)
-  expect(await hearsPowerButton(shows('0xffff'))).toBe(false)
+  expect(await handlesPowerButton(shows('0x0001'))).toBe(true)
+  expect(await handlesPowerButton(shows('0x1c01'))).toBe(true)
+  expect(await handlesPowerButton(shows('0x0000'))).toBe(false)
+  expect(await handlesPowerButton(shows('0xffff'))).toBe(false)
 })
 
 test('and where the hypervisor does not tell', async () => {
-  expect(await hearsPowerButton(fakeQmp('unknown command'))).toBe(true)
-  expect(await hearsPowerButton(fakeQmp(new Failure('hypervisor_refused', 'No such command.', {})))).toBe(true)
+  expect(await handlesPowerButton(fakeQmp('unknown command'))).toBe(true)
+  expect(await handlesPowerButton(fakeQmp(new Failure('hypervisor_refused', 'No such command.', {})))).toBe(true)
 })
 
 test('an agent is there while the guest has its port open', async () => {

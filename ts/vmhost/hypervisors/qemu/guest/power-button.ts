@@ -11,7 +11,7 @@ const sciEnabled = 0x0001
 const nothing = 0xffff
 
 /** Whether a system runs that has taken ACPI over: until then a press of the power button is lost. */
-export const hearsPowerButton = async (qmp: Pick<Qmp, 'execute'>): Promise<boolean> => {
+export const handlesPowerButton = async (qmp: Pick<Qmp, 'execute'>): Promise<boolean> => {
   const text = await qmp
     .execute<string>('human-monitor-command', { 'command-line': `i /xh ${pm1Control}` }, 2_000)
     .catch(() => '')

@@ -1,5 +1,5 @@
 /** The lock of a VM, which its hypervisor's process holds for as long as it lives. */
-import { takeOrTell } from '../../../files/file-locks.ts'
+import { takeLock } from '../../../files/file-locks.ts'
 
 /** A lock that a child process can be given. */
 export interface Lock {
@@ -14,7 +14,7 @@ export interface Locks {
 }
 
 /** The lock on a file; undefined where another process holds it. */
-export const lockAt = (path: string, { lock }: Locks): Lock | undefined => takeOrTell(lock, path)
+export const lockAt = (path: string, { lock }: Locks): Lock | undefined => takeLock(lock, path)
 
 /** True where no process holds the lock. */
 export const isFree = (path: string, locks: Locks): boolean => {

@@ -1,4 +1,4 @@
-/** Work on one thing at a time: who comes later waits for those before. */
+/** A lock for each key: who comes later waits for those before. */
 
 /** How a turn is waited for. */
 export interface WaitOptions {
@@ -9,7 +9,7 @@ export interface WaitOptions {
   tooLong?(): Error
 }
 
-/** A queue for each key. */
+/** One holder at a time of each key, in the order in which they came. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>()
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { KeyedLock } from './turns.ts'
+import { KeyedLock } from './keyed-lock.ts'
 
 const gate = () => Promise.withResolvers<void>()
 

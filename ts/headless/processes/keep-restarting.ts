@@ -11,7 +11,7 @@ export const pauseAfter = (deaths: number): number => Math.min(250 * 2 ** (death
  * lasted for a minute. It is over with undefined from `life`, and when `over` settles; `died` hears of each death after
  * which there is another life.
  */
-export const again = async (
+export const keepRestarting = async (
   life: () => Promise<string | undefined>,
   over: Promise<unknown>,
   died: (how: string, pauseMs: number) => void,
