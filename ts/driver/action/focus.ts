@@ -5,7 +5,7 @@ import type { AxElement, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import { defaultLimits, readTree } from '../observation/trees.ts'
-import { afterGesture, watch } from './evidence.ts'
+import { act, deliver } from './act.ts'
 import { innerFocus } from './inner-focus.ts'
 import { intoView } from './into-view.ts'
 import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
@@ -56,11 +56,8 @@ export const focusForKeys = async (
     )
   }
   const { window_id } = window
-  const evidence = await watch(call, scene, async () => [
-    ...afterGesture(
-      await call.gesture((agent) => agent.click({ window_id, ...place, button: 'left', count: 1, modifiers: [] })),
-    ),
-  ])
+  const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
+  const { evidence } = await act(call, scene, () => deliver(call, (agent) => agent.click(click)))
   await untilChosen(call, scene)
   return focused(scene, place, evidence, 'a click on its middle')
 }

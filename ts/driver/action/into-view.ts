@@ -7,7 +7,6 @@ import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { Notes } from '../notes.ts'
 import type { SeenElement } from '../observation/elements.ts'
-import type { Outcome } from '../tool/tool.ts'
 import { contains, nameOf, type Point, unlessGone } from './target.ts'
 
 /** Bringing an element into view. */
@@ -54,17 +53,6 @@ export const intoView = async (call: Call, found: Found): Promise<Found> => {
   call.notes.scrolled = by
   const element = await unlessGone(window, target.index, target.snapshot.read(target.index))
   return { window, target: { ...target, element } }
-}
-
-/** An outcome that says so when something was scrolled first. */
-export const withScrolled = ({ notes: { scrolled: by } }: Call, outcome: Outcome): Outcome => {
-  if (by === undefined) return outcome
-  const how = by === 'toolkit' ? 'by its toolkit' : 'with the wheel'
-  return {
-    ...outcome,
-    text: `${outcome.text} It was out of view and was scrolled to first, ${how}.`,
-    structured: { ...outcome.structured, scrolled_into_view: by },
-  }
 }
 
 /** The part of an element that a pointer can get to, in window pixels; `undefined` where there is none. */

@@ -3,15 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { evidence, scroll as limits, observation } from '@backlot/contract/limits'
 import type { AxFrame, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import type { SeenElement } from '../observation/elements.ts'
 import { defaultLimits, readTree } from '../observation/trees.ts'
+import type { Action } from './act.ts'
 import { type Direction, hasScrolled, type Places } from './places.ts'
-import type { Evidence } from './witnesses.ts'
 
 /** A window as it was before a scroll. */
 export interface Movable {
   /** True when something is elsewhere now, false when the window is as it was, null where that cannot be told. */
-  hasMoved(evidence: readonly Evidence[], target: SeenElement | undefined): Promise<boolean | null>
+  hasMoved(scrolled: Action): Promise<boolean | null>
 }
 
 /** Looks at a window before a scroll, once its application rests: what comes and goes by itself is no scroll. */
@@ -24,7 +23,7 @@ export const movableIn = async (call: Call, window: Window, direction: Direction
   const rests = await accessibility?.settled(window.pid, observation.quietMs, limits.restsMs)
   const before = await look(true)
   return {
-    async hasMoved(facts, target) {
+    async hasMoved({ evidence: facts, target }) {
       const handling = handlingOf(call, window)
       for (;;) {
         // Asked before the look: what is seen then is what came of the scroll.

@@ -5,7 +5,7 @@ import type { AxSnapshot, Rect, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
-import { acted, afterGesture, watch } from './evidence.ts'
+import { act, answer, deliver } from './act.ts'
 import { noteClicked } from './inner-focus.ts'
 import { intoView } from './into-view.ts'
 import { elementAt } from './looks.ts'
@@ -20,7 +20,7 @@ import {
   unlessUnknown,
   windowOrFrontmost,
 } from './target.ts'
-import { type Evidence, isControl } from './witnesses.ts'
+import { isControl } from './witnesses.ts'
 
 /** The buttons of a pointer. */
 export const buttons = ['left', 'middle', 'right'] as const
@@ -57,20 +57,14 @@ export const operate = async (
   const { window, target } = found
   let done = ''
   try {
-    const evidence = await watch(call, { ...found, place: frameOf(target), ...pressedOf(target) }, async () => {
+    const performed = await act(call, { ...found, place: frameOf(target), ...pressedOf(target) }, async () => {
       done = await guarded(call, window, () => {
         const asked = target.snapshot.perform(target.index, action, accessibleActionTimeoutMs)
         return unlessUnknown(window, target.index, asked)
       })
       return [{ kind: 'ax_action', detail: `the toolkit accepted "${done}"` }]
     })
-    return acted(`✅ ${nameOf(target)}: did "${done}".`, evidence, {
-      pid: window.pid,
-      window_id: window.window_id,
-      element_index: target.index,
-      action: done,
-      route: 'accessibility',
-    })
+    return answer(`✅ ${nameOf(target)}: did "${done}".`, performed, { action: done, route: 'accessibility' })
   } catch (error) {
     const failure = Failure.from(error)
     if (failure.code !== 'action_not_supported' || instead === undefined) throw failure
@@ -131,22 +125,11 @@ export const clickAt = async (
   const { window_id } = window
   const request = { window_id, ...point, button, count, modifiers: [...held] }
   const clicked = target ?? elementAt(call.driver.seen.snapshot(window.pid, window_id), point)
-  const evidence = await watch(
-    call,
-    { ...scene, place: around(point), point, ...(clicked && pressedOf(clicked)) },
-    async (): Promise<Evidence[]> => [...afterGesture(await call.gesture((agent) => agent.click(request)))],
-  )
-  if (button === 'left') {
-    await noteClicked(call, window, clicked, point)
-  }
-  return acted(`✅ ${names[button]} ${where}${times[count] ?? ''}.`, evidence, {
-    pid: window.pid,
-    window_id,
-    ...(target && { element_index: target.index }),
-    ...point,
-    button,
-    route: 'agent_pointer',
-  })
+  const pressed = { ...scene, place: around(point), point, ...(clicked && pressedOf(clicked)) }
+  const action = await act(call, pressed, () => deliver(call, (agent) => agent.click(request)))
+  if (button === 'left') await noteClicked(call, window, clicked, point)
+  const fields = { ...point, button, route: 'agent_pointer' }
+  return answer(`✅ ${names[button]} ${where}${times[count] ?? ''}.`, action, fields)
 }
 
 /** Of a control, where it is pressed, which is also where it looks so. */

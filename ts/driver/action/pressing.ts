@@ -3,11 +3,11 @@ import type { Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
-import { acted, afterGesture, watch } from './evidence.ts'
+import { type Action, act, answer, deliver } from './act.ts'
 import { focusedElement, focusForKeys } from './focus.ts'
 import { elementOf, windowOrFrontmost } from './target.ts'
 import { isPassword, isPaste, keepSecret } from './typing.ts'
-import type { Evidence } from './witnesses.ts'
+import type { Scene } from './witnesses.ts'
 
 /** A key, what is held around it, and how often it is pressed. */
 export interface Press {
@@ -18,27 +18,22 @@ export interface Press {
 
 type Where = { readonly pid: number; readonly window_id?: number; readonly element_index?: number }
 
-/** What was pressed where, and what came of it. */
-export interface Pressed {
-  readonly window: Window
-  readonly target: SeenElement | undefined
-  readonly evidence: readonly Evidence[]
-}
-
 /** Presses a key in the window or the element that the arguments name, and looks what came of it. */
-export const press = async (call: Call, where: Where, { key, modifiers, count = 1 }: Press): Promise<Pressed> => {
+export const press = async (
+  call: Call,
+  where: Where,
+  { key, modifiers, count = 1 }: Press,
+): Promise<Action & Pick<Scene, 'window'>> => {
   const found = await elementOf(call, where)
   const window = found?.window ?? (await windowOrFrontmost(call, where.pid, where.window_id))
   const { window_id } = window
   if (isPaste(key, modifiers)) await keepPasted(call, window, found?.target)
   const focus = found && (await focusForKeys(call, found))
   const request = { window_id, key, modifiers: [...modifiers], count, ...(focus?.at && { at: focus.at }) }
-  const evidence = await watch(
-    call,
-    { window, target: focus?.target, isStirred: (focus?.evidence.length ?? 0) > 0 },
-    async () => [...afterGesture(await call.gesture((agent) => agent.pressKey(request)))],
-  )
-  return { window, target: found?.target, evidence: [...(focus?.evidence ?? []), ...evidence] }
+  const { target, evidence: given = [] } = focus ?? {}
+  const scene = { window, target, isStirred: given.length > 0 }
+  const { evidence } = await act(call, scene, () => deliver(call, (agent) => agent.pressKey(request)))
+  return { window, target, evidence: [...given, ...evidence] }
 }
 
 /** What is pasted into a password field is a secret as what is typed there. */
@@ -53,12 +48,9 @@ const keepPasted = async (call: Call, window: Window, named: SeenElement | undef
 
 /** The whole result of pressing a key once. */
 export const pressedIn = async (call: Call, where: Where, combination: Press): Promise<Outcome> => {
-  const { window, target, evidence } = await press(call, where, combination)
+  const pressed = await press(call, where, combination)
   const { key, modifiers } = combination
-  return acted(`✅ Pressed ${[...modifiers, key].join('+')} in window ${window.window_id}.`, evidence, {
-    pid: window.pid,
-    window_id: window.window_id,
-    ...(target && { element_index: target.index }),
+  return answer(`✅ Pressed ${[...modifiers, key].join('+')} in window ${pressed.window.window_id}.`, pressed, {
     key,
     ...(modifiers.length > 0 && { modifiers }),
     route: 'agent_keyboard',

@@ -2,7 +2,6 @@
 import { Failure } from '@backlot/contract/failure'
 import type { AxElement, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import type { Outcome } from '../tool/tool.ts'
 import { candidatesFor, type SeenElement, staleElement } from './elements.ts'
 import { refreshedMap } from './trees.ts'
 
@@ -43,15 +42,5 @@ const unlessStale = async (read: Promise<AxElement>): Promise<AxElement | undefi
   } catch (error) {
     if (Failure.from(error).code !== 'stale_element') throw error
     return undefined
-  }
-}
-
-/** An outcome that says so when a lookalike was used. */
-export const withResolved = ({ notes: { lookalike: resolved } }: Call, outcome: Outcome): Outcome => {
-  if (resolved === undefined) return outcome
-  return {
-    ...outcome,
-    text: `${outcome.text} The element meant is gone; the only ${resolved.role} "${resolved.label}" in its place was used.`,
-    structured: { ...outcome.structured, element_resolved: resolved },
   }
 }

@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
 import type { AxSnapshot, Rect, Window } from '@backlot/native'
-import { acted, afterGesture, watch } from '../action/evidence.ts'
+import { act, answer, deliver } from '../action/act.ts'
 import { intoView } from '../action/into-view.ts'
 import { around, contains, type Point, refuseInvisible } from '../action/target.ts'
 import type { Call } from '../context.ts'
@@ -129,23 +129,24 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
   const { pid, window_id } = window
   const target =
     first.element_index === null ? undefined : call.driver.seen.element(pid, window_id, first.element_index)
-  const evidence = await watch(call, { window, target, place: around(place), aim: place }, async () => {
-    const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
-    return [...afterGesture(await call.gesture((agent) => agent.click(click)))]
-  })
+  const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
+  const scene = { window, target, place: around(place), aim: place }
+  const { evidence } = await act(call, scene, () => deliver(call, (agent) => agent.click(click)))
   const others = found.length > 1 ? ` (the first of ${found.length} that match)` : ''
-  return acted(`✅ Clicked <${first.tag}> "${first.label}"${others} in "${window.title}".`, evidence, {
-    pid,
-    window_id,
-    selector,
-    matches: found.length,
-    viewport_x: null,
-    viewport_y: null,
-    screen_x: window.x + place.x,
-    screen_y: window.y + place.y,
-    pointer_moved: true,
-    route: 'agent_pointer',
-  })
+  return answer(
+    `✅ Clicked <${first.tag}> "${first.label}"${others} in "${window.title}".`,
+    { window, evidence },
+    {
+      selector,
+      matches: found.length,
+      viewport_x: null,
+      viewport_y: null,
+      screen_x: window.x + place.x,
+      screen_y: window.y + place.y,
+      pointer_moved: true,
+      route: 'agent_pointer',
+    },
+  )
 }
 
 /** Where a click meets an object; throws `page_element_not_clickable` where none does. */

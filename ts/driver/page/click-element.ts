@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { page as limits, evidence as looking } from '@backlot/contract/limits'
-import type { Delivery, Window } from '@backlot/native'
-import { acted, afterGesture, watch } from '../action/evidence.ts'
+import type { Window } from '@backlot/native'
+import { act, answer, deliver } from '../action/act.ts'
 import { around, type Point, refuseInvisible } from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
@@ -29,15 +29,11 @@ export const clickElement = async (call: Call, reached: ReachedPage, selector: s
   const place = placeOf(window, asFacts(aimed.viewport), asFacts(noted.mouse), { x, y })
   if (noted.met === false) throw unclickable(selector, 'is covered', { by: 'something that appeared under the mouse' })
   const device = await deviceFor(call, reached, selector, place)
-  const evidence = await watch(call, { window, ...(place && { place: around(place), aim: place }) }, async () => {
-    const delivery = await device.press({ x, y })
-    return [...(delivery === undefined ? [] : [...afterGesture(delivery)]), ...(await received(reached))]
-  })
+  const scene = { window, ...(place && { place: around(place), aim: place }) }
+  const clicked = await act(call, scene, async () => [...(await device.press({ x, y })), ...(await received(reached))])
   const others = Number(aimed.count) > 1 ? ` (the first of ${aimed.count} that match)` : ''
   const name = `<${asText(aimed.tag)}>${asText(aimed.text) === '' ? '' : ` "${asText(aimed.text)}"`}`
-  return acted(`✅ Clicked ${name}${others} in "${tab.title}".`, evidence, {
-    pid: window.pid,
-    window_id: window.window_id,
+  return answer(`✅ Clicked ${name}${others} in "${tab.title}".`, clicked, {
     selector,
     matches: aimed.count,
     viewport_x: x,
@@ -53,8 +49,8 @@ export const clickElement = async (call: Call, reached: ReachedPage, selector: s
 interface ClickDevice {
   readonly route: string
   readonly isPointed: boolean
-  /** Clicks at a place of the viewport; what the agent's pointer clicked has a delivery. */
-  press(viewport: Point): Promise<Delivery | undefined>
+  /** Clicks at a place of the viewport: what the agent's pointer left as it was for that. */
+  press(viewport: Point): Promise<readonly Evidence[]>
 }
 
 /** Puts the agent's pointer where the click will be; a place that it cannot get to, the page's own mouse may. */
@@ -73,16 +69,16 @@ const deviceFor = async (
     return {
       route: 'agent_pointer',
       isPointed: true,
-      press: () => call.gesture((agent) => agent.click(click)),
+      press: () => deliver(call, (agent) => agent.click(click)),
     }
   }
-  const pointed = place && (await call.gesture((agent) => agent.move({ window_id, ...place })).catch(unlessReachable))
+  const pointed = place && (await deliver(call, (agent) => agent.move({ window_id, ...place })).catch(unlessReachable))
   return {
     route: page.route,
     isPointed: pointed !== undefined,
     async press({ x, y }) {
       await press(x, y, limits.commandMs)
-      return pointed
+      return pointed ?? []
     },
   }
 }

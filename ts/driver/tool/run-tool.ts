@@ -1,12 +1,10 @@
 /** Running one tool, for a call of its own or as a part of another. */
 import { addAbortListener } from 'node:events'
 import type { Static, TObject } from '@sinclair/typebox'
-import { withScrolled } from '../action/into-view.ts'
 import { typedTexts } from '../action/typing.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
-import { emptyNotes } from '../notes.ts'
-import { withResolved } from '../observation/lookalike.ts'
+import { emptyNotes, type Notes } from '../notes.ts'
 import { observed } from '../observation/observe.ts'
 import { withIndex } from '../observation/tokens.ts'
 import { recordingsOf } from '../recording/recordings.ts'
@@ -31,7 +29,7 @@ export const runTool = async (caller: Call, tool: Tool, checked: Static<TObject>
       late.release(call, outcome !== undefined)
     }
     late.follow(call, tool.name, outcome)
-    return observed(call, args, withScrolled(call, withResolved(call, withoutContents(call, tool, outcome))))
+    return observed(call, args, withNotes(call.notes, withoutContents(call, tool, outcome)))
   }
   return recordingsOf(call.driver).during(call, tool, checked, () =>
     tool.nested === undefined ? untilAborted(run, call.signal) : run(),
@@ -46,6 +44,25 @@ const withoutContents = ({ driver: { secrets } }: Call, { attributes }: Tool, ou
   const masked = made.map((name) => [name, secrets.withoutAny(outcome.structured[name])])
   return { ...outcome, structured: { ...outcome.structured, ...Object.fromEntries(masked) } }
 }
+
+const ways = { toolkit: 'by its toolkit', wheel: 'with the wheel' } as const
+
+/** The outcome with what the caller has to know of the notes: another element was used, something was scrolled first. */
+const withNotes = ({ lookalike, scrolled }: Notes, outcome: Outcome): Outcome => ({
+  ...outcome,
+  text: [
+    outcome.text,
+    lookalike && `The element meant is gone; the only ${lookalike.role} "${lookalike.label}" in its place was used.`,
+    scrolled && `It was out of view and was scrolled to first, ${ways[scrolled]}.`,
+  ]
+    .filter((sentence) => sentence !== undefined)
+    .join(' '),
+  structured: {
+    ...outcome.structured,
+    ...(lookalike && { element_resolved: lookalike }),
+    ...(scrolled && { scrolled_into_view: scrolled }),
+  },
+})
 
 const untilAborted = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
   if (signal.aborted) throw reasonOf(signal)

@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import type { App, Desktop, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { acted } from '../action/evidence.ts'
+import { answer } from '../action/act.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import { expandHome } from '../paths.ts'
 import { pid } from '../tool/arguments.ts'
@@ -89,13 +89,17 @@ export const launchApp = tool({
     }
     const ended = `Launched ${name}, whose process has ended without a window.`
     const summary = launched.pid === 0 ? ended : `Launched ${name} (pid ${launched.pid}) in background.`
-    const outcome = acted(summary, windows.flatMap(shown), {
-      ...facts,
-      name,
-      windows,
-      ...(self_activation_suppressed === null ? {} : { self_activation_suppressed }),
-      prior_window_restored,
-    })
+    const outcome = answer(
+      summary,
+      { evidence: windows.flatMap(shown) },
+      {
+        ...facts,
+        name,
+        windows,
+        ...(self_activation_suppressed === null ? {} : { self_activation_suppressed }),
+        prior_window_restored,
+      },
+    )
     const notes = prior_window_restored ? ['It took the foreground; the window before it was restored.'] : []
     return { ...outcome, text: [outcome.text, ...notes, ...windows.map(windowLine)].join('\n') }
   },
@@ -138,6 +142,7 @@ export const killApp = tool({
     const name = (await desktop.windows()).find((window) => window.pid === args.pid)?.app_name
     await desktop.kill(args.pid)
     const gone: Evidence = { kind: 'process_gone', detail: `process ${args.pid} is gone` }
-    return acted(`✅ Killed ${name === undefined ? 'process' : name} (pid ${args.pid}).`, [gone], { pid: args.pid })
+    const summary = `✅ Killed ${name === undefined ? 'process' : name} (pid ${args.pid}).`
+    return answer(summary, { evidence: [gone] }, { pid: args.pid })
   },
 })

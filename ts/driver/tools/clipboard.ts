@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import type { Clip } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { acted } from '../action/evidence.ts'
+import { answer } from '../action/act.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import { absolutePath, writePicture } from '../paths.ts'
 import { acts, reads, tool } from '../tool/tool.ts'
@@ -79,11 +79,16 @@ export const clipboardWrite = tool({
     const evidence: Evidence = isSame(written, read)
       ? { kind: 'value_read_back', detail: 'another connection reads the same from the clipboard' }
       : { kind: 'text_missing', detail: 'another program has changed the clipboard meanwhile' }
-    return acted(`✅ Copied: ${summary(written)}. It can be pasted while this driver runs.`, [evidence], {
-      text_length: text?.length ?? 0,
-      image_bytes: image?.length ?? 0,
-      files,
-    })
+    const copied = `✅ Copied: ${summary(written)}. It can be pasted while this driver runs.`
+    return answer(
+      copied,
+      { evidence: [evidence] },
+      {
+        text_length: text?.length ?? 0,
+        image_bytes: image?.length ?? 0,
+        files,
+      },
+    )
   },
 })
 

@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import type { Rect } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { acted } from '../action/evidence.ts'
+import { answer } from '../action/act.ts'
 import { windowOf } from '../action/target.ts'
 import { pid, windowId } from '../tool/arguments.ts'
 import { tool } from '../tool/tool.ts'
@@ -57,12 +57,8 @@ export const setWindowFrame = tool({
     const note =
       missed.length === 0 ? '' : ` It rounded ${missed.map(([side, value]) => `${side} ${value}`).join(', ')}.`
     const fact = { kind: 'window_placed', detail: `the window is ${shown(bounds)}` } as const
-    return acted(`✅ Window ${window_id} "${title}" is ${shown(bounds)}.${note}`, [fact], {
-      pid: window.pid,
-      window_id,
-      bounds,
-      exact: missed.length === 0,
-    })
+    const summary = `✅ Window ${window_id} "${title}" is ${shown(bounds)}.${note}`
+    return answer(summary, { window, evidence: [fact] }, { bounds, exact: missed.length === 0 })
   },
 })
 

@@ -1,7 +1,7 @@
 /** Bringing a window in front of the person, for when that is what the person asked for. */
 import { Failure } from '@backlot/contract/failure'
 import { Type } from '@sinclair/typebox'
-import { acted } from '../action/evidence.ts'
+import { answer } from '../action/act.ts'
 import { windowOrFrontmost } from '../action/target.ts'
 import { pid, windowId } from '../tool/arguments.ts'
 import { tool } from '../tool/tool.ts'
@@ -37,10 +37,7 @@ export const bringToFront = tool({
       )
     }
     const fact = { kind: 'window_in_front', detail: `window ${window_id} is the active one and can be seen` } as const
-    return acted(`✅ Window ${window_id} "${title}" is in front.`, [fact], {
-      pid: window.pid,
-      window_id,
-      prior_window_id: before,
-    })
+    const summary = `✅ Window ${window_id} "${title}" is in front.`
+    return answer(summary, { window, evidence: [fact] }, { prior_window_id: before })
   },
 })

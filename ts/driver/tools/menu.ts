@@ -1,7 +1,7 @@
 /** Menus: an item by its path, through the toolkit, without a menu opening. */
 import { accessibleActionTimeoutMs } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
-import { acted, watch } from '../action/evidence.ts'
+import { act, answer } from '../action/act.ts'
 import { guarded } from '../action/pointing.ts'
 import { windowOrFrontmost } from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
@@ -26,10 +26,9 @@ export const invokeMenu = tool({
   attributes: { ...acts('accessibility'), extension: true },
   async run(call, args) {
     const window = await windowOrFrontmost(call, args.pid, args.window_id)
-    const { pid, window_id } = window
     const snapshot = await readTree(call, window, defaultLimits)
     let path = args.path
-    const evidence = await watch(call, { window }, async (): Promise<Evidence[]> => {
+    const action = await act(call, { window }, async (): Promise<Evidence[]> => {
       const chosen = await guarded(call, window, () => snapshot.invokeMenu(args.path, accessibleActionTimeoutMs))
       path = chosen.path
       const accepted: Evidence = { kind: 'ax_action', detail: `the toolkit accepted "${chosen.action}"` }
@@ -37,11 +36,7 @@ export const invokeMenu = tool({
         ? [accepted]
         : [accepted, { kind: 'state_changed', detail: `the item is now ${chosen.value}` }]
     })
-    return acted(`✅ Chose ${path.map((name) => `"${name}"`).join(' > ')}.`, evidence, {
-      pid,
-      window_id,
-      path,
-      route: 'accessibility',
-    })
+    const summary = `✅ Chose ${path.map((name) => `"${name}"`).join(' > ')}.`
+    return answer(summary, action, { path, route: 'accessibility' })
   },
 })

@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import { choice } from '@backlot/contract/fields/choice'
 import type { Agent } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { acted, afterGesture, watch } from '../action/evidence.ts'
+import { act, answer, deliver } from '../action/act.ts'
 import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../action/pointing.ts'
 import { around, elementOf, refuseDisabled, refuseInvisible } from '../action/target.ts'
 import { lastZoom } from '../observation/zoom-points.ts'
@@ -128,16 +128,9 @@ export const drag = tool({
       call.driver.cursors.accompany(call.owner, scene, duration_ms)
       return agent.drag(request)
     }
-    const evidence = await watch(call, scene, async () => [...afterGesture(await call.gesture(drag))])
+    const action = await act(call, scene, () => deliver(call, drag))
     const path = `(${args.from_x}, ${args.from_y}) to (${args.to_x}, ${args.to_y})`
-    return acted(`✅ Dragged from ${path}.`, evidence, {
-      pid: window.pid,
-      window_id,
-      from,
-      to,
-      button,
-      route: 'agent_pointer',
-    })
+    return answer(`✅ Dragged from ${path}.`, action, { from, to, button, route: 'agent_pointer' })
   },
 })
 

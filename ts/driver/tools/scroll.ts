@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import { choice } from '@backlot/contract/fields/choice'
 import { scroll as limits } from '@backlot/contract/limits'
 import { type Static, Type } from '@sinclair/typebox'
-import { acted, afterGesture, watch } from '../action/evidence.ts'
+import { act, answer, deliver } from '../action/act.ts'
 import { intoView, middleOf, visiblePart } from '../action/into-view.ts'
 import { movableIn } from '../action/moved.ts'
 import { lastPicture } from '../action/pointing.ts'
@@ -66,19 +66,11 @@ const pressKeys = async (call: Call, args: Arguments): Promise<Outcome> => {
   }
   const key = keysBy[by][direction]
   const before = await movableIn(call, await windowOrFrontmost(call, args.pid, args.window_id), direction)
-  const { window, target, evidence } = await press(call, args, { key, modifiers: [], count: amount })
-  const moved = await before.hasMoved(evidence, target)
-  const where = target === undefined ? `window ${window.window_id}` : nameOf(target)
-  return acted(`✅ Pressed ${key} ${amount} time(s) in ${where}.${still(moved, direction)}`, evidence, {
-    pid: window.pid,
-    window_id: window.window_id,
-    ...(target && { element_index: target.index }),
-    moved,
-    direction,
-    key,
-    amount,
-    route: 'agent_keyboard',
-  })
+  const pressed = await press(call, args, { key, modifiers: [], count: amount })
+  const moved = await before.hasMoved(pressed)
+  const where = pressed.target === undefined ? `window ${pressed.window.window_id}` : nameOf(pressed.target)
+  const summary = `✅ Pressed ${key} ${amount} time(s) in ${where}.${still(moved, direction)}`
+  return answer(summary, pressed, { moved, direction, key, amount, route: 'agent_keyboard' })
 }
 
 /** What an answer says of a scroll that moved nothing. */
@@ -95,25 +87,15 @@ const turnWheel = async (call: Call, args: Arguments, instead = false): Promise<
   const steps = args.by === 'page' ? Math.ceil((shown?.h ?? window.height) / limits.detentPixels) : 1
   const amount = Math.min(limits.most, (args.amount ?? limits.amount) * steps)
   const before = await movableIn(call, window, direction)
-  const { window_id } = window
-  const request = { window_id, ...point, direction, amount, modifiers: [] }
+  const request = { window_id: window.window_id, ...point, direction, amount, modifiers: [] }
   const place = { ...around(point), x: point.x - 96, y: point.y - 96, width: 192, height: 192 }
-  const evidence = await watch(call, { window, target, place, point }, async () => [
-    ...afterGesture(await call.gesture((agent) => agent.wheel(request))),
-  ])
-  const moved = await before.hasMoved(evidence, target)
+  const scene = { window, target, place, point }
+  const turned = await act(call, scene, () => deliver(call, (agent) => agent.wheel(request)))
+  const moved = await before.hasMoved(turned)
   const where = target === undefined ? `(${args.x}, ${args.y})` : nameOf(target)
   const why = instead ? ', which takes no focus for keys' : ''
-  return acted(`✅ Turned the wheel ${direction} by ${amount} at ${where}${why}.${still(moved, direction)}`, evidence, {
-    pid: window.pid,
-    window_id,
-    ...(target && { element_index: target.index }),
-    moved,
-    direction,
-    amount,
-    ...point,
-    route: 'agent_pointer',
-  })
+  const summary = `✅ Turned the wheel ${direction} by ${amount} at ${where}${why}.${still(moved, direction)}`
+  return answer(summary, turned, { moved, direction, amount, ...point, route: 'agent_pointer' })
 }
 
 /** Where the wheel is turned: at the point, or in the middle of the element. */

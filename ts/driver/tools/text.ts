@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, longestText, typingDelayMs } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
-import { acted, afterGesture, watch } from '../action/evidence.ts'
+import { act, answer, deliver } from '../action/act.ts'
 import { focusedElement, focusForKeys, middleIn } from '../action/focus.ts'
 import { noteInnerFocus } from '../action/inner-focus.ts'
 import { elementOf, nameOf, type Point, refuseDisabled, unlessUnknown, windowOrFrontmost } from '../action/target.ts'
@@ -62,7 +62,7 @@ const insert = async (
   const { window, target } = scene
   let route = ''
   try {
-    const evidence = await watch(call, { ...scene, text, keepsFocus: true }, async (): Promise<Evidence[]> => {
+    const action = await act(call, { ...scene, text, keepsFocus: true }, async (): Promise<Evidence[]> => {
       const asked = target.snapshot.insertText(target.index, text, accessibleActionTimeoutMs)
       const inserted = await unlessUnknown(window, target.index, asked)
       route = inserted.route
@@ -70,12 +70,7 @@ const insert = async (
         ? [{ kind: 'value_read_back', detail: 'the text was read back from the element' }]
         : [{ kind: 'ax_action', detail: `the toolkit accepted the text through "${route}"` }]
     })
-    return acted(`✅ Inserted ${characters(text)} into ${nameOf(target)}.`, evidence, {
-      pid: window.pid,
-      window_id: window.window_id,
-      element_index: target.index,
-      route,
-    })
+    return answer(`✅ Inserted ${characters(text)} into ${nameOf(target)}.`, action, { route })
   } catch (error) {
     if (Failure.from(error).code !== 'text_not_supported') throw error
     return undefined
@@ -125,16 +120,13 @@ const typeKeys = async (
   const { window_id } = window
   // A tab goes on to the next element, and a line end may do anything.
   const keepsFocus = !/\p{Cc}/u.test(text)
-  const evidence = await watch(call, { window, target, text, isStirred: given.length > 0, keepsFocus }, async () => [
-    ...afterGesture(await call.gesture((agent) => agent.typeText({ window_id, text, delay_ms, at }))),
-  ])
+  const scene = { window, target, text, isStirred: given.length > 0, keepsFocus }
+  const typed = await act(call, scene, () =>
+    deliver(call, (agent) => agent.typeText({ window_id, text, delay_ms, at })),
+  )
   const where = target === undefined ? `window ${window_id}` : nameOf(target)
-  return acted(`✅ Typed ${characters(text)} into ${where}.`, [...given, ...evidence], {
-    pid: window.pid,
-    window_id,
-    ...(target && { element_index: target.index }),
-    route: 'agent_keyboard',
-  })
+  const evidence = [...given, ...typed.evidence]
+  return answer(`✅ Typed ${characters(text)} into ${where}.`, { ...typed, evidence }, { route: 'agent_keyboard' })
 }
 
 const characters = (text: string): string => {

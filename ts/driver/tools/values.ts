@@ -2,8 +2,9 @@
 import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, longestText } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
-import { acted } from '../action/evidence.ts'
+import { answer } from '../action/act.ts'
 import { elementOf, nameOf, refuseDisabled, unlessUnknown } from '../action/target.ts'
+import type { Evidence } from '../action/witnesses.ts'
 import { reasonOf } from '../ending.ts'
 import { elementIndex, pid, windowId } from '../tool/arguments.ts'
 import { acts, type Outcome, tool } from '../tool/tool.ts'
@@ -57,14 +58,8 @@ const setThroughToolkit = async ({ window, target }: ElementTarget, value: strin
 const outcomeOf = ({ window, target }: ElementTarget, { route, confirmed, value, evidence }: Setting): Outcome => {
   const reads = value === null ? 'its value cannot be read' : `it reads "${value}"`
   const summary = route === 'none' ? `${nameOf(target)} had that value before.` : `Set the value of ${nameOf(target)}.`
-  return acted(
-    `✅ ${summary}`,
-    [
-      ...evidence,
-      confirmed
-        ? { kind: 'value_read_back', detail: value === null ? 'its length was read back' : reads }
-        : { kind: 'text_missing', detail: reads },
-    ],
-    { pid: window.pid, window_id: window.window_id, element_index: target.index, route, value },
-  )
+  const read: Evidence = confirmed
+    ? { kind: 'value_read_back', detail: value === null ? 'its length was read back' : reads }
+    : { kind: 'text_missing', detail: reads }
+  return answer(`✅ ${summary}`, { window, target, evidence: [...evidence, read] }, { route, value })
 }

@@ -1,7 +1,7 @@
 /** Setting a value with the agent's own pointer or keyboard, where the toolkit offers nothing for it. */
 import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, typingDelayMs } from '@backlot/contract/limits'
-import { afterGesture } from '../action/evidence.ts'
+import { deliver } from '../action/act.ts'
 import { focusForKeys } from '../action/focus.ts'
 import { intoView } from '../action/into-view.ts'
 import { centreOf, contains, nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
@@ -45,13 +45,13 @@ const overtype: Route = async (call, found, value) => {
   refuseInvisible(window)
   const { window_id } = window
   const { at, evidence } = await focusForKeys(call, found)
-  const all = await call.gesture((agent) => agent.pressKey({ window_id, key: 'a', modifiers: ['ctrl'], at }))
-  const typed = await call.gesture((agent) =>
+  const all = await deliver(call, (agent) => agent.pressKey({ window_id, key: 'a', modifiers: ['ctrl'], at }))
+  const typed = await deliver(call, (agent) =>
     value === ''
       ? agent.pressKey({ window_id, key: 'delete', modifiers: [], at })
       : agent.typeText({ window_id, text: value, delay_ms: typingDelayMs, at }),
   )
-  const gathered = [...evidence, ...afterGesture(all), ...afterGesture(typed)]
+  const gathered = [...evidence, ...all, ...typed]
   const secret = target.element.role === 'password text'
   return readBack(call, found, 'agent_keyboard', gathered, async () => {
     const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
@@ -82,16 +82,16 @@ const chooseStepwise: Route = async (call, found, value) => {
   if (focus === undefined) {
     const point = centreOf((await intoView(call, found)).target)
     const turn = (towards: 'up' | 'down', amount: number) =>
-      call.gesture((agent) => agent.wheel({ window_id, ...point, direction: towards, amount, modifiers: [] }))
+      deliver(call, (agent) => agent.wheel({ window_id, ...point, direction: towards, amount, modifiers: [] }))
     // Without a choice there is no first step to count from.
-    if (from === -1) evidence.push(...afterGesture(await turn('up', options.length)))
-    if (steps !== 0) evidence.push(...afterGesture(await turn(direction, Math.abs(steps))))
+    if (from === -1) evidence.push(...(await turn('up', options.length)))
+    if (steps !== 0) evidence.push(...(await turn(direction, Math.abs(steps))))
   } else {
     const { at } = focus
-    const press = (key: string) => call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at }))
+    const press = (key: string) => deliver(call, (agent) => agent.pressKey({ window_id, key, modifiers: [], at }))
     evidence.push(...focus.evidence)
-    if (from === -1) evidence.push(...afterGesture(await press('home')))
-    for (let step = 0; step < Math.abs(steps); step += 1) evidence.push(...afterGesture(await press(direction)))
+    if (from === -1) evidence.push(...(await press('home')))
+    for (let step = 0; step < Math.abs(steps); step += 1) evidence.push(...(await press(direction)))
   }
   return readBack(call, found, focus === undefined ? 'agent_pointer' : 'agent_keyboard', evidence, async () => {
     const chosen = (await read()).find((option) => option.chosen)
@@ -118,10 +118,9 @@ const clickSwitch: Route = async (call, found) => {
     )
   }
   const { window_id } = window
-  const delivery = await call.gesture((agent) =>
-    agent.click({ window_id, ...point, button: 'left', count: 1, modifiers: [] }),
-  )
-  return readBack(call, found, 'agent_pointer', [...afterGesture(delivery)], async () => {
+  const click = { window_id, ...point, button: 'left' as const, count: 1, modifiers: [] }
+  const evidence = await deliver(call, (agent) => agent.click(click))
+  return readBack(call, found, 'agent_pointer', evidence, async () => {
     const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
     return { value: now.value, confirmed: now.value === wanted }
   })

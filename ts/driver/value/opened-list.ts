@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, valueAppearsMs } from '@backlot/contract/limits'
 import type { AxOption, Window } from '@backlot/native'
-import { afterGesture } from '../action/evidence.ts'
+import { deliver } from '../action/act.ts'
 import { intoView } from '../action/into-view.ts'
 import { centreOf, contains, nameOf, type Point, refuseInvisible, unlessGone } from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
@@ -41,8 +41,7 @@ export const chooseOpened = async (call: Call, found: ElementTarget, value: stri
   const point = openingPoint(window, target)
   const evidence: Evidence[] = []
   const press = async (key: string) => {
-    const gesture = call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at: null }))
-    evidence.push(...afterGesture(await gesture))
+    evidence.push(...(await deliver(call, (agent) => agent.pressKey({ window_id, key, modifiers: [], at: null }))))
   }
   const read = async () => {
     if (call.signal.aborted) throw reasonOf(call.signal)
@@ -52,10 +51,8 @@ export const chooseOpened = async (call: Call, found: ElementTarget, value: stri
   let isTaken = false
   try {
     if (options.length === 0) {
-      const opened = call.gesture((agent) =>
-        agent.click({ window_id, ...point, button: 'left', count: 1, modifiers: [] }),
-      )
-      evidence.push(...afterGesture(await opened))
+      const click = { window_id, ...point, button: 'left' as const, count: 1, modifiers: [] }
+      evidence.push(...(await deliver(call, (agent) => agent.click(click))))
       options = await waitFor(call, found, read, (now) => now.length > 0)
     }
     if (options.length === 0) throw namesNone(target)

@@ -1,7 +1,7 @@
 /** Writing into a cell of a sheet by the agent's own pointer and keyboard. */
 import { Failure } from '@backlot/contract/failure'
 import { typingDelayMs } from '@backlot/contract/limits'
-import { afterGesture } from '../action/evidence.ts'
+import { deliver } from '../action/act.ts'
 import { focusForKeys } from '../action/focus.ts'
 import { nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
 import type { Call } from '../context.ts'
@@ -28,12 +28,11 @@ export const writeCell = async (call: Call, found: ElementTarget, value: string)
   const { at, evidence } = await focusForKeys(call, found)
   const told = [...evidence]
   const press = async (key: string) => {
-    const gesture = call.gesture((agent) => agent.pressKey({ window_id, key, modifiers: [], at }))
-    told.push(...afterGesture(await gesture))
+    told.push(...(await deliver(call, (agent) => agent.pressKey({ window_id, key, modifiers: [], at }))))
   }
   if (value !== '') {
-    const typed = call.gesture((agent) => agent.typeText({ window_id, text: value, delay_ms: typingDelayMs, at }))
-    told.push(...afterGesture(await typed))
+    const text = { window_id, text: value, delay_ms: typingDelayMs, at }
+    told.push(...(await deliver(call, (agent) => agent.typeText(text))))
   }
   // It takes off what the sheet completed by itself from the cells above, or all where nothing was typed.
   await press('delete')

@@ -1,20 +1,40 @@
-/** What an action did, by looking: before it, and after it until something confirms it or nothing more comes at once. */
+/** How every tool acts: a gesture or a request, what is seen before and after it, and the answer that tells of it. */
 import { evidence as limits } from '@backlot/contract/limits'
-import type { Delivery } from '@backlot/native'
+import type { Agent, Delivery, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
+import type { SeenElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { Handled } from './handled.ts'
 import { noteInnerFocus } from './inner-focus.ts'
 import { openEyes } from './looks.ts'
 import { compareLooks, type Evidence, isConfirming, type Scene, Stay } from './witnesses.ts'
 
+/** What was acted on, and what was seen of it. */
+export interface Action {
+  readonly window?: Window
+  /** The element, where the answer names it. */
+  readonly target?: SeenElement | undefined
+  readonly evidence: readonly Evidence[]
+}
+
+/** Does a piece of work in a scene and looks what comes of it; what the work itself found out stands first in the evidence. */
+export const act = async (call: Call, scene: Scene, work: () => Promise<readonly Evidence[]>): Promise<Action> => ({
+  window: scene.window,
+  target: scene.target,
+  evidence: await watch(call, scene, work),
+})
+
 /**
  * Runs an action between two looks at its scene; what the action itself found out stands first in the evidence. Looking
  * ends with what confirms the action, when the application has handled it and rests, or after the configured time; what
  * comes later of an action that nothing confirmed is followed.
  */
-export const watch = async (call: Call, scene: Scene, act: () => Promise<readonly Evidence[]>): Promise<Evidence[]> => {
+const watch = async (
+  call: Call,
+  scene: Scene,
+  work: () => Promise<readonly Evidence[]>,
+): Promise<readonly Evidence[]> => {
   const { evidence_timeout_ms } = await call.config()
   const { cursors, late } = call.driver
   await cursors.arrive(call.owner, scene)
@@ -26,11 +46,11 @@ export const watch = async (call: Call, scene: Scene, act: () => Promise<readonl
   // The looks may have taken long: what the caller gave up meanwhile, or the person halted, is not done.
   if (call.signal.aborted) throw reasonOf(call.signal)
   if (!scene.keepsFocus) await noteInnerFocus(call, scene.window)
-  const told = await act()
+  const told = await work()
   cursors.acted(call.owner, scene)
   if (told.some(isConfirming)) {
     late.explain(scene.window.pid, before, before)
-    return [...told]
+    return told
   }
   // What a window shows that believes to have the focus is no effect of the action.
   const feigned = told.some(({ kind }) => kind === 'focus_feigned') && { seemsFocused: true }
@@ -59,11 +79,11 @@ export const watch = async (call: Call, scene: Scene, act: () => Promise<readonl
   }
 }
 
-/** The result of an action: its summary, whether its effect was seen, and by what. */
-export const acted = (
+/** The answer of an action: what it was done to, the tool's own fields, whether its effect was seen, and by what. */
+export const answer = (
   summary: string,
-  evidence: readonly Evidence[],
-  facts: Readonly<Record<string, unknown>>,
+  { window, target, evidence }: Action,
+  fields: Readonly<Record<string, unknown>>,
 ): Outcome => {
   const seen = evidence.filter(isConfirming)
   const doubt = evidence.find(({ kind }) => kind === 'text_missing' || kind === 'perhaps_late')
@@ -73,11 +93,21 @@ export const acted = (
       ? `Confirmed: ${seen.map(({ detail }) => detail).join('; ')}.`
       : `Unverified: ${doubt?.detail ?? 'no effect was seen'}; call get_window_state to look.`
   const disturbed = evidence.filter(({ kind }) => kind === 'person_disturbed').map(({ detail }) => ` Note: ${detail}.`)
-  return { text: `${summary} ${how}${disturbed.join('')}`, structured: { ...facts, effect, evidence } }
+  return {
+    text: `${summary} ${how}${disturbed.join('')}`,
+    structured: {
+      ...(window && { pid: window.pid, window_id: window.window_id }),
+      ...(target && { element_index: target.index }),
+      ...fields,
+      effect,
+      evidence,
+    },
+  }
 }
 
-/** What a delivery through the agent's own devices says about the person's, and what it told the application. */
-export const afterGesture = (delivery: Delivery): Evidence[] => {
+/** Does a gesture with the agent's own devices: what it left of the person's as it was, and what it told the application. */
+export const deliver = async (call: Call, gesture: (agent: Agent) => Promise<Delivery>): Promise<Evidence[]> => {
+  const delivery = await call.gesture(gesture)
   const changed = Object.entries({
     pointer: delivery.pointer_kept,
     'keyboard focus': delivery.focus_kept,
