@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { core, type FileLock } from '../core.ts'
 import { noRoom } from '../files/file-failure.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import { conditionalHeaders, contentOf, isChunked, isConditional, wholeWithRest } from './http-content.ts'
 import { KeptDownload } from './kept-download.ts'
 
@@ -15,7 +15,7 @@ const patience = { silenceMs: 30_000, tries: 5, pauseMs: 500 }
 const lookEveryMs = 200
 
 /** What a download hears and tells. */
-export type Downloading = Pick<OperationContext, 'signal' | 'step' | 'progress'>
+export type Downloading = Pick<Task, 'signal' | 'step' | 'progress'>
 
 /**
  * Gives `use` the file behind the address, which is kept in `folder` and stays as it is until `use` has settled; with

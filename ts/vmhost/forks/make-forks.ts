@@ -5,7 +5,7 @@ import type { BaseDisk } from '../disks/bases.ts'
 import { syncFile } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import type { Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import { copySeed, copyStartFile } from '../lifecycle/clone.ts'
 import { markDisk, type SavedState, writeSaved } from '../snapshots/saved-state.ts'
 import type { KeptVm } from '../snapshots/snapshot-store.ts'
@@ -53,7 +53,7 @@ const freeMemory = async (): Promise<number> => {
 
 /** What becomes of a memory that cannot be laid out for all: each reads its own copy, and the operation says why. */
 export const ownCopies =
-  ({ message }: Pick<OperationContext, 'message'>) =>
+  ({ message }: Pick<Task, 'message'>) =>
   (error: unknown): undefined => {
     if (Failure.from(error).code !== 'memory_unreadable') throw error
     message((error as Error).message)

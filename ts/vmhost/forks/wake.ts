@@ -1,6 +1,6 @@
 /** What is left to do once a fork has gone on for the first time. */
 import type { Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
 import { writeVmSettings } from '../vms/vm-settings.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
@@ -15,7 +15,7 @@ export const finishIdentity = async (
   host: Host,
   place: VmPlace,
   machine: Machine,
-  work: OperationContext,
+  work: Task,
 ): Promise<'own' | 'shared'> => {
   const vm = await host.store.reread(place)
   const { guestMacAddress, identity = 'own', ...settings } = vm.settings

@@ -8,7 +8,7 @@ import { isHidden, vmPath } from '../vms/vm-directory.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 import type { Events } from './events.ts'
 import type { LogFile } from './log-file.ts'
-import type { OperationContext } from './operations.ts'
+import type { Task } from './operations.ts'
 
 /** The machines of a host. */
 export class Machines {
@@ -90,7 +90,7 @@ export class Machines {
   }
 
   /** Starts it; throws what its hypervisor throws. */
-  async start(vm: StoredVm, options: RunOptions, work: OperationContext): Promise<Machine> {
+  async start(vm: StoredVm, options: RunOptions, work: Task): Promise<Machine> {
     try {
       const machine = await this.hypervisor.start(vm, options, (line) => work.message(line), work.signal)
       this.#keep(machine)

@@ -7,7 +7,7 @@ import type { Events } from './events.ts'
 const operationsKept = 200
 
 /** What work under way does with its operation. */
-export interface OperationContext {
+export interface Task {
   readonly id: string
   /** Aborted when somebody cancels. */
   readonly signal: AbortSignal
@@ -19,7 +19,7 @@ export interface OperationContext {
 }
 
 /** Work that was begun: `done` settles with its result, or throws why it failed. */
-export interface StartedOperation<T> {
+export interface StartedTask<T> {
   readonly id: string
   readonly done: Promise<T>
 }
@@ -60,10 +60,10 @@ export class Operations {
   begin<T>(
     kind: OperationKind,
     vm: { readonly name: string; readonly path: string; readonly storage: { readonly name: string } },
-    work: (work: OperationContext) => Promise<T>,
+    work: (work: Task) => Promise<T>,
     /** That of an operation which a service before this one has begun. */
     id: string = crypto.randomUUID(),
-  ): StartedOperation<T> {
+  ): StartedTask<T> {
     const entry: Entry = {
       operation: {
         id,
@@ -166,7 +166,7 @@ export class Operations {
     })
   }
 
-  async #run<T>(entry: Entry, work: (work: OperationContext) => Promise<T>): Promise<T> {
+  async #run<T>(entry: Entry, work: (work: Task) => Promise<T>): Promise<T> {
     const change = (changes: Partial<Operation>) => {
       entry.operation = { ...entry.operation, ...changes }
     }

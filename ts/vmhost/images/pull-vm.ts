@@ -9,7 +9,7 @@ import { vmName } from '@backlot/contract/vmhost/vm'
 import { Value } from '@sinclair/typebox/value'
 import { core } from '../core.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { OperationContext, StartedOperation } from '../host/operations.ts'
+import type { StartedTask, Task } from '../host/operations.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
 import { displayOf, emitVmStatus, memoryBytesOf } from '../lifecycle/create.ts'
 import { createPlanned } from '../lifecycle/make-planned.ts'
@@ -60,7 +60,7 @@ export const pullAndRun = async (
 }
 
 /** Goes on with a pull that a service before this one has begun. */
-export const resumePull = (host: Host, transfer: PullTransfer): StartedOperation<void> =>
+export const resumePull = (host: Host, transfer: PullTransfer): StartedTask<void> =>
   host.transfers.goOn(transfer, (work) => pull(host, transfer, work))
 
 const begin = async (host: Host, asked: PullImageInput, run?: RunOptions) => {
@@ -88,11 +88,7 @@ const begin = async (host: Host, asked: PullImageInput, run?: RunOptions) => {
   return { place, reference, begun }
 }
 
-const pull = async (
-  host: Host,
-  { place, input: { reference, run } }: PullTransfer,
-  work: OperationContext,
-): Promise<void> => {
+const pull = async (host: Host, { place, input: { reference, run } }: PullTransfer, work: Task): Promise<void> => {
   host.creations.set(place.path, { place, settings: unknownYet(reference), diskBytes: 0, operationId: work.id })
   emitVmStatus(host, place, 'pulling')
   try {
@@ -131,7 +127,7 @@ const refuseMacOs = (os: LocalImage['os']): void => {
 }
 
 /** Makes a VM of an image that is whole. */
-const makeOf = async (host: Host, place: VmPlace, image: StoredImage, work: OperationContext): Promise<void> => {
+const makeOf = async (host: Host, place: VmPlace, image: StoredImage, work: Task): Promise<void> => {
   const { about } = image
   refuseMacOs(about.os)
   const plan = await planOf(host, { ...image, label: referenceText(image) })

@@ -7,8 +7,8 @@ import { ownDisk } from '../disks/own-disk.ts'
 import { copyDisk } from '../disks/qemu-img.ts'
 import { makeFolder, replaceFile, syncFile } from '../files/durable.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { OperationContext, StartedOperation } from '../host/operations.ts'
-import { findVm, reread, withVmLocked } from '../lifecycle/find.ts'
+import type { StartedTask, Task } from '../host/operations.ts'
+import { exclusively, findVm, reread } from '../lifecycle/find.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
 import { KnownLayers } from './layers/known-layers.ts'
@@ -53,10 +53,10 @@ export const pushVm: Handlers['pushVm'] = async (input, host) => {
 const stopFirst = 'Stop it first to push its disk.'
 
 /** Goes on with a push that a service before this one has begun. */
-export const resumePush = (host: Host, transfer: PushTransfer): StartedOperation<void> =>
+export const resumePush = (host: Host, transfer: PushTransfer): StartedTask<void> =>
   host.transfers.goOn(transfer, (work) => push(host, transfer, work))
 
-const push = async (host: Host, { id, place, input }: PushTransfer, work: OperationContext): Promise<void> => {
+const push = async (host: Host, { id, place, input }: PushTransfer, work: Task): Promise<void> => {
   const { cacheDirectory } = await host.settings.read()
   const store = new ImageStore(cacheDirectory)
   const { folder, lock } = store.push(id)
@@ -70,7 +70,7 @@ const pushFrom = async (
   { reference, tags, chunkBytes, compression }: PushInput,
   store: ImageStore,
   folder: string,
-  work: OperationContext,
+  work: Task,
 ): Promise<void> => {
   try {
     await makeFolder(folder)
@@ -85,15 +85,10 @@ const pushFrom = async (
 }
 
 /** Copies what is pushed, unless a service before this one has, and gives the configuration of the image. */
-const copyOf = async (
-  host: Host,
-  place: VmPlace,
-  folder: string,
-  work: OperationContext,
-): Promise<Record<string, unknown>> => {
+const copyOf = async (host: Host, place: VmPlace, folder: string, work: Task): Promise<Record<string, unknown>> => {
   const file = join(folder, 'config.json')
   if (existsSync(file)) return (await Bun.file(file).json()) as Record<string, unknown>
-  return withVmLocked(
+  return exclusively(
     host,
     place,
     async () => {

@@ -10,7 +10,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { core, type FileLock } from '../core.ts'
 import { makeFolder, replaceFile, syncFolder } from '../files/durable.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import { type ImageReference, referenceText } from './reference.ts'
 import { digestOf } from './registry/registry.ts'
 
@@ -32,7 +32,7 @@ export interface StoredImage extends NamedImage {
 }
 
 /** What work with images hears and tells. */
-export type ImageWork = Pick<OperationContext, 'signal' | 'step' | 'progress'>
+export type ImageWork = Pick<Task, 'signal' | 'step' | 'progress'>
 
 /** Milliseconds between two looks whether another process is done. */
 const lookEveryMs = 100

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { makeFolder, replaceFile, syncFolder } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
-import type { OperationContext, Operations, StartedOperation } from '../host/operations.ts'
+import type { Operations, StartedTask, Task } from '../host/operations.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
 
 /** What is to be done; `input` is all that doing it again needs. */
@@ -26,10 +26,7 @@ export class Transfers {
   ) {}
 
   /** Begins one once it would survive a power cut; whoever is told so is told the truth. */
-  async begin<Input, T>(
-    transfer: Transfer<Input>,
-    work: (work: OperationContext) => Promise<T>,
-  ): Promise<StartedOperation<T>> {
+  async begin<Input, T>(transfer: Transfer<Input>, work: (work: Task) => Promise<T>): Promise<StartedTask<T>> {
     const { path, name } = transfer.place
     if (transfer.kind === 'pull') {
       if (this.#pulled.has(path)) {
@@ -48,9 +45,9 @@ export class Transfers {
   }
 
   /** Goes on with one that has its file. */
-  goOn<T>({ kind, place, id }: Transfer, work: (work: OperationContext) => Promise<T>): StartedOperation<T> {
+  goOn<T>({ kind, place, id }: Transfer, work: (work: Task) => Promise<T>): StartedTask<T> {
     if (kind === 'pull') this.#pulled.add(place.path)
-    const noted = async (its: OperationContext): Promise<T> => {
+    const noted = async (its: Task): Promise<T> => {
       try {
         return await work(its)
       } finally {

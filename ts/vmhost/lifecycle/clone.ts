@@ -9,14 +9,14 @@ import { copyDisk } from '../disks/qemu-img.ts'
 import { syncFile } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import type { Storage } from '../storage/storage.ts'
 import { together } from '../together.ts'
 import { type CloudInitSeed, readUserData, writeSeed } from '../vms/seed.ts'
 import { startFiles, vmPath } from '../vms/vm-directory.ts'
 import { newIdentity, type VmSettings, writeNewSettings } from '../vms/vm-settings.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
-import { findVm, reread, withVmLocked } from './find.ts'
+import { exclusively, findVm, reread } from './find.ts'
 
 const stopFirst = 'Stop it first to clone it.'
 const resumeFirst = 'Resume and stop it first to clone it.'
@@ -35,7 +35,7 @@ export const cloneVm: Handlers['cloneVm'] = async ({ name, newName, sourceLocati
       const vm = await reread(host, source)
       await copyVm(host, vm, target, newName, { ...vm.settings, ...newIdentity(), createdAt: now() }, work)
     }
-    return withVmLocked(host, source, clone, work.signal)
+    return exclusively(host, source, clone, work.signal)
   })
   await done
   host.events.emit({ type: 'vm', name: newName, location: target.name, status: 'stopped' })
@@ -55,7 +55,7 @@ export const copyVm = async (
   target: Storage,
   newName: string,
   settings: VmSettings,
-  work: OperationContext,
+  work: Task,
   more: { readonly diskBytes?: number; readonly settle?: (place: VmPlace) => Promise<void> } = {},
 ): Promise<VmPlace> => {
   const { diskBytes = 0, settle } = more
@@ -82,7 +82,7 @@ const isDeep = async (vm: StoredVm): Promise<boolean> =>
   (await ownDisk(vmPath(vm.path, 'disk'))).chain.length >= mostDisksBelow
 
 /** Both VMs write to overlays of what the source's disk was. */
-const layDisk = (host: Host, vm: StoredVm, folder: string, { signal }: OperationContext): Promise<void> => {
+const layDisk = (host: Host, vm: StoredVm, folder: string, { signal }: Task): Promise<void> => {
   const lay = async () => {
     const { base, replaced } = await host.bases.freeze(vm)
     await together([replaced, host.bases.overlay(vmPath(folder, 'disk'), base)])
@@ -91,7 +91,7 @@ const layDisk = (host: Host, vm: StoredVm, folder: string, { signal }: Operation
 }
 
 /** The disk, and all that it lies on, as one. */
-const bringDisk = async (vm: StoredVm, folder: string, work: OperationContext, diskBytes: number): Promise<void> => {
+const bringDisk = async (vm: StoredVm, folder: string, work: Task, diskBytes: number): Promise<void> => {
   const [from, disk] = [vmPath(vm.path, 'disk'), vmPath(folder, 'disk')]
   work.step('copying the disk')
   await refuseOpen(from)

@@ -3,7 +3,7 @@ import { refuseOpen } from '../disks/disk-in-use.ts'
 import type { Handlers } from '../host/host.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 import { collectBases } from './collect.ts'
-import { findAnyVm, withVmLocked } from './find.ts'
+import { exclusively, findAnyVm } from './find.ts'
 
 export const deleteVm: Handlers['deleteVm'] = async ({ name, storage }, host) => {
   const { vm, isReadable } = await findAnyVm(host, name, storage)
@@ -15,7 +15,7 @@ export const deleteVm: Handlers['deleteVm'] = async ({ name, storage }, host) =>
     host.events.emit({ type: 'vm', name, location: vm.storage.name, status: null })
     return left
   }
-  const left = await withVmLocked(host, vm, remove)
+  const left = await exclusively(host, vm, remove)
   await collectBases(host, vm.storage)
   host.log.write('info', 'deleted', { vm: name, ...(left !== undefined && { left }) })
   const kept = left === undefined ? '' : `; files in its folder that are not of a VM are in "${left}" now`

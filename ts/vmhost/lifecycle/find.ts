@@ -91,7 +91,7 @@ const patienceMs = 15_000
  * Does work on a VM when nobody else does, in this service or another. Throws `vm_busy` where that lasts too long,
  * `already_running` where another service looks after its hypervisor, `lock_refused`, `disk_full`, and when cancelled.
  */
-export const withVmLocked = async <T>(
+export const exclusively = async <T>(
   host: Host,
   vm: VmPlace,
   work: () => Promise<T>,

@@ -4,14 +4,14 @@ import { Failure } from '@backlot/contract/failure'
 import { type ForkOptions, hasRoomToShare, makeForks, ownCopies } from '../forks/make-forks.ts'
 import { finishIdentity } from '../forks/wake.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import type { Identity } from '../pools/pools.ts'
 import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import { readSnapshot } from '../snapshots/snapshot-store.ts'
 import { atMost, together } from '../together.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
-import { findVm, refuseElsewhere, reread, withVmLocked } from './find.ts'
+import { exclusively, findVm, refuseElsewhere, reread } from './find.ts'
 import { resumeAfterSnapshot } from './snapshot.ts'
 
 export const forkVm: Handlers['forkVm'] = async (
@@ -37,7 +37,7 @@ export const forkVm: Handlers['forkVm'] = async (
         isNow
           ? fork(host, parent, missing, work, made.resolve)
           : forkSnapshot(host, parent, snapshot, missing, work).then(made.resolve)
-      const parentIsBack = withVmLocked(host, parent, make, work.signal)
+      const parentIsBack = exclusively(host, parent, make, work.signal)
       parentIsBack.catch(made.reject)
       const { forks, image } = await made.promise
       // Those that run have it mapped.
@@ -77,7 +77,7 @@ const takeReady = async (
   host: Host,
   parent: StoredVm,
   wanted: ForkOptions,
-  work: OperationContext,
+  work: Task,
 ): Promise<Map<string, Identity>> => {
   const identity = new Map<string, Identity>()
   for (const name of wanted.names) {
@@ -114,7 +114,7 @@ const fork = async (
   host: Host,
   parent: StoredVm,
   wanted: ForkOptions,
-  work: OperationContext,
+  work: Task,
   handOn: (made: SuspendedForks) => void,
 ): Promise<void> => {
   const machine = host.machines.get(parent.path)
@@ -138,7 +138,7 @@ const whileSuspended = async (
   host: Host,
   machine: Machine,
   wanted: ForkOptions,
-  work: OperationContext,
+  work: Task,
   lay: (image: MemoryImage | undefined) => Promise<void>,
 ): Promise<void> => {
   let [image, refused]: [MemoryImage | undefined, unknown] = [undefined, undefined]
@@ -169,7 +169,7 @@ const newImage = async (
   { place, memoryBytes }: Machine,
   memory: string,
   { names }: ForkOptions,
-  work: OperationContext,
+  work: Task,
 ): Promise<MemoryImage | undefined> => {
   if (!(await hasRoomToShare(host, place, names.length, memory))) return undefined
   return host.machines.hypervisor.share(place.name, memoryBytes, memory).catch(ownCopies(work))
@@ -181,7 +181,7 @@ const keptImage = async (
   vm: StoredVm,
   saved: SavedState | undefined,
   { names }: ForkOptions,
-  work: OperationContext,
+  work: Task,
 ): Promise<MemoryImage | undefined> => {
   if (saved === undefined || !(await hasRoomToShare(host, vm, names.length))) return undefined
   work.step('sharing the memory')
@@ -194,7 +194,7 @@ const forkSnapshot = async (
   parent: StoredVm,
   snapshot: string,
   wanted: ForkOptions,
-  work: OperationContext,
+  work: Task,
 ): Promise<SuspendedForks> => {
   const vm = await reread(host, parent)
   const kept = await readSnapshot(vm, snapshot)
@@ -209,7 +209,7 @@ const forkSnapshot = async (
 }
 
 /** Makes the forks of a VM that is suspended. */
-const make = async (host: Host, parent: StoredVm, wanted: ForkOptions, work: OperationContext): Promise<VmPlace[]> => {
+const make = async (host: Host, parent: StoredVm, wanted: ForkOptions, work: Task): Promise<VmPlace[]> => {
   const vm = await reread(host, parent)
   const saved = await readSaved(vm.path)
   if (saved === undefined) throw new Failure('vm_not_running', `"${vm.name}" has no memory to fork.`, { name: vm.name })
@@ -222,7 +222,7 @@ const wake = (
   host: Host,
   place: VmPlace,
   image: MemoryImage | undefined,
-  work: OperationContext,
+  work: Task,
   limited: ReturnType<typeof atMost>,
 ): Promise<'own' | 'shared'> => {
   const go = async () => {
@@ -230,5 +230,5 @@ const wake = (
     if (machine === undefined) throw new Failure('vm_not_suspended', `"${place.name}" is gone.`, { name: place.name })
     return finishIdentity(host, place, machine, work)
   }
-  return withVmLocked(host, place, () => limited(go))
+  return exclusively(host, place, () => limited(go))
 }

@@ -1,7 +1,7 @@
 /** Puts the files of a new VM into its place. */
 import { fileFailure } from '../files/file-failure.ts'
 import type { Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import { placeExecutable } from '../sources/local-image.ts'
 import type { CreateInput, Plan } from '../sources/source.ts'
 import { writeSeed } from '../vms/seed.ts'
@@ -16,7 +16,7 @@ export const createPlanned = async (
   plan: Plan,
   diskBytes: number,
   { userData, executable }: Pick<CreateInput, 'userData' | 'executable'>,
-  work: OperationContext,
+  work: Task,
   settle?: () => Promise<void>,
 ): Promise<void> => {
   const fill = async (folder: string) => {

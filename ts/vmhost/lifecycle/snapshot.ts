@@ -1,7 +1,7 @@
 /** Keeps VMs as they are, and makes them again what they were. */
 import { setClock } from '../forks/clock.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import { readSaved } from '../snapshots/saved-state.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../snapshots/snapshot-store.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
 import { collectBases } from './collect.ts'
-import { findVm, refuseElsewhere, reread, withVmLocked } from './find.ts'
+import { exclusively, findVm, refuseElsewhere, reread } from './find.ts'
 
 const stopFirst = 'Stop it first to restore a snapshot.'
 
@@ -26,7 +26,7 @@ export const takeSnapshot: Handlers['takeSnapshot'] = async ({ name, snapshot, s
   refuseTakenName(vm, snapshot)
   await host.takeCharge()
   refuseElsewhere(host, vm)
-  const take = async (work: OperationContext) => {
+  const take = async (work: Task) => {
     refuseTakenName(vm, snapshot)
     const machine = host.machines.get(vm.path)
     const keep = async () => {
@@ -41,9 +41,7 @@ export const takeSnapshot: Handlers['takeSnapshot'] = async ({ name, snapshot, s
       await resumeAfterSnapshot(host, vm, work)
     }
   }
-  const { done } = host.operations.begin('snapshot', vm, (work) =>
-    withVmLocked(host, vm, () => take(work), work.signal),
-  )
+  const { done } = host.operations.begin('snapshot', vm, (work) => exclusively(host, vm, () => take(work), work.signal))
   await done
   return snapshotOf(vm, snapshot)
 }
@@ -52,7 +50,7 @@ export const takeSnapshot: Handlers['takeSnapshot'] = async ({ name, snapshot, s
 export const resumeAfterSnapshot = async (
   host: Host,
   place: VmPlace,
-  work: OperationContext,
+  work: Task,
   image?: MemoryImage | undefined,
 ): Promise<Machine | undefined> => {
   const vm = await reread(host, place)
@@ -78,7 +76,7 @@ export const restoreSnapshot: Handlers['restoreSnapshot'] = async ({ name, snaps
       work.step('laying the disk')
       await restore(host.bases, await reread(host, vm), snapshot)
     }
-    return withVmLocked(host, vm, again, work.signal)
+    return exclusively(host, vm, again, work.signal)
   })
   await done
   host.events.emit({ type: 'vm', name, location: vm.storage.name, status: host.machines.status(vm) })
@@ -88,7 +86,7 @@ export const restoreSnapshot: Handlers['restoreSnapshot'] = async ({ name, snaps
 
 export const deleteSnapshot: Handlers['deleteSnapshot'] = async ({ name, snapshot, storage }, host) => {
   const vm = await findVm(host, name, storage)
-  await withVmLocked(host, vm, () => deleteSnapshotOf(vm, snapshot))
+  await exclusively(host, vm, () => deleteSnapshotOf(vm, snapshot))
   await collectBases(host, vm.storage)
   return { message: `Snapshot deleted: ${snapshot} of ${name}` }
 }

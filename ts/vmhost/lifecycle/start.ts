@@ -1,22 +1,17 @@
 /** Starts a VM as an operation. */
 import { finishIdentity } from '../forks/wake.ts'
 import type { Host } from '../host/host.ts'
-import type { StartedOperation } from '../host/operations.ts'
+import type { StartedTask } from '../host/operations.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
 import type { StoredVm } from '../vms/vm-store.ts'
-import { reread, withVmLocked } from './find.ts'
+import { exclusively, reread } from './find.ts'
 import { optionsFor } from './suspend.ts'
 
 /** What helps where a VM that is to be started runs. */
 export const stopFirstHint = 'Stop it first to start it anew.'
 
 /** Begins to start a VM that was announced; `discardMemory`: anew, where it is suspended. */
-export const beginRun = (
-  host: Host,
-  found: StoredVm,
-  options: RunOptions,
-  discardMemory = false,
-): StartedOperation<void> =>
+export const beginRun = (host: Host, found: StoredVm, options: RunOptions, discardMemory = false): StartedTask<void> =>
   host.operations.begin('run', found, async (work) => {
     try {
       const start = async () => {
@@ -28,7 +23,7 @@ export const beginRun = (
         const machine = await host.machines.start(vm, { ...wanted, image }, work)
         if (wanted.saved !== undefined) await finishIdentity(host, vm, machine, work)
       }
-      await withVmLocked(host, found, start, work.signal)
+      await exclusively(host, found, start, work.signal)
     } finally {
       host.machines.giveUp(found)
     }

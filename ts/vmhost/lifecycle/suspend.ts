@@ -6,7 +6,7 @@ import type { RunOptions } from '../hypervisors/hypervisor.ts'
 import { isSaved, readSaved, removeSavedMemory } from '../snapshots/saved-state.ts'
 import { writeVmSettings } from '../vms/vm-settings.ts'
 import type { StoredVm } from '../vms/vm-store.ts'
-import { findVm, refuseElsewhere, reread, withVmLocked } from './find.ts'
+import { exclusively, findVm, refuseElsewhere, reread } from './find.ts'
 
 const stopFirst = 'Stop it first to start it anew.'
 const resumeFirst = 'Resume it first, or run it with `discardMemory`.'
@@ -28,7 +28,7 @@ export const suspendVm: Handlers['suspendVm'] = async ({ name, storage }, host) 
       if (machine === undefined) refuseStopped()
       else await machine.suspend(work)
     }
-    return withVmLocked(host, vm, suspend, work.signal)
+    return exclusively(host, vm, suspend, work.signal)
   })
   await done
   return { message: `Virtual machine suspended: ${name}` }
@@ -58,7 +58,7 @@ export const resumeVm: Handlers['resumeVm'] = async ({ name, storage }, host) =>
         const options = { hasDisplay, sharedDirectories: sharedDirectories ?? [], saved, image }
         await finishIdentity(host, vm, await host.machines.start(vm, options, work), work)
       }
-      await withVmLocked(host, found, resume, work.signal)
+      await exclusively(host, found, resume, work.signal)
     } finally {
       host.machines.giveUp(found)
     }

@@ -4,7 +4,7 @@ import { sizeOf } from '@backlot/contract/fields/size'
 import { core } from '../core.ts'
 import { ownDisk } from '../disks/own-disk.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
 import { refuseLacking } from '../hypervisors/lacking.ts'
 import { refuseLosing } from '../snapshots/snapshot-store.ts'
@@ -16,7 +16,7 @@ import { placeOf, type StoredVm, type VmPlace, vmNotFound } from '../vms/vm-stor
 import { copyVm } from './clone.ts'
 import { collectBases } from './collect.ts'
 import { diskBytesOf, displayOf, memoryBytesOf } from './create.ts'
-import { findVm, refuseElsewhere, reread, withVmLocked } from './find.ts'
+import { exclusively, findVm, refuseElsewhere, reread } from './find.ts'
 
 /** What is to change, in the terms of the host. */
 interface Changes {
@@ -52,7 +52,7 @@ export const updateVm: Handlers['updateVm'] = async ({ name, storage, sourceLoca
         await changeRunning(current, machine, changes, work.signal)
       } else await changeStopped(host, current, changes, work)
     }
-    return withVmLocked(host, vm, change, work.signal)
+    return exclusively(host, vm, change, work.signal)
   })
   await done
   return { message: `Virtual machine updated: ${name}` }
@@ -83,7 +83,7 @@ const refuseShrinking = async (vm: StoredVm, bytes: number | undefined): Promise
   )
 }
 
-const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: OperationContext): Promise<void> => {
+const changeStopped = async (host: Host, vm: StoredVm, changes: Changes, work: Task): Promise<void> => {
   host.machines.refuseRunning(vm, 'Wait until it has started.')
   host.machines.refuseSuspended(vm, 'Resume it first to change it.')
   const { cpu, memoryBytes, display, diskBytes, storage } = changes
@@ -113,7 +113,7 @@ const move = async (
   storage: Storage,
   settings: StoredVm['settings'],
   diskBytes: number | undefined,
-  work: OperationContext,
+  work: Task,
 ): Promise<void> => {
   const target = placeOf(storage, vm.name).path
   const moved = { ...settings, movedFrom: vm.path }

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clockCommand } from '../forks/identity.ts'
 import type { Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
-import { withVmLocked } from '../lifecycle/find.ts'
+import type { Task } from '../host/operations.ts'
+import { exclusively } from '../lifecycle/find.ts'
 import { hostNameOf, readUserData, writeSeed } from '../vms/seed.ts'
 import { seedFolder } from '../vms/vm-directory.ts'
 import { writeVmSettings } from '../vms/vm-settings.ts'
@@ -18,12 +18,7 @@ const withinMs = 30_000
  * Gives it the name and what belongs to that, and then its folder; whoever dies before that leaves a fork of the pool, and
  * after that a VM that runs. Undefined where it has ended. Throws `vm_exists`, `agent_unavailable`, `guest_timeout`.
  */
-export const claimFork = (
-  host: Host,
-  fork: VmPlace,
-  asked: ForkRequest,
-  work: OperationContext,
-): Promise<Identity | undefined> => {
+export const claimFork = (host: Host, fork: VmPlace, asked: ForkRequest, work: Task): Promise<Identity | undefined> => {
   const to = placeOf(fork.storage, asked.name)
   const give = async () => {
     const vm = await host.store.reread(fork)
@@ -44,7 +39,7 @@ export const claimFork = (
     return undefined
   }
   // Nobody else is to find its hypervisor under the new name first.
-  return withVmLocked(host, fork, () => host.turns.take(to.path, give), work.signal)
+  return exclusively(host, fork, () => host.turns.take(to.path, give), work.signal)
 }
 
 /** The clock of a guest may have gone wrong while it waited. */

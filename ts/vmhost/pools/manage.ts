@@ -1,7 +1,7 @@
 /** Says how many forks of a VM are kept ready. */
 import { Failure } from '@backlot/contract/failure'
 import type { Handlers } from '../host/host.ts'
-import { findVm, refuseElsewhere, withVmLocked } from '../lifecycle/find.ts'
+import { exclusively, findVm, refuseElsewhere } from '../lifecycle/find.ts'
 import { isSaved } from '../snapshots/saved-state.ts'
 import { sizeOfPool, writePoolSize } from './pool-file.ts'
 
@@ -18,7 +18,7 @@ export const poolVm: Handlers['poolVm'] = async ({ name, size, storage }, host) 
     }
     await host.takeCharge()
     refuseElsewhere(host, vm)
-    await withVmLocked(host, vm, keep)
+    await exclusively(host, vm, keep)
   }
   return { name, size: sizeOfPool(vm.path), ...host.pools.state(vm) }
 }

@@ -1,5 +1,5 @@
 /** Warm pools: forks of suspended VMs that run already, each under a hidden name until somebody wants it. */
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
 
 /** A fork that is asked for. */
@@ -26,5 +26,5 @@ export interface Pools extends AsyncDisposable {
   /** How full the pool of that VM is. */
   state(parent: VmPlace): PoolState
   /** Hands out a fork that is ready, under its name; undefined where there is none, or it cannot be used. */
-  take(parent: StoredVm, asked: ForkRequest, work: OperationContext): Promise<Identity | undefined>
+  take(parent: StoredVm, asked: ForkRequest, work: Task): Promise<Identity | undefined>
 }

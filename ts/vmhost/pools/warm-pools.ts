@@ -4,9 +4,9 @@ import { Failure } from '@backlot/contract/failure'
 import { makeForks, ownCopies } from '../forks/make-forks.ts'
 import { finishIdentity } from '../forks/wake.ts'
 import type { Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import { collectBases } from '../lifecycle/collect.ts'
-import { reread, withVmLocked } from '../lifecycle/find.ts'
+import { exclusively, reread } from '../lifecycle/find.ts'
 import { resumeAfterSnapshot } from '../lifecycle/snapshot.ts'
 import { readSaved } from '../snapshots/saved-state.ts'
 import { poolPrefix, vmPath } from '../vms/vm-directory.ts'
@@ -57,7 +57,7 @@ export class WarmPools implements Pools {
     return { ready: pool?.forks.length ?? 0, isMemoryShort: pool?.isMemoryShort ?? false }
   }
 
-  async take(parent: StoredVm, asked: ForkRequest, work: OperationContext): Promise<Identity | undefined> {
+  async take(parent: StoredVm, asked: ForkRequest, work: Task): Promise<Identity | undefined> {
     const pool = this.#pools.get(parent.path)
     if (pool === undefined || pool.memory !== (await memoryOf(parent))) return undefined
     const fork = pool.forks.shift()
@@ -140,7 +140,7 @@ export class WarmPools implements Pools {
     }
   }
 
-  async #make({ parent, memory }: Pool, fork: VmPlace, work: OperationContext): Promise<void> {
+  async #make({ parent, memory }: Pool, fork: VmPlace, work: Task): Promise<void> {
     const host = this.host()
     const lay = async () => {
       const vm = await reread(host, parent)
@@ -156,14 +156,14 @@ export class WarmPools implements Pools {
         throw error
       }
     }
-    using image = await withVmLocked(host, parent, lay, work.signal)
+    using image = await exclusively(host, parent, lay, work.signal)
     const wake = async () => {
       const machine = await resumeAfterSnapshot(host, fork, work, image)
       if (machine === undefined) throw gone(parent)
       await finishIdentity(host, fork, machine, work)
       work.signal.throwIfAborted()
     }
-    await withVmLocked(host, fork, wake, work.signal)
+    await exclusively(host, fork, wake, work.signal)
   }
 
   /** Ends and removes a fork, whatever is there of it. */

@@ -46,10 +46,10 @@ export const readSaved = async (folder: string): Promise<SavedState | undefined>
 }
 
 /** The way out where a saved memory is of no use. */
-export const discardMemoryHint = 'or run the VM with `discardMemory`, which boots it from its disk.'
+export const discardHint = 'or run the VM with `discardMemory`, which boots it from its disk.'
 
 const unreadable = (path: string, why: string): Failure =>
-  new Failure('memory_unreadable', `The saved memory "${path}" cannot be read: ${why}. Mend it, ${discardMemoryHint}`, {
+  new Failure('memory_unreadable', `The saved memory "${path}" cannot be read: ${why}. Mend it, ${discardHint}`, {
     path,
   })
 

@@ -5,7 +5,7 @@ import { sizeOf } from '@backlot/contract/fields/size'
 import { core } from '../core.ts'
 import { copyDisk, type ImageInfo, imageInfo } from '../disks/qemu-img.ts'
 import { syncFile } from '../files/durable.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 
 /** Formats that are read, of those that `qemu-img` knows. */
@@ -72,7 +72,7 @@ export const fillFromImage = async (
   info: ImageInfo,
   folder: string,
   bytes: number,
-  work: OperationContext,
+  work: Task,
 ): Promise<void> => {
   const disk = vmPath(folder, 'disk')
   const needed = info['virtual-size']

@@ -9,7 +9,7 @@ import { executableDisk } from '../disks/executable-disk.ts'
 import { syncFile } from '../files/durable.ts'
 import { noRoom } from '../files/file-failure.ts'
 import type { Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import { findBuilt } from '../images/built.ts'
 import { type ImageReference, parseReference, type ReferenceDefaults, referenceText } from '../images/reference.ts'
 import { ImageStore } from '../images/store.ts'
@@ -94,7 +94,7 @@ const identityOf = async (source: string, { name, tag, disk, kernel, initrd }: L
 }
 
 /** Gives the VM in `folder` the executable of this service, on a disk of its own. */
-export const placeExecutable = async (host: Host, folder: string, { signal }: OperationContext): Promise<void> => {
+export const placeExecutable = async (host: Host, folder: string, { signal }: Task): Promise<void> => {
   const { cacheDirectory } = await host.settings.read()
   const disk = await executableDisk(host.executable, cacheDirectory, host.locks, { signal })
   if (!existsSync(vmPath(folder, 'executable'))) await place(disk, vmPath(folder, 'executable'))

@@ -2,7 +2,7 @@
 import type { Input } from '@backlot/contract/endpoint'
 import type { vmHost } from '@backlot/contract/vmhost'
 import type { Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { VmSettings } from '../vms/vm-settings.ts'
 
@@ -20,7 +20,7 @@ export interface Plan {
   /** Whether the guest looks for a seed even without user data. */
   readonly seeded: boolean
   /** Puts the disk, and what belongs to it, into the folder of the VM; the disk has `bytes`. */
-  fill(folder: string, storage: Storage, bytes: number, work: OperationContext): Promise<void>
+  fill(folder: string, storage: Storage, bytes: number, work: Task): Promise<void>
 }
 
 /** A kind of source. */

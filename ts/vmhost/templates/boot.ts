@@ -1,7 +1,7 @@
 /** The first boot of a template, until it is saved. */
 import { Failure } from '@backlot/contract/failure'
 import type { Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
+import type { Task } from '../host/operations.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
 import { createPlanned } from '../lifecycle/make-planned.ts'
 import type { CreateInput, Plan } from '../sources/source.ts'
@@ -32,12 +32,7 @@ if command -v cloud-init >/dev/null; then cloud-init status --wait >/dev/null 2>
 sync`
 
 /** Makes a template, boots it, and saves it once its first boot is over. What fails or is cancelled leaves nothing. */
-export const bootTemplate = async (
-  host: Host,
-  place: VmPlace,
-  about: TemplateOf,
-  work: OperationContext,
-): Promise<void> => {
+export const bootTemplate = async (host: Host, place: VmPlace, about: TemplateOf, work: Task): Promise<void> => {
   const { plan, settings, diskBytes, input } = about
   let isMade = false
   await sweepTemplates(host, [place.storage])
@@ -66,11 +61,7 @@ export const bootTemplate = async (
   }
 }
 
-const firstBoot = async (
-  machine: Machine,
-  { plan, input }: TemplateOf,
-  { signal }: OperationContext,
-): Promise<void> => {
+const firstBoot = async (machine: Machine, { plan, input }: TemplateOf, { signal }: Task): Promise<void> => {
   const deadline = performance.now() + bootsWithinMs
   const { exitCode, stderr } = await unlessAborted(
     machine.guest.execute({ command: firstBootDone }, bootsWithinMs),

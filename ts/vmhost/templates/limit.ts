@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import { templatesKept } from '@backlot/contract/limits'
 import type { Host } from '../host/host.ts'
 import { collectBases } from '../lifecycle/collect.ts'
-import { withVmLocked } from '../lifecycle/find.ts'
+import { exclusively } from '../lifecycle/find.ts'
 import type { Storage } from '../storage/storage.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
@@ -68,7 +68,7 @@ export const keepWithinLimit = async (host: Host, storage: Storage): Promise<voi
         removed.push(place)
         host.log.write('info', 'template_deleted', { id: place.name, because: 'limit' })
       }
-      await withVmLocked(host, place, remove)
+      await exclusively(host, place, remove)
     }
     if (removed.length > 0) await collectBases(host, storage)
   } catch (error) {

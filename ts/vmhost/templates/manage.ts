@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { Template } from '@backlot/contract/vmhost/template'
 import type { Handlers, Host } from '../host/host.ts'
 import { collectBases } from '../lifecycle/collect.ts'
-import { withVmLocked } from '../lifecycle/find.ts'
+import { exclusively } from '../lifecycle/find.ts'
 import { templatePrefix, vmPath } from '../vms/vm-directory.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
 import { templateState } from './limit.ts'
@@ -44,7 +44,7 @@ export const deleteTemplate: Handlers['deleteTemplate'] = async ({ id, storage }
       id,
     })
   }
-  await withVmLocked(host, template, () => host.store.remove(template))
+  await exclusively(host, template, () => host.store.remove(template))
   await collectBases(host, template.storage)
   host.log.write('info', 'template_deleted', { id })
   return { message: `Template deleted: ${id}` }

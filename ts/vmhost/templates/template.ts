@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { hasRoomToShare, makeForks } from '../forks/make-forks.ts'
 import type { Host } from '../host/host.ts'
-import type { OperationContext } from '../host/operations.ts'
-import { withVmLocked } from '../lifecycle/find.ts'
+import type { Task } from '../host/operations.ts'
+import { exclusively } from '../lifecycle/find.ts'
 import { readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import type { Storage } from '../storage/storage.ts'
 import { templatePrefix } from '../vms/vm-directory.ts'
@@ -48,7 +48,7 @@ export const makeFromTemplate = async (
   place: VmPlace,
   template: VmPlace,
   about: TemplateOf,
-  work: OperationContext,
+  work: Task,
 ): Promise<void> => {
   using _ = host.templates.use(template)
   await host.turns.take(template.path, async () => {
@@ -63,12 +63,12 @@ export const makeFromTemplate = async (
     await makeForks(host, vm, saved, { names: [place.name] }, work.signal)
     await markUsed(template)
   }
-  await withVmLocked(host, template, fork, work.signal)
+  await exclusively(host, template, fork, work.signal)
   await keepWithinLimit(host, template.storage)
 }
 
 /** Makes the memory of a template ready for the forks that go on from it soon; where it cannot be, each reads its own copy. */
-const keepImage = async (host: Host, template: StoredVm, saved: SavedState, work: OperationContext): Promise<void> => {
+const keepImage = async (host: Host, template: StoredVm, saved: SavedState, work: Task): Promise<void> => {
   if (!(await hasRoomToShare(host, template, 1).catch(() => false))) return
   work.step('sharing the memory')
   const image = await host.images.of(template, saved).catch(() => undefined)

@@ -1,7 +1,7 @@
 /** Whether the QEMU that is here can go on with a saved memory. */
 import { stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
-import { discardMemoryHint, fitsDisk, type SavedState } from '../../snapshots/saved-state.ts'
+import { discardHint, fitsDisk, type SavedState } from '../../snapshots/saved-state.ts'
 import type { StoredVm } from '../../vms/vm-store.ts'
 import type { Accelerator } from './arguments.ts'
 
@@ -16,13 +16,9 @@ export const refuseUnreadableMemory = async (
   available: () => Promise<Accelerator>,
 ): Promise<void> => {
   const failure = (why: string, next: string) =>
-    new Failure(
-      'memory_unreadable',
-      `The saved memory of "${name}" cannot be used: ${why}. ${next}, ${discardMemoryHint}`,
-      {
-        name,
-      },
-    )
+    new Failure('memory_unreadable', `The saved memory of "${name}" cannot be used: ${why}. ${next}, ${discardHint}`, {
+      name,
+    })
   if (!(await fitsDisk(path, saved)))
     throw failure('its disk was written to since it was saved', 'Put the disk back as it was')
   if (isOlder(version, saved.version)) throw unreadableBy(name, saved, version)
@@ -34,7 +30,7 @@ export const refuseUnreadableMemory = async (
 export const unreadableBy = (name: string, saved: SavedState, version: string, said?: string): Failure =>
   new Failure(
     'memory_unreadable',
-    `The saved memory of "${name}" cannot be read: QEMU ${saved.version} saved it (machine ${saved.machineType}), and here is QEMU ${version}${said === undefined ? '' : `, which says: ${said}`}. Install the one that saved it, ${discardMemoryHint}`,
+    `The saved memory of "${name}" cannot be read: QEMU ${saved.version} saved it (machine ${saved.machineType}), and here is QEMU ${version}${said === undefined ? '' : `, which says: ${said}`}. Install the one that saved it, ${discardHint}`,
     { name, savedBy: saved.version, machineType: saved.machineType, version },
   )
 

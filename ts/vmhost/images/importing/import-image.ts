@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { imageFolder } from '@backlot/contract/vmhost/image'
 import type { Handlers, Host } from '../../host/host.ts'
-import type { OperationContext, StartedOperation } from '../../host/operations.ts'
+import type { StartedTask, Task } from '../../host/operations.ts'
 import { readableFile } from '../../storage/directory.ts'
 import type { VmPlace } from '../../vms/vm-store.ts'
 import type { Transfer } from '../transfers.ts'
@@ -29,9 +29,9 @@ export const importImage: Handlers['importImage'] = async ({ source, name, os },
 }
 
 /** Goes on with an import that a service before this one has begun. */
-export const resumeImport = (host: Host, transfer: ImportTransfer): StartedOperation<void> =>
+export const resumeImport = (host: Host, transfer: ImportTransfer): StartedTask<void> =>
   host.transfers.goOn(transfer, (work) => bring(host, transfer, work))
 
-const bring = async (host: Host, { input }: ImportTransfer, work: OperationContext): Promise<void> => {
+const bring = async (host: Host, { input }: ImportTransfer, work: Task): Promise<void> => {
   await importInto(input, await host.settings.read(), work)
 }
