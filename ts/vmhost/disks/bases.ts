@@ -21,8 +21,8 @@ import { syncFile, syncFolder } from '../files/durable.ts'
 import { noRoom } from '../files/file-failure.ts'
 import type { FileLocks, LockOptions } from '../files/file-locks.ts'
 import type { KeyedLock } from '../host/keyed-lock.ts'
+import { settleAll } from '../side-by-side.ts'
 import type { Storage } from '../storage/storage.ts'
-import { together } from '../together.ts'
 import { basesFolder, basesLock, vmFiles, vmPath } from '../vms/vm-directory.ts'
 import { entriesOf, type VmPlace } from '../vms/vm-store.ts'
 import { refuseOpen } from './disk-in-use.ts'
@@ -104,11 +104,11 @@ export class Bases {
     const folder = await this.#folder(vm.storage)
     const base = { file: `${crypto.randomUUID()}.qcow2`, format: 'qcow2' as const }
     const next = vmPath(vm.path, 'nextDisk')
-    await together([link(disk, join(folder, base.file)), rm(next, { force: true })])
+    await settleAll([link(disk, join(folder, base.file)), rm(next, { force: true })])
     const replace = async () => {
       const { atimeMs, mtimeMs } = await stat(disk)
       // The folder of bases may be new.
-      await together([syncFolder(folder), syncFolder(vm.storage.path), this.overlay(next, base)])
+      await settleAll([syncFolder(folder), syncFolder(vm.storage.path), this.overlay(next, base)])
       // What was saved with the disk goes on with the overlay.
       await utimes(next, atimeMs / 1000, mtimeMs / 1000)
       await syncFile(next)

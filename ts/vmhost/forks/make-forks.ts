@@ -7,9 +7,9 @@ import { fileFailure } from '../files/file-failure.ts'
 import type { Host } from '../host/host.ts'
 import type { Task } from '../host/operations.ts'
 import { copySeed, copyStartFile } from '../lifecycle/clone.ts'
+import { settleAll } from '../side-by-side.ts'
 import { markDisk, type SavedState, writeSaved } from '../snapshots/saved-state.ts'
 import type { KeptVm } from '../snapshots/snapshot-store.ts'
-import { together } from '../together.ts'
 import { startFiles, vmPath } from '../vms/vm-directory.ts'
 import { newIdentity, writeNewSettings } from '../vms/vm-settings.ts'
 import type { StoredVm, VmPlace } from '../vms/vm-store.ts'
@@ -85,7 +85,7 @@ export const makeForks = async (
       made.set(name, await host.store.make(vm.storage, name, fill))
     }
     // What waits for the drive waits together.
-    await together([...(replaced === undefined ? [] : [replaced]), ...names.map(lay)])
+    await settleAll([...(replaced === undefined ? [] : [replaced]), ...names.map(lay)])
   }
   try {
     await host.bases.exclusively(vm.storage, make, { signal })
@@ -119,7 +119,7 @@ const fillFork = async (
   }
   const disk = vmPath(folder, 'disk')
   await host.bases.overlay(disk, base)
-  await together([
+  await settleAll([
     syncFile(disk).then(() => markDisk(disk, saved)),
     ...startFiles.map((file) => copyStartFile(vm.path, folder, file)),
     copySeed(vm.path, folder, { instanceId: settings.instanceId, hostName: name }, (text) =>

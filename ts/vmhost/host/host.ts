@@ -44,7 +44,7 @@ export interface Host {
    * Takes charge of the VMs, once, and takes up what a service before this one has left; throws `already_running` where
    * another service of the same home has charge of them. Whoever only reads need not.
    */
-  takeCharge(): Promise<void>
+  lockHome(): Promise<void>
   /** An address of the console that one browser may open; undefined where no browser reaches it. */
   newLink(): string | undefined
 }

@@ -64,7 +64,7 @@ export const openHost = async (
     templates: new TemplatesInUse(),
     stopGraceMs,
     executable,
-    async takeCharge() {
+    async lockHome() {
       charge ??= takeHome(places)
       recovered ??= recover(host)
       // Who waits to stop a VM does not wait until another service is done with a location's bases.
@@ -183,7 +183,7 @@ const leftIn = async (host: Open): Promise<Left | undefined> => {
 /** Takes charge where there is something to take up. */
 const recoverWhatIsLeft = async (host: Open): Promise<void> => {
   if ((await leftIn(host)) === undefined) return
-  await host.takeCharge().catch((error) => {
+  await host.lockHome().catch((error) => {
     host.log.write('error', 'already_running', { message: (error as Error).message })
   })
 }

@@ -12,7 +12,7 @@ import type { Handlers, Host } from '../host/host.ts'
 import type { StartedTask, Task } from '../host/operations.ts'
 import type { RunOptions } from '../hypervisors/hypervisor.ts'
 import { displayOf, emitVmStatus, memoryBytesOf } from '../lifecycle/create.ts'
-import { createPlanned } from '../lifecycle/make-planned.ts'
+import { createPlanned } from '../lifecycle/create-planned.ts'
 import { beginRun } from '../lifecycle/start.ts'
 import { planOf } from '../sources/local-image.ts'
 import { newIdentity, type VmSettings } from '../vms/vm-settings.ts'
@@ -78,7 +78,7 @@ const begin = async (host: Host, asked: PullImageInput, run?: RunOptions) => {
   const storage = await host.store.target(asked.storage)
   const place: VmPlace = { name, path: join(storage.path, name), storage }
   await host.store.refuseTaken(place)
-  await host.takeCharge()
+  await host.lockHome()
   if (host.creations.has(place.path)) {
     throw new Failure('vm_exists', `A VM "${name}" is being made in "${storage.name}" already; name another.`, { name })
   }

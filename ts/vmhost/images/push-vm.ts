@@ -39,7 +39,7 @@ export const pushVm: Handlers['pushVm'] = async (input, host) => {
   const { path, storage, name: found } = await findVm(host, name, input.storage)
   const place: VmPlace = { name: found, path, storage }
   host.machines.refuseRunning(place, stopFirst)
-  await host.takeCharge()
+  await host.lockHome()
   const transfer: PushTransfer = {
     id: crypto.randomUUID(),
     kind: 'push',

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { images } from '@backlot/contract/limits'
 import { fileFailure } from '../files/file-failure.ts'
+import { eachOf } from '../side-by-side.ts'
 import { annotations } from './layers/contents.ts'
 import type { KnownLayers } from './layers/known-layers.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from './layers/pack.ts'
 import { type Descriptor, type Manifest, mediaTypes } from './registry/manifest.ts'
 import { digestOf, type Repository, withRetries } from './registry/registry.ts'
-import { eachOf } from './side-by-side.ts'
 import type { ImageWork } from './store.ts'
 
 /** What is pushed. */

@@ -17,7 +17,7 @@ export const resumeTransfers = async (host: Host): Promise<void> => {
   try {
     const left = await host.transfers.left()
     if (left.length === 0) return
-    await host.takeCharge()
+    await host.lockHome()
     for (const transfer of left) kinds[transfer.kind](host, transfer)
   } catch (error) {
     const { code, message } = Failure.from(error)

@@ -10,8 +10,8 @@ import { syncFile } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
 import type { Handlers, Host } from '../host/host.ts'
 import type { Task } from '../host/operations.ts'
+import { settleAll } from '../side-by-side.ts'
 import type { Storage } from '../storage/storage.ts'
-import { together } from '../together.ts'
 import { type CloudInitSeed, readUserData, writeSeed } from '../vms/seed.ts'
 import { startFiles, vmPath } from '../vms/vm-directory.ts'
 import { newIdentity, type VmSettings, writeNewSettings } from '../vms/vm-settings.ts'
@@ -62,7 +62,7 @@ export const copyVm = async (
   const fill = async (folder: string) => {
     const isBeside = target.path === vm.storage.path && !(await isDeep(vm))
     // What waits for the drive waits together.
-    await together([
+    await settleAll([
       isBeside ? layDisk(host, vm, folder, work) : bringDisk(vm, folder, work, diskBytes),
       ...startFiles.map((file) => copyStartFile(vm.path, folder, file)),
       copySeed(vm.path, folder, { instanceId: settings.instanceId, hostName: newName }),
@@ -85,7 +85,7 @@ const isDeep = async (vm: StoredVm): Promise<boolean> =>
 const layDisk = (host: Host, vm: StoredVm, folder: string, { signal }: Task): Promise<void> => {
   const lay = async () => {
     const { base, replaced } = await host.bases.freeze(vm)
-    await together([replaced, host.bases.overlay(vmPath(folder, 'disk'), base)])
+    await settleAll([replaced, host.bases.overlay(vmPath(folder, 'disk'), base)])
   }
   return host.bases.exclusively(vm.storage, lay, { signal })
 }

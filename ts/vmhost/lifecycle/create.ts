@@ -11,7 +11,7 @@ import { isHalfMade } from '../templates/sweep.ts'
 import { makeFromTemplate, templatePlace } from '../templates/template.ts'
 import { newIdentity, type VmSettings } from '../vms/vm-settings.ts'
 import type { VmPlace } from '../vms/vm-store.ts'
-import { createPlanned } from './make-planned.ts'
+import { createPlanned } from './create-planned.ts'
 
 /** Bytes of the smallest disk and the smallest memory that a guest can do anything with. */
 const least = { disk: 2 ** 20, memory: 2 ** 20 * 16 }
@@ -30,7 +30,7 @@ export const createVm: Handlers['createVm'] = async (input, host) => {
   const place: VmPlace = { name: input.name, path: join(storage.path, input.name), storage }
   await host.store.refuseTaken(place)
   const plan = await source.plan(input, host)
-  await host.takeCharge()
+  await host.lockHome()
   if (host.creations.has(place.path)) {
     throw new Failure('vm_exists', `A VM "${input.name}" is being made in "${storage.name}" already; name another.`, {
       name: input.name,

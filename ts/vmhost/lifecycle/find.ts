@@ -59,7 +59,7 @@ export const adoptRunning = async (host: Host, vm: StoredVm): Promise<void> => {
   const isUnknown = () => !host.machines.knows(vm) && wasRunning(vm.path)
   if (!isUnknown()) return
   try {
-    await host.takeCharge()
+    await host.lockHome()
   } catch {
     // Another service looks after it; this one can only look.
     return
@@ -97,7 +97,7 @@ export const exclusively = async <T>(
   work: () => Promise<T>,
   signal?: AbortSignal | undefined,
 ): Promise<T> => {
-  await host.takeCharge()
+  await host.lockHome()
   const deadline = performance.now() + patienceMs
   const locked = async () => {
     using _lock = await lockOf(host, vm, { signal, patienceMs: deadline - performance.now() })

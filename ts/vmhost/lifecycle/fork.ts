@@ -7,9 +7,9 @@ import type { Handlers, Host } from '../host/host.ts'
 import type { Task } from '../host/operations.ts'
 import type { Machine, MemoryImage } from '../hypervisors/hypervisor.ts'
 import type { Identity } from '../pools/pools.ts'
+import { atMost, settleAll } from '../side-by-side.ts'
 import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import { readSnapshot } from '../snapshots/snapshot-store.ts'
-import { atMost, together } from '../together.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { exclusively, findVm, refuseElsewhere, reread } from './find.ts'
 import { resumeAfterSnapshot } from './snapshot.ts'
@@ -24,7 +24,7 @@ export const forkVm: Handlers['forkVm'] = async (
   const userDataOf = (userData: string, fork: string): string =>
     replaced === undefined ? userData : userData.replaceAll(replaced, () => replacements[names.indexOf(fork)] ?? '')
   for (const each of names) await host.store.refuseTaken(placeOf(parent.storage, each))
-  await host.takeCharge()
+  await host.lockHome()
   refuseElsewhere(host, parent)
   const { id, done } = host.operations.begin('fork', parent, async (work) => {
     // What a pool has ready goes on from where the VM is.
@@ -44,7 +44,7 @@ export const forkVm: Handlers['forkVm'] = async (
       using _ = image
       const limited = atMost(wokenAtOnce())
       const go = async (place: VmPlace) => void identity.set(place.name, await wake(host, place, image, work, limited))
-      await together([parentIsBack, ...forks.map(go)])
+      await settleAll([parentIsBack, ...forks.map(go)])
     }
     return names.map((each) => identity.get(each) ?? 'shared')
   })

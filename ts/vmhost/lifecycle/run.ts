@@ -26,7 +26,7 @@ export const runVm: Handlers['runVm'] = async (input, host) => {
     return pullAndRun(host, input.name, name, storage, { hasDisplay: !noDisplay, sharedDirectories: shared })
   }
   const found = await findVm(host, name, storage)
-  await host.takeCharge().catch((error) => {
+  await host.lockHome().catch((error) => {
     // That it runs says more than who looks after it.
     host.machines.refuseRunning(found, stopFirstHint)
     throw error

@@ -24,7 +24,7 @@ export const listSnapshots: Handlers['listSnapshots'] = async ({ name, storage }
 export const takeSnapshot: Handlers['takeSnapshot'] = async ({ name, snapshot, storage }, host) => {
   const vm = await findVm(host, name, storage)
   refuseTakenName(vm, snapshot)
-  await host.takeCharge()
+  await host.lockHome()
   refuseElsewhere(host, vm)
   const take = async (work: Task) => {
     refuseTakenName(vm, snapshot)

@@ -28,7 +28,7 @@ export const stopVm: Handlers['stopVm'] = async ({ name, storage, graceSeconds }
   const { vm } = await findAnyVm(host, name, storage)
   if (host.machines.status(vm) === 'stopped') throw notRunning(name)
   host.machines.refuseSuspended(vm, 'It has no process; resume it, or run it with `discardMemory` to boot it anew.')
-  await host.takeCharge()
+  await host.lockHome()
   refuseElsewhere(host, vm)
   const patience = patienceOf(graceSeconds === undefined ? host.stopGraceMs : graceSeconds * 1_000)
   const { done } = host.operations.begin('stop', vm, async (work) => {

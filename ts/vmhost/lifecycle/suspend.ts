@@ -19,7 +19,7 @@ export const suspendVm: Handlers['suspendVm'] = async ({ name, storage }, host) 
     throw new Failure('vm_not_running', `"${name}" does not run; start it first.`, { name })
   }
   refuseStopped()
-  await host.takeCharge()
+  await host.lockHome()
   refuseElsewhere(host, vm)
   const { done } = host.operations.begin('suspend', vm, (work) => {
     const suspend = async () => {
@@ -42,7 +42,7 @@ export const resumeVm: Handlers['resumeVm'] = async ({ name, storage }, host) =>
     throw new Failure('vm_not_suspended', `Virtual machine is not suspended: "${name}". Run it to start it.`, { name })
   }
   refuseOthers()
-  await host.takeCharge()
+  await host.lockHome()
   refuseOthers()
   host.machines.announce(found)
   const { done } = host.operations.begin('resume', found, async (work) => {

@@ -40,7 +40,7 @@ export const updateVm: Handlers['updateVm'] = async ({ name, storage, sourceLoca
     ...(target !== undefined && target.path !== vm.storage.path && { storage: target }),
   }
   if (Object.keys(changes).length === 0) return { message: 'Nothing to change' }
-  await host.takeCharge()
+  await host.lockHome()
   refuseElsewhere(host, vm)
   const { done } = host.operations.begin('set', vm, (work) => {
     const change = async () => {

@@ -16,7 +16,7 @@ export const poolVm: Handlers['poolVm'] = async ({ name, size, storage }, host) 
       await writePoolSize(vm.path, size)
       host.pools.keep(vm, size)
     }
-    await host.takeCharge()
+    await host.lockHome()
     refuseElsewhere(host, vm)
     await exclusively(host, vm, keep)
   }

@@ -7,7 +7,7 @@ import { SharedDirectory } from '@backlot/contract/vmhost/vm'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { readIfThere, replaceFile, syncFile, syncFolder } from '../files/durable.ts'
-import { together } from '../together.ts'
+import { settleAll } from '../side-by-side.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 
 /** What a memory was saved from: only the same machine on the same disk can go on with it. */
@@ -73,7 +73,7 @@ export const markDisk = async (disk: string, { savedAt }: Pick<SavedState, 'save
 export const keepSaved = async (folder: string, about: Omit<SavedState, 'savedAt'>): Promise<void> => {
   const saved: SavedState = { ...about, savedAt: new Date().toISOString() }
   const next = vmPath(folder, 'nextMemory')
-  await together([syncFile(next), markDisk(vmPath(folder, 'disk'), saved)])
+  await settleAll([syncFile(next), markDisk(vmPath(folder, 'disk'), saved)])
   await rename(next, vmPath(folder, 'memory'))
   await syncFolder(folder)
   await writeSaved(folder, saved)

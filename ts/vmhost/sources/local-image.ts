@@ -13,7 +13,7 @@ import type { Task } from '../host/operations.ts'
 import { findBuilt } from '../images/built.ts'
 import { type ImageReference, parseReference, type ReferenceDefaults, referenceText } from '../images/reference.ts'
 import { ImageStore } from '../images/store.ts'
-import { together } from '../together.ts'
+import { settleAll } from '../side-by-side.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 import { refuseSmaller } from './disk-image.ts'
 import type { Plan, Source } from './source.ts'
@@ -70,7 +70,7 @@ export const planOf = async (host: Host, { folder: source, about, label }: Usabl
         },
         { signal: work.signal },
       )
-      await together([
+      await settleAll([
         laid,
         ...(about.kernel === undefined ? [] : [place(join(source, about.kernel), vmPath(folder, 'kernel'))]),
         ...(about.initrd === undefined ? [] : [place(join(source, about.initrd), vmPath(folder, 'initrd'))]),

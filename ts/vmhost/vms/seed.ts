@@ -2,7 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder, writeSynced } from '../files/durable.ts'
-import { together } from '../together.ts'
+import { settleAll } from '../side-by-side.ts'
 import { seedFolder } from './vm-directory.ts'
 
 /** What a guest is told about itself. */
@@ -23,7 +23,7 @@ const metaData = ({ instanceId, hostName }: CloudInitSeed): string =>
 export const writeSeed = async (folder: string, about: CloudInitSeed): Promise<void> => {
   const seed = join(folder, seedFolder)
   await mkdir(seed, { mode: 0o700 })
-  await together([
+  await settleAll([
     writeSynced(join(seed, 'meta-data'), metaData(about)),
     writeSynced(join(seed, 'user-data'), about.userData ?? noUserData),
   ])

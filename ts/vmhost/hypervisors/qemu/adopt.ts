@@ -5,7 +5,7 @@ import { removeUsedMemory } from '../../snapshots/saved-state.ts'
 import { vmPath } from '../../vms/vm-directory.ts'
 import type { StoredVm, VmPlace } from '../../vms/vm-store.ts'
 import { QemuMachine, removeEndedRun, type Surroundings } from './machine.ts'
-import { endingOf } from './process/ending.ts'
+import { endingOf } from './process/exit-cause.ts'
 import { type RunRecord, readRun } from './process/run-record.ts'
 import { isFree, type Locks } from './process/vm-lock.ts'
 

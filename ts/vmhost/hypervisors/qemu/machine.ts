@@ -5,8 +5,8 @@ import { connect } from 'node:net'
 import { Failure } from '@backlot/contract/failure'
 import type { Ending } from '@backlot/contract/vmhost/vm'
 import { replaceFile, syncFile } from '../../files/durable.ts'
+import { settleAll } from '../../side-by-side.ts'
 import { fitsDisk, keepSaved, readSaved, removeSavedMemory, removeUsedMemory } from '../../snapshots/saved-state.ts'
-import { together } from '../../together.ts'
 import { unlessAborted } from '../../unless-aborted.ts'
 import { vmPath } from '../../vms/vm-directory.ts'
 import type { StoredVm } from '../../vms/vm-store.ts'
@@ -17,7 +17,7 @@ import { handlesPowerButton, hasAgent } from './guest/power-button.ts'
 import { loadImage, type Resume } from './memory-image.ts'
 import { goOn, loadMemory, machineTypeOf, saveMemory, versionOf } from './migration.ts'
 import { boundLog } from './process/bounded-log.ts'
-import { endingOf, type ProcessHistory } from './process/ending.ts'
+import { endingOf, type ProcessHistory } from './process/exit-cause.ts'
 import { killProcess, startTime } from './process/process.ts'
 import type { RunRecord } from './process/run-record.ts'
 import { Qmp, type QmpEvent } from './qmp.ts'
@@ -179,7 +179,7 @@ export class QemuMachine implements Machine {
       try {
         work.step('writing it to the drive')
         const saved = vmPath(path, 'nextMemory')
-        await together([syncFile(saved), meanwhile?.(saved) ?? Promise.resolve()])
+        await settleAll([syncFile(saved), meanwhile?.(saved) ?? Promise.resolve()])
         const hasDisplay = run.vncPassword !== null
         const about = { hypervisor: 'qemu', version, machineType, accelerator, memoryBytes, hasDisplay } as const
         await keepSaved(path, { ...about, sharedDirectories })

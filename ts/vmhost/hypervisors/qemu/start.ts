@@ -13,19 +13,19 @@ import type { StoredVm, VmPlace } from '../../vms/vm-store.ts'
 import type { Hypervisor, RunOptions, WriteLine } from '../hypervisor.ts'
 import { adopt, answersWithinMs, silent } from './adopt.ts'
 import { type Accelerator, type Files, qemuArguments } from './arguments.ts'
+import { withoutCapabilities } from './capabilities.ts'
 import { qemuFeatures } from './features.ts'
 import { QemuMachine, removeEndedRun, type Surroundings } from './machine.ts'
 import { QemuMemoryImage, type Resume } from './memory-image.ts'
 import { newPassword } from './password.ts'
 import { reachable } from './ports.ts'
-import { failureOf } from './process/complaints.ts'
-import { endingOf, lastLines } from './process/ending.ts'
+import { endingOf, lastLines } from './process/exit-cause.ts'
 import { endLockHolder } from './process/lock-holder.ts'
 import { killProcess, pagesDescriptor, startTime } from './process/process.ts'
 import { type RunRecord, writeRun } from './process/run-record.ts'
+import { failureOf } from './process/start-failures.ts'
 import { isFree, type Lock, type Locks, lockAt } from './process/vm-lock.ts'
 import { asUnreadable, programVersion, refuseUnreadableMemory } from './resume.ts'
-import { withoutRights } from './rights.ts'
 
 /** Milliseconds that QEMU may take to open its control socket. */
 const opensWithinMs = 30_000
@@ -177,7 +177,7 @@ const launch = async (
       memory: image && `/proc/self/fd/${pagesDescriptor}`,
       moreWords: await wordsOf(vm),
     })
-    const confined = [...withoutRights(wishes.sharedDirectories.length > 0), program, ...words]
+    const confined = [...withoutCapabilities(wishes.sharedDirectories.length > 0), program, ...words]
     signal.throwIfAborted()
     const kept = [lock.descriptor as number, ...(image === undefined ? [] : [image.pages])]
     return { child: spawn(confined, options.sockets, vmPath(path, 'hypervisorLog'), kept), run }

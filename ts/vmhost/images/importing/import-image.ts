@@ -15,7 +15,7 @@ export const importImage: Handlers['importImage'] = async ({ source, name, os },
   const planned = plannedImport(source, name, os)
   // Whoever names a file that is not there hears of it at once.
   if (!/^https?:/i.test(source)) await readableFile(source)
-  await host.takeCharge()
+  await host.lockHome()
   const { cacheDirectory: path } = await host.settings.read()
   const image = `${planned.name}:${planned.tag}`
   const place: VmPlace = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { failureOf } from './complaints.ts'
+import { failureOf } from './start-failures.ts'
 
 /** As QEMU 7.2 writes them. */
 const said: Readonly<Record<string, string>> = {

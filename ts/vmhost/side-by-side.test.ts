@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { atMost, together } from './together.ts'
+import { atMost, settleAll } from './side-by-side.ts'
 
 test('a failure is told once nothing goes on any more', async () => {
   const slow = Promise.withResolvers<void>()
   const told: string[] = []
-  const all = together([Promise.reject(new Error('no room')), slow.promise.then(() => told.push('slow'))]).catch(
+  const all = settleAll([Promise.reject(new Error('no room')), slow.promise.then(() => told.push('slow'))]).catch(
     ({ message }: Error) => told.push(message),
   )
   await Promise.resolve()
@@ -15,7 +15,7 @@ test('a failure is told once nothing goes on any more', async () => {
 
 test('work without a failure is waited for', async () => {
   const done: number[] = []
-  await together([1, 2].map(async (number) => done.push(number)))
+  await settleAll([1, 2].map(async (number) => done.push(number)))
   expect(done).toEqual([1, 2])
 })
 
@@ -31,7 +31,7 @@ test('so many go on at a time, in order, and one that fails makes room', async (
     if (number % 2 === 0) throw new Error(`no room for ${number}`)
   }
   const all = [1, 2, 3, 4, 5].map((number) => limited(work(number)))
-  await expect(together(all)).rejects.toThrow('no room for 2')
+  await expect(settleAll(all)).rejects.toThrow('no room for 2')
   await Promise.all([7, 9].map((number) => limited(work(number))))
   expect({ most, going, begun }).toEqual({ most: 2, going: 0, begun: [1, 2, 3, 4, 5, 7, 9] })
 })

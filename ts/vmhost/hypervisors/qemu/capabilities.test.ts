@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { withoutRights } from './rights.ts'
+import { withoutCapabilities } from './capabilities.ts'
 
 const isRoot = process.getuid?.() === 0
 
@@ -12,10 +12,10 @@ const rightsBehind = (words: readonly string[]): bigint => {
 test.skipIf(!isRoot)('root leaves a hypervisor the files and ports that it needs', () => {
   const bits = (...numbers: number[]) => numbers.reduce((sum, number) => sum | (1n << BigInt(number)), 0n)
   // The numbers of linux/capability.h.
-  expect(rightsBehind(withoutRights(false))).toBe(bits(2, 10))
-  expect(rightsBehind(withoutRights(true))).toBe(bits(0, 1, 2, 3, 4, 10))
+  expect(rightsBehind(withoutCapabilities(false))).toBe(bits(2, 10))
+  expect(rightsBehind(withoutCapabilities(true))).toBe(bits(0, 1, 2, 3, 4, 10))
 })
 
 test('another user has nothing to give up', () => {
-  expect(withoutRights(true, false)).toEqual([])
+  expect(withoutCapabilities(true, false)).toEqual([])
 })

@@ -6,7 +6,7 @@ const always = ['net_bind_service', 'dac_read_search']
 const withShares = ['chown', 'dac_override', 'fowner', 'fsetid']
 
 /** The words before a program that leave it no more of root's rights than that; none where nothing can be taken. */
-export const withoutRights = (hasShares: boolean, isRoot = process.getuid?.() === 0): readonly string[] => {
+export const withoutCapabilities = (hasShares: boolean, isRoot = process.getuid?.() === 0): readonly string[] => {
   const setpriv = isRoot ? Bun.which('setpriv') : null
   if (setpriv === null) return []
   const kept = hasShares ? [...always, ...withShares] : always

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { endingOf, lastLines } from './ending.ts'
+import { endingOf, lastLines } from './exit-cause.ts'
 
 const of = (seen: Partial<Parameters<typeof endingOf>[0]>, exit?: string, log = '') => {
   const { cause, expected } = endingOf({ killed: false, asked: false, ...seen }, exit, log)
