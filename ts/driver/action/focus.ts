@@ -8,7 +8,7 @@ import { defaultLimits, readTree } from '../observation/trees.ts'
 import { act, deliver } from './act.ts'
 import { innerFocus } from './inner-focus.ts'
 import { intoView } from './into-view.ts'
-import { centreOf, contains, nameOf, type Point, unlessGone } from './target.ts'
+import { centreOf, contains, type ElementTarget, nameOf, type Point, unlessGone } from './target.ts'
 import { hasPassword, keepSecret } from './typing.ts'
 import { type Evidence, isConfirming } from './witnesses.ts'
 
@@ -35,10 +35,7 @@ export const takesClick = ({ editable, role }: Pick<AxElement, 'editable' | 'rol
  * Gives the element that a call names its window's inner focus: through the toolkit, else by a click on its middle where it
  * takes text (a click would operate anything else). Throws `element_not_focusable`.
  */
-export const focusForKeys = async (
-  call: Call,
-  scene: { readonly window: Window; readonly target: SeenElement },
-): Promise<Focused> => {
+export const focusForKeys = async (call: Call, scene: ElementTarget): Promise<Focused> => {
   const { window, target } = scene
   const at = middleIn(scene)
   if (isFocused(target.element)) return { target, at, evidence: [] }
@@ -66,10 +63,7 @@ export const focusForKeys = async (
  * Waits until a cell of a sheet that was clicked is the chosen one: keys would be written into another. Throws
  * `element_not_focusable`.
  */
-const untilChosen = async (
-  call: Call,
-  { window, target }: { readonly window: Window; readonly target: SeenElement },
-): Promise<void> => {
+const untilChosen = async (call: Call, { window, target }: ElementTarget): Promise<void> => {
   const read = () => unlessGone(window, target.index, target.snapshot.cell(target.index, ''))
   if (target.element.role !== 'table cell' || (await read()) === null) return
   // What was chosen before the click may have been this cell too.
@@ -92,13 +86,7 @@ const untilChosen = async (
 }
 
 /** The middle of an element in window pixels, where that lies in the window. */
-export const middleIn = ({
-  window,
-  target,
-}: {
-  readonly window: Window
-  readonly target: SeenElement
-}): Point | null => {
+export const middleIn = ({ window, target }: ElementTarget): Point | null => {
   const point = centreOf(target)
   return contains(window, point) ? point : null
 }
@@ -107,10 +95,7 @@ export const middleIn = ({
  * Waits until the element has the focus where another one says that it has: keys that come too early would go to that
  * one. Toolkits whose inactive windows say nothing of the focus are not waited for. Throws `element_not_focusable`.
  */
-const untilFocused = async (
-  call: Call,
-  { window, target }: { readonly window: Window; readonly target: SeenElement },
-): Promise<void> => {
+const untilFocused = async (call: Call, { window, target }: ElementTarget): Promise<void> => {
   const before = target.snapshot.focused() ?? undefined
   if (before === undefined || before === target.index) return
   const accessibility = await call.driver.accessibility()
@@ -137,7 +122,7 @@ const untilFocused = async (
 const isFocused = (element: AxElement): boolean => element.states.includes('focused')
 
 const focused = async (
-  { window, target }: { readonly window: Window; readonly target: SeenElement },
+  { window, target }: ElementTarget,
   at: Point | null,
   evidence: readonly Evidence[],
   by: string,

@@ -6,8 +6,7 @@ import type { AxFrame, AxPlace, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { Notes } from '../notes.ts'
-import type { SeenElement } from '../observation/elements.ts'
-import { contains, nameOf, type Point, unlessGone } from './target.ts'
+import { contains, type ElementTarget, nameOf, type Point, unlessGone } from './target.ts'
 
 /** Bringing an element into view. */
 const limits = {
@@ -22,18 +21,13 @@ const limits = {
   sheetMs: 20_000,
 } as const
 
-interface Found {
-  readonly window: Window
-  readonly target: SeenElement
-}
-
 type By = NonNullable<Notes['scrolled']>
 
 /**
  * The element where a pointer can get to it: scrolled to first where it is out of view. Of a window that shows nothing
  * it stays where it is. Throws `window_not_visible` where it cannot be brought into view.
  */
-export const intoView = async (call: Call, found: Found): Promise<Found> => {
+export const intoView = async (call: Call, found: ElementTarget): Promise<ElementTarget> => {
   const { window, target } = found
   if (!window.is_on_screen || window.is_minimized) return found
   const before = await unlessGone(window, target.index, target.snapshot.place(target.index))
@@ -56,7 +50,7 @@ export const intoView = async (call: Call, found: Found): Promise<Found> => {
 }
 
 /** The part of an element that a pointer can get to, in window pixels; `undefined` where there is none. */
-export const visiblePart = async (call: Call, { window, target }: Found): Promise<AxFrame | undefined> => {
+export const visiblePart = async (call: Call, { window, target }: ElementTarget): Promise<AxFrame | undefined> => {
   const { frame, area } = await unlessGone(window, target.index, target.snapshot.place(target.index))
   if (call.signal.aborted) throw reasonOf(call.signal)
   const part = common(common(frame, area), { x: 0, y: 0, w: window.width, h: window.height })
@@ -84,7 +78,7 @@ const isHidden = ({ frame, area, estimated }: AxPlace, window: Window): boolean 
 const isPlaceless = ({ frame }: Pick<AxPlace, 'frame'>): boolean => frame.w === 0 && frame.h === 0
 
 /** Why a cell beyond the view of its sheet is not clicked: another one would be hit. */
-const outOfSheet = ({ window, target }: Found): Failure => {
+const outOfSheet = ({ window, target }: ElementTarget): Failure => {
   const tried = ['scroll bars of its sheet']
   return new Failure(
     'window_not_visible',
@@ -96,7 +90,7 @@ const outOfSheet = ({ window, target }: Found): Failure => {
 const holds = (area: AxFrame, { x, y }: Point): boolean =>
   x >= area.x && y >= area.y && x < area.x + area.w && y < area.y + area.h
 
-const scrollByToolkit = async (call: Call, found: Found, before: AxPlace): Promise<By | undefined> => {
+const scrollByToolkit = async (call: Call, found: ElementTarget, before: AxPlace): Promise<By | undefined> => {
   const { window, target } = found
   if (!(await unlessGone(window, target.index, target.snapshot.scrollTo(target.index)))) return undefined
   return isHidden(await placeAfter(call, found, before), window) ? undefined : 'toolkit'
@@ -106,7 +100,7 @@ const scrollByToolkit = async (call: Call, found: Found, before: AxPlace): Promi
  * Scrolls a sheet to one of its cells. The application moves it before it answers, and says by that cell's own place when
  * it shows it: a wheel turned meanwhile would move what nobody has read. Throws `window_not_visible`.
  */
-const scrollSheet = async (call: Call, found: Found): Promise<By> => {
+const scrollSheet = async (call: Call, found: ElementTarget): Promise<By> => {
   const { window, target } = found
   const end = performance.now() + limits.sheetMs
   while (performance.now() < end) {
@@ -119,7 +113,7 @@ const scrollSheet = async (call: Call, found: Found): Promise<By> => {
 }
 
 /** Turns the wheel where the element would be seen, as far as what it moves shows to be needed. */
-const scrollByWheel = async (call: Call, found: Found, before: AxPlace): Promise<By | undefined> => {
+const scrollByWheel = async (call: Call, found: ElementTarget, before: AxPlace): Promise<By | undefined> => {
   const { window } = found
   let place = before
   let step: number | undefined
@@ -146,7 +140,7 @@ const scrollByWheel = async (call: Call, found: Found, before: AxPlace): Promise
 }
 
 /** A place of the area where the wheel operates nothing else. */
-const wheelPoint = ({ target }: Found, area: AxFrame): Point => {
+const wheelPoint = ({ target }: ElementTarget, area: AxFrame): Point => {
   const parts = [0.5, 0.05, 0.95, 0.25, 0.75]
   const points = parts.flatMap((down) =>
     parts.map((along) => ({ x: Math.floor(area.x + area.w * along), y: Math.floor(area.y + area.h * down) })),
@@ -163,7 +157,7 @@ const wheelPoint = ({ target }: Found, area: AxFrame): Point => {
 const turning: ReadonlySet<string> = new Set(['combo box', 'spin button', 'slider', 'dial', 'scroll bar', 'page tab'])
 
 /** Where the element is once it has moved and stands still, or has not moved for a while. */
-const placeAfter = async (call: Call, { window, target }: Found, before: AxPlace): Promise<AxPlace> => {
+const placeAfter = async (call: Call, { window, target }: ElementTarget, before: AxPlace): Promise<AxPlace> => {
   const read = () => unlessGone(window, target.index, target.snapshot.place(target.index))
   const deadline = performance.now() + limits.movesMs
   const end = performance.now() + limits.settlesMs

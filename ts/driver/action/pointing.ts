@@ -13,6 +13,7 @@ import {
   around,
   centreOf,
   contains,
+  type ElementTarget,
   nameOf,
   type Point,
   pointIn,
@@ -32,9 +33,6 @@ export interface Clicks {
   readonly held: readonly string[]
 }
 
-/** An element with its window. */
-export type Found = { readonly window: Window; readonly target: SeenElement }
-
 /** What the toolkit can do to an element. */
 export type ElementAction = Parameters<AxSnapshot['perform']>[1]
 
@@ -50,7 +48,7 @@ export const lastPicture = async (
 /** Does an element's action through the toolkit; clicks its middle `instead` where it lacks the action. */
 export const operate = async (
   call: Call,
-  found: Found,
+  found: ElementTarget,
   action: ElementAction,
   instead: Clicks | undefined,
 ): Promise<Outcome> => {
@@ -93,11 +91,11 @@ const pointerless: ReadonlySet<string> = new Set(['input_unavailable', 'too_many
 /** Clicks the middle of an element, which is scrolled to where it is out of view; `tried` are the routes that were tried before. */
 export const clickMiddle = async (
   call: Call,
-  given: Found,
+  element: ElementTarget,
   clicks: Clicks,
   tried: readonly string[] = [],
 ): Promise<Outcome> => {
-  const found = await intoView(call, given)
+  const found = await intoView(call, element)
   const { window, target } = found
   const point = centreOf(target)
   if (window.is_on_screen && contains(window, point)) return clickAt(call, found, point, clicks, nameOf(target))

@@ -12,6 +12,12 @@ export interface Point {
   readonly y: number
 }
 
+/** An element with its window. */
+export interface ElementTarget {
+  readonly window: Window
+  readonly target: SeenElement
+}
+
 /** The window, whoever it belongs to, or throws `window_not_found`. */
 export const windowById = async (call: Call, window_id: number): Promise<Window> => {
   const windows = await (await call.driver.desktop()).windows()
@@ -68,7 +74,7 @@ const compare = (a: readonly number[], b: readonly number[]): number =>
 export const elementOf = async (
   call: Call,
   { pid, window_id, element_index }: { pid: number; window_id?: number; element_index?: number },
-): Promise<{ window: Window; target: SeenElement } | undefined> => {
+): Promise<ElementTarget | undefined> => {
   if (element_index === undefined) return undefined
   const window = await windowOf(call, pid, windowFor(window_id, 'element_index'))
   noteScene(call, { window })

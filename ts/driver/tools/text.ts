@@ -6,7 +6,15 @@ import { Type } from '@sinclair/typebox'
 import { act, answer, deliver } from '../action/act.ts'
 import { focusedElement, focusForKeys, middleIn } from '../action/focus.ts'
 import { noteInnerFocus } from '../action/inner-focus.ts'
-import { elementOf, nameOf, type Point, refuseDisabled, unlessUnknown, windowOrFrontmost } from '../action/target.ts'
+import {
+  type ElementTarget,
+  elementOf,
+  nameOf,
+  type Point,
+  refuseDisabled,
+  unlessUnknown,
+  windowOrFrontmost,
+} from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
@@ -54,11 +62,7 @@ export const typeText = tool({
 })
 
 /** Inserts through the toolkit; `undefined` where the element has no text interface to insert through. */
-const insert = async (
-  call: Call,
-  scene: { readonly window: Window; readonly target: SeenElement },
-  text: string,
-): Promise<Outcome | undefined> => {
+const insert = async (call: Call, scene: ElementTarget, text: string): Promise<Outcome | undefined> => {
   const { window, target } = scene
   let route = ''
   try {
@@ -78,12 +82,7 @@ const insert = async (
 }
 
 /** Types into the element that the call names, which is given the focus first. */
-const typeInto = async (
-  call: Call,
-  scene: { readonly window: Window; readonly target: SeenElement },
-  text: string,
-  delay_ms: number,
-): Promise<Outcome> => {
+const typeInto = async (call: Call, scene: ElementTarget, text: string, delay_ms: number): Promise<Outcome> => {
   const { target, at, evidence } = await focusForKeys(call, scene)
   await noteInnerFocus(call, scene.window, target)
   return typeKeys(call, { window: scene.window, target, at, given: evidence }, text, delay_ms)

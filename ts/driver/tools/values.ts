@@ -3,13 +3,13 @@ import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, longestText } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
 import { answer } from '../action/act.ts'
-import { elementOf, nameOf, refuseDisabled, unlessUnknown } from '../action/target.ts'
+import { type ElementTarget, elementOf, nameOf, refuseDisabled, unlessUnknown } from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import { reasonOf } from '../ending.ts'
 import { elementIndex, pid, windowId } from '../tool/arguments.ts'
 import { acts, type Outcome, tool } from '../tool/tool.ts'
 import { isSwitch, routeByDevices } from '../value/devices.ts'
-import type { ElementTarget, Setting } from '../value/setting.ts'
+import type { Setting } from '../value/setting.ts'
 
 export const setValue = tool({
   name: 'set_value',

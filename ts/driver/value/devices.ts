@@ -4,13 +4,13 @@ import { accessibleActionTimeoutMs, typingDelayMs } from '@backlot/contract/limi
 import { deliver } from '../action/act.ts'
 import { focusForKeys } from '../action/focus.ts'
 import { intoView } from '../action/into-view.ts'
-import { centreOf, contains, nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
+import { centreOf, contains, type ElementTarget, nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import { chooseOpened, noSuchOption, positionOf } from './opened-list.ts'
 import { readBack } from './read-back.ts'
-import type { ElementTarget, Setting } from './setting.ts'
+import type { Setting } from './setting.ts'
 import { isSheetCell, writeCell } from './sheet-cell.ts'
 
 type Route = (call: Call, found: ElementTarget, value: string) => Promise<Setting>

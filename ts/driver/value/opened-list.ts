@@ -4,11 +4,19 @@ import { accessibleActionTimeoutMs, valueAppearsMs } from '@backlot/contract/lim
 import type { AxOption, Window } from '@backlot/native'
 import { deliver } from '../action/act.ts'
 import { intoView } from '../action/into-view.ts'
-import { centreOf, contains, nameOf, type Point, refuseInvisible, unlessGone } from '../action/target.ts'
+import {
+  centreOf,
+  contains,
+  type ElementTarget,
+  nameOf,
+  type Point,
+  refuseInvisible,
+  unlessGone,
+} from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
-import type { ElementTarget, Setting } from './setting.ts'
+import type { Setting } from './setting.ts'
 
 /** Milliseconds for which an application that is choosing from its own list may leave questions unanswered. */
 const busyApplicationMs = 12_000

@@ -1,8 +1,9 @@
 /** Whether a value that was set by devices is there. */
 import { valueAppearsMs } from '@backlot/contract/limits'
+import type { ElementTarget } from '../action/target.ts'
 import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
-import type { ElementTarget, Setting } from './setting.ts'
+import type { Setting } from './setting.ts'
 
 /** Reads until the value is as wanted, for a short while. */
 export const readBack = async (

@@ -1,13 +1,5 @@
 /** What setting a value by devices takes and tells. */
-import type { Window } from '@backlot/native'
 import type { Evidence } from '../action/witnesses.ts'
-import type { SeenElement } from '../observation/elements.ts'
-
-/** An element to act on, in its window. */
-export interface ElementTarget {
-  readonly window: Window
-  readonly target: SeenElement
-}
 
 /** What became of a value that was set. */
 export interface Setting {

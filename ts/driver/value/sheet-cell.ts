@@ -3,10 +3,10 @@ import { Failure } from '@backlot/contract/failure'
 import { typingDelayMs } from '@backlot/contract/limits'
 import { deliver } from '../action/act.ts'
 import { focusForKeys } from '../action/focus.ts'
-import { nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
+import { type ElementTarget, nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { readBack } from './read-back.ts'
-import type { ElementTarget, Setting } from './setting.ts'
+import type { Setting } from './setting.ts'
 
 /** True for a cell of a sheet. */
 export const isSheetCell = async ({ window, target }: ElementTarget): Promise<boolean> =>
