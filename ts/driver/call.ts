@@ -42,7 +42,7 @@ export const callTool = async (
     const work = (owner: Session, ending: AbortSignal) => {
       const run = async (signal: AbortSignal) => {
         const outcome = await runTool(callOf(driver, { ...caller, signal }, owner, short), tool, checked)
-        return driver.late.told(owner.key, began, outcome)
+        return driver.lateEffects.withLateFacts(owner.key, began, outcome)
       }
       return tool.attributes.pausable && !onlyLooks ? driver.underBrake(ending, run) : run(ending)
     }

@@ -5,7 +5,7 @@ import { shared } from '@backlot/contract/shared'
 import type { Accessibility, AppQueues, Capturer, Desktop } from '@backlot/native'
 import { Brake } from '@backlot/native/brake'
 import { StopKeyWatch } from '@backlot/native/stop-key'
-import { Late } from './action/late.ts'
+import { LateEffects } from './action/late-effects.ts'
 import { allDoneInOrder } from './all-done.ts'
 import { ConfigFile, configFileAt } from './config/config.ts'
 import { SeenWindows } from './observation/elements.ts'
@@ -55,7 +55,7 @@ export interface Driver extends AsyncDisposable {
   /** Whether applications have handled what was sent to them. */
   queues(): Promise<AppQueues>
   /** What comes of actions after they were answered. */
-  readonly late: Late
+  readonly lateEffects: LateEffects
   /** Where keys go within windows that are not active. */
   readonly innerFocus: InnerFocus
   /** Every session's own pointer and keyboard. */
@@ -123,16 +123,16 @@ const rememberedOf = (agents: Agents, cursors: Cursors) => {
     },
   })
   sessions.follow({ ended: (session) => cursors.end(session) })
-  const late = new Late()
-  sessions.follow({ ended: async ({ key }) => late.forget(key) })
-  return { sessions, seen, zoomed, late }
+  const lateEffects = new LateEffects()
+  sessions.follow({ ended: async ({ key }) => lateEffects.forget(key) })
+  return { sessions, seen, zoomed, lateEffects }
 }
 
 /** Opens a driver; nothing is connected before the first call that needs it. */
 export const openDriver = async (options: DriverOptions = {}): Promise<Driver> => {
   const { native, desktop, capturer, agents, queues, accessibility, config, brake, stopKey, cursors } =
     connectionsOf(options)
-  const { sessions, seen, zoomed, late } = rememberedOf(agents, cursors)
+  const { sessions, seen, zoomed, lateEffects } = rememberedOf(agents, cursors)
   const onDisplay = [stopKey, agents, cursors, queues, capturer, desktop]
   const browsers = new Browsers()
   return {
@@ -152,7 +152,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     capturer: capturer.get,
     accessibility: accessibility.get,
     queues: queues.get,
-    late,
+    lateEffects,
     innerFocus: new InnerFocus(),
     agents,
     cursors,
@@ -162,11 +162,11 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
       if (failure.code !== 'display_lost') return
       seen.clear()
       zoomed.clear()
-      late.clear()
+      lateEffects.clear()
       for (const connection of onDisplay) connection.close().catch(() => undefined)
     },
     async [Symbol.asyncDispose]() {
-      late.close()
+      lateEffects.close()
       seen.clear()
       brake[Symbol.dispose]()
       const connections = [browsers, ...onDisplay, accessibility]

@@ -1,6 +1,6 @@
 /** What is found out in the course of one call, for its answer and its recording. */
 import type { Window } from '@backlot/native'
-import type { LateNotes } from './action/late.ts'
+import type { LateNotes } from './action/late-effects.ts'
 import type { SeenElement } from './observation/elements.ts'
 
 /** What a call turned out to act on, as far as it is known. */

@@ -5,10 +5,10 @@ import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
-import { Handled } from './handled.ts'
+import { compareObservations, type Evidence, isConfirming, PixelStability, type Scene } from './evidence.ts'
+import { HandlingProof } from './handling-proof.ts'
 import { noteInnerFocus } from './inner-focus.ts'
-import { openEyes } from './looks.ts'
-import { compareLooks, type Evidence, isConfirming, type Scene, Stay } from './witnesses.ts'
+import { observerOf } from './observer.ts'
 
 /** What was acted on, and what was seen of it. */
 export interface Action {
@@ -18,63 +18,62 @@ export interface Action {
   readonly evidence: readonly Evidence[]
 }
 
-/** Does a piece of work in a scene and looks what comes of it; what the work itself found out stands first in the evidence. */
+/** Does a piece of work in a scene and observes its effect; what the work itself found out stands first in the evidence. */
 export const act = async (call: Call, scene: Scene, work: () => Promise<readonly Evidence[]>): Promise<Action> => ({
   window: scene.window,
   target: scene.target,
-  evidence: await watch(call, scene, work),
+  evidence: await evidenceOf(call, scene, work),
 })
 
 /**
- * Runs an action between two looks at its scene; what the action itself found out stands first in the evidence. Looking
- * ends with what confirms the action, when the application has handled it and rests, or after the configured time; what
- * comes later of an action that nothing confirmed is followed.
+ * Observes the scene before the work, and after it until something confirms the action, the application has handled it and
+ * does nothing more, or the configured time is over. An action that nothing confirmed is followed for its late effects.
  */
-const watch = async (
+const evidenceOf = async (
   call: Call,
   scene: Scene,
   work: () => Promise<readonly Evidence[]>,
 ): Promise<readonly Evidence[]> => {
   const { evidence_timeout_ms } = await call.config()
-  const { cursors, late } = call.driver
+  const { cursors, lateEffects } = call.driver
   await cursors.arrive(call.owner, scene)
-  const eyes = await openEyes(call, scene)
-  let before = await eyes.first()
-  const earlier = await late.lookLast(call)
+  const observer = await observerOf(call, scene)
+  let before = await observer.observeBefore()
+  const earlier = await lateEffects.observeLast(call)
   // What came late meanwhile is no effect of this action.
-  if (earlier.isFound) before = await eyes.first()
-  // The looks may have taken long: what the caller gave up meanwhile, or the person halted, is not done.
+  if (earlier.isFound) before = await observer.observeBefore()
+  // The observations may have taken long: what the caller gave up meanwhile, or the person halted, is not done.
   if (call.signal.aborted) throw reasonOf(call.signal)
   if (!scene.keepsFocus) await noteInnerFocus(call, scene.window)
-  const told = await work()
+  const reported = await work()
   cursors.acted(call.owner, scene)
-  if (told.some(isConfirming)) {
-    late.explain(scene.window.pid, before, before)
-    return told
+  if (reported.some(isConfirming)) {
+    lateEffects.attribute(scene.window.pid, before, before)
+    return reported
   }
   // What a window shows that believes to have the focus is no effect of the action.
-  const feigned = told.some(({ kind }) => kind === 'focus_feigned') && { seemsFocused: true }
-  const watched = { ...scene, ...feigned, mayBeLate: earlier.open }
+  const feigned = reported.some(({ kind }) => kind === 'focus_feigned') && { isFocusFeigned: true }
+  const watched = { ...scene, ...feigned, pendingActions: earlier.open }
   const deadline = performance.now() + evidence_timeout_ms
-  const handled = new Handled(call, scene, before, eyes, evidence_timeout_ms)
+  const handling = new HandlingProof(call, scene, before, observer, evidence_timeout_ms)
   let wait: number = limits.lookEveryMs
-  const stay = new Stay()
+  const stability = new PixelStability()
   for (;;) {
-    const after = await eyes.look()
+    const after = await observer.observe()
     const now = performance.now()
-    stay.see(after, now)
-    const seen = compareLooks(before, after, watched, stay)
+    stability.add(after, now)
+    const seen = compareObservations(before, after, watched, stability)
     const isConfirmed = seen.some(isConfirming)
     const remaining = deadline - now
-    const restsIn = isConfirmed ? 0 : handled.restsIn(after, stay, now)
-    if (isConfirmed || restsIn <= 0 || remaining <= 0 || call.signal.aborted) {
-      if (isConfirmed) late.explain(scene.window.pid, before, after)
-      else late.note(call, { scene: watched, eyes, before, last: after })
-      late.tellOthers(call, earlier.open, scene.window, seen)
-      return [...told, ...seen]
+    const settledInMs = isConfirmed ? 0 : handling.msUntilSettled(after, stability, now)
+    if (isConfirmed || settledInMs <= 0 || remaining <= 0 || call.signal.aborted) {
+      if (isConfirmed) lateEffects.attribute(scene.window.pid, before, after)
+      else lateEffects.noteCandidate(call, { scene: watched, observer, before, last: after })
+      lateEffects.tellOthers(call, earlier.open, scene.window, seen)
+      return [...reported, ...seen]
     }
-    await eyes.nextEvent(after.events, Math.min(remaining, wait, restsIn))
-    // What has not come at once comes late: fewer looks leave the processor to the application.
+    await observer.nextEvent(after.allEvents, Math.min(remaining, wait, settledInMs))
+    // What has not come at once comes late: fewer observations leave the processor to the application.
     wait *= limits.slowing
   }
 }

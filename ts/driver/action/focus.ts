@@ -6,11 +6,11 @@ import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import { defaultLimits, readTree } from '../observation/trees.ts'
 import { act, deliver } from './act.ts'
+import { type Evidence, isConfirming } from './evidence.ts'
 import { innerFocus } from './inner-focus.ts'
 import { intoView } from './into-view.ts'
 import { centreOf, contains, type ElementTarget, nameOf, type Point, unlessGone } from './target.ts'
 import { hasPassword, keepSecret } from './typing.ts'
-import { type Evidence, isConfirming } from './witnesses.ts'
 
 /** Milliseconds that an element may take until it has the focus that its toolkit gave it. */
 const focusAppearsMs = 500

@@ -6,9 +6,10 @@ import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { act, answer, deliver } from './act.ts'
+import { isControl } from './evidence.ts'
 import { noteClicked } from './inner-focus.ts'
 import { intoView } from './into-view.ts'
-import { elementAt } from './looks.ts'
+import { elementAt } from './observer.ts'
 import {
   around,
   centreOf,
@@ -21,7 +22,6 @@ import {
   unlessUnknown,
   windowOrFrontmost,
 } from './target.ts'
-import { isControl } from './witnesses.ts'
 
 /** The buttons of a pointer. */
 export const buttons = ['left', 'middle', 'right'] as const

@@ -4,10 +4,10 @@ import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { type Action, act, answer, deliver } from './act.ts'
+import type { Scene } from './evidence.ts'
 import { focusedElement, focusForKeys } from './focus.ts'
 import { elementOf, windowOrFrontmost } from './target.ts'
 import { isPassword, isPaste, keepSecret } from './typing.ts'
-import type { Scene } from './witnesses.ts'
 
 /** A key, what is held around it, and how often it is pressed. */
 export interface Press {
@@ -31,7 +31,7 @@ export const press = async (
   const focus = found && (await focusForKeys(call, found))
   const request = { window_id, key, modifiers: [...modifiers], count, ...(focus?.at && { at: focus.at }) }
   const { target, evidence: given = [] } = focus ?? {}
-  const scene = { window, target, isStirred: given.length > 0 }
+  const scene = { window, target, hasPendingEvents: given.length > 0 }
   const { evidence } = await act(call, scene, () => deliver(call, (agent) => agent.pressKey(request)))
   return { window, target, evidence: [...given, ...evidence] }
 }

@@ -130,7 +130,7 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
   const target =
     first.element_index === null ? undefined : call.driver.seen.element(pid, window_id, first.element_index)
   const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
-  const scene = { window, target, place: around(place), aim: place }
+  const scene = { window, target, place: around(place), cursorPoint: place }
   const { evidence } = await act(call, scene, () => deliver(call, (agent) => agent.click(click)))
   const others = found.length > 1 ? ` (the first of ${found.length} that match)` : ''
   return answer(

@@ -4,8 +4,8 @@ import { Failure } from '@backlot/contract/failure'
 import { page as limits, evidence as looking } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import { act, answer, deliver } from '../action/act.ts'
+import type { Evidence } from '../action/evidence.ts'
 import { around, type Point, refuseInvisible } from '../action/target.ts'
-import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import type { Outcome } from '../tool/tool.ts'
 import type { ReachedPage } from './reach.ts'
@@ -29,7 +29,7 @@ export const clickElement = async (call: Call, reached: ReachedPage, selector: s
   const place = placeOf(window, asFacts(aimed.viewport), asFacts(noted.mouse), { x, y })
   if (noted.met === false) throw unclickable(selector, 'is covered', { by: 'something that appeared under the mouse' })
   const device = await deviceFor(call, reached, selector, place)
-  const scene = { window, ...(place && { place: around(place), aim: place }) }
+  const scene = { window, ...(place && { place: around(place), cursorPoint: place }) }
   const clicked = await act(call, scene, async () => [...(await device.press({ x, y })), ...(await received(reached))])
   const others = Number(aimed.count) > 1 ? ` (the first of ${aimed.count} that match)` : ''
   const name = `<${asText(aimed.tag)}>${asText(aimed.text) === '' ? '' : ` "${asText(aimed.text)}"`}`

@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { type Shared, shared } from '@backlot/contract/shared'
 import type { CursorState, Point, PreviewPlace, Cursors as Shown } from '@backlot/native'
-import type { Scene } from '../action/witnesses.ts'
+import type { Scene } from '../action/evidence.ts'
 import { reasonOf } from '../ending.ts'
 import { type CursorSettings, cursorDefaults, paceOf, styleOf } from './cursor-settings.ts'
 import { anonymous, type Session } from './sessions.ts'
@@ -105,7 +105,7 @@ export class Cursors {
     const at = placeOf(scene)
     if (at === undefined || !this.#follows(owner)) return
     const record = await this.#of(owner)
-    if (scene.point !== undefined || scene.aim !== undefined) record.glides = true
+    if (scene.point !== undefined || scene.cursorPoint !== undefined) record.glides = true
     const isGlide = record.glides && record.isEnabled
     record.position = at
     // An action is not worth less for being unseen.
@@ -117,7 +117,7 @@ export class Cursors {
   /** Goes along with a gesture that takes its time from now on; nobody waits for it. */
   accompany(owner: Session, scene: Scene, durationMs: number): void {
     const record = this.#records.get(owner.key)
-    const end = scene.end && onScreen(scene, scene.end)
+    const end = scene.dragEnd && onScreen(scene, scene.dragEnd)
     if (record === undefined || end === undefined || !this.#follows(owner)) return
     const travel = async (shown: Shown): Promise<void> => {
       this.#tell(record, 'pulse')
@@ -133,7 +133,7 @@ export class Cursors {
   acted(owner: Session, scene: Scene): void {
     const record = this.#records.get(owner.key)
     if (record === undefined || placeOf(scene) === undefined || !this.#follows(owner)) return
-    const end = scene.end && onScreen(scene, scene.end)
+    const end = scene.dragEnd && onScreen(scene, scene.dragEnd)
     if (end !== undefined) record.position = end
     const pulse = async (shown: Shown): Promise<void> => {
       // It came along, and may have a pixel to go.
@@ -365,8 +365,8 @@ const viewOf = (record: CursorRecord, state: CursorState | null, isShown: boolea
 
 /** Where on the screen an action happens; `undefined` where it has no place. */
 const placeOf = (scene: Scene): Point | undefined => {
-  const { point, aim, place, target } = scene
-  const exact = point ?? aim
+  const { point, cursorPoint, place, target } = scene
+  const exact = point ?? cursorPoint
   if (exact !== undefined) return onScreen(scene, exact)
   const frame = target?.element.frame
   const around = frame === undefined ? place : { x: frame.x, y: frame.y, width: frame.w, height: frame.h }

@@ -18,17 +18,17 @@ export const runTool = async (caller: Call, tool: Tool, checked: Static<TObject>
   const call = { ...caller, types: typedTexts(tool, checked), notes: emptyNotes() }
   const run = async (): Promise<Outcome> => {
     const args = tool.findsElement ? checked : await withIndex(call, checked)
-    const { late } = call.driver
+    const { lateEffects } = call.driver
     const { pid } = args as { readonly pid?: unknown }
     const mayAct = tool.attributes.pausable && tool.nested === undefined && tool.looks?.(checked) !== true
-    if (mayAct && typeof pid === 'number') await late.begin(call, pid)
+    if (mayAct && typeof pid === 'number') await lateEffects.begin(call, pid)
     let outcome: Outcome | undefined
     try {
       outcome = await tool.run(call, args)
     } finally {
-      late.release(call, outcome !== undefined)
+      lateEffects.release(call, outcome !== undefined)
     }
-    late.follow(call, tool.name, outcome)
+    lateEffects.follow(call, tool.name, outcome)
     return observed(call, args, withNotes(call.notes, withoutContents(call, tool, outcome)))
   }
   return recordingsOf(call.driver).during(call, tool, checked, () =>

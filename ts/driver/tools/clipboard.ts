@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { Clip } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { answer } from '../action/act.ts'
-import type { Evidence } from '../action/witnesses.ts'
+import type { Evidence } from '../action/evidence.ts'
 import { absolutePath, writePicture } from '../paths.ts'
 import { acts, reads, tool } from '../tool/tool.ts'
 

@@ -123,7 +123,7 @@ export const drag = tool({
     const { window_id } = window
     const { button = 'left', duration_ms = limits.durationMs, steps = limits.steps } = args
     const request = { window_id, from, to, button, duration_ms, steps, modifiers: [...held] }
-    const scene = { window, place: spanning(from, to), point: from, end: to }
+    const scene = { window, place: spanning(from, to), point: from, dragEnd: to }
     const drag = (agent: Agent) => {
       call.driver.cursors.accompany(call.owner, scene, duration_ms)
       return agent.drag(request)

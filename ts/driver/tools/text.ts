@@ -4,6 +4,7 @@ import { accessibleActionTimeoutMs, longestText, typingDelayMs } from '@backlot/
 import type { Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { act, answer, deliver } from '../action/act.ts'
+import type { Evidence } from '../action/evidence.ts'
 import { focusedElement, focusForKeys, middleIn } from '../action/focus.ts'
 import { noteInnerFocus } from '../action/inner-focus.ts'
 import {
@@ -15,7 +16,6 @@ import {
   unlessUnknown,
   windowOrFrontmost,
 } from '../action/target.ts'
-import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
 import { elementIndex, pid, windowId } from '../tool/arguments.ts'
@@ -119,7 +119,7 @@ const typeKeys = async (
   const { window_id } = window
   // A tab goes on to the next element, and a line end may do anything.
   const keepsFocus = !/\p{Cc}/u.test(text)
-  const scene = { window, target, text, isStirred: given.length > 0, keepsFocus }
+  const scene = { window, target, text, hasPendingEvents: given.length > 0, keepsFocus }
   const typed = await act(call, scene, () =>
     deliver(call, (agent) => agent.typeText({ window_id, text, delay_ms, at })),
   )

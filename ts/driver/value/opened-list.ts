@@ -3,6 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, valueAppearsMs } from '@backlot/contract/limits'
 import type { AxOption, Window } from '@backlot/native'
 import { deliver } from '../action/act.ts'
+import type { Evidence } from '../action/evidence.ts'
 import { intoView } from '../action/into-view.ts'
 import {
   centreOf,
@@ -13,7 +14,6 @@ import {
   refuseInvisible,
   unlessGone,
 } from '../action/target.ts'
-import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { Setting } from './setting.ts'

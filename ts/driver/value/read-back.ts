@@ -1,7 +1,7 @@
 /** Whether a value that was set by devices is there. */
 import { valueAppearsMs } from '@backlot/contract/limits'
+import type { Evidence } from '../action/evidence.ts'
 import type { ElementTarget } from '../action/target.ts'
-import type { Evidence } from '../action/witnesses.ts'
 import type { Call } from '../context.ts'
 import type { Setting } from './setting.ts'
 

@@ -1,5 +1,5 @@
 /** What setting a value by devices takes and tells. */
-import type { Evidence } from '../action/witnesses.ts'
+import type { Evidence } from '../action/evidence.ts'
 
 /** What became of a value that was set. */
 export interface Setting {

@@ -1,4 +1,4 @@
-/** What counts as evidence of an action: each witness compares one aspect of two looks at the same scene. */
+/** What counts as evidence of an action: each comparison is of one aspect of two observations of the same scene. */
 import { evidence as limits } from '@backlot/contract/limits'
 import type { AxElement, Rect, Window } from '@backlot/native'
 import type { SeenElement } from '../observation/elements.ts'
@@ -41,14 +41,14 @@ export interface Scene {
   readonly target?: SeenElement | undefined
   /** Text that should appear in the element's value. */
   readonly text?: string
-  /** Where in the window to look for changed pixels, in window pixels. */
+  /** Where changed pixels count, in window pixels. */
   readonly place?: Rect
   /** Where the pointer presses: what lies there is read before and after. */
   readonly point?: { readonly x: number; readonly y: number }
   /** Where something else than the pointer presses: the cursor glides there as well. */
-  readonly aim?: { readonly x: number; readonly y: number }
+  readonly cursorPoint?: { readonly x: number; readonly y: number }
   /** Where a gesture ends that begins at the point. */
-  readonly end?: { readonly x: number; readonly y: number }
+  readonly dragEnd?: { readonly x: number; readonly y: number }
   /**
    * The place in the window of a control that is pressed. It looks pressed for a moment, says so, and may take the focus,
    * whether or not the application does anything: that is no effect.
@@ -57,17 +57,17 @@ export interface Scene {
   /** Nothing of the action moves the focus within the window. */
   readonly keepsFocus?: boolean
   /** The application was just made to do something else, whose events may still come. */
-  readonly isStirred?: boolean
+  readonly hasPendingEvents?: boolean
   /** The window was told that it has the focus, and may show it anywhere. */
-  readonly seemsFocused?: boolean
-  /** Milliseconds of silence before, after which events of the application count; a short time unless told otherwise. */
-  readonly silenceMs?: number
+  readonly isFocusFeigned?: boolean
+  /** Milliseconds without events before the action, after which events of the application count; absent: a short time. */
+  readonly minQuietMs?: number
   /** Earlier actions on the application of which nothing was seen yet: what shows elsewhere than in the element may be theirs. */
-  readonly mayBeLate?: readonly Acted[]
+  readonly pendingActions?: readonly PastAction[]
 }
 
 /** An action that was done. */
-export interface Acted {
+export interface PastAction {
   readonly owner: Session
   readonly tool: string
   /** Milliseconds since 1970. */
@@ -78,8 +78,8 @@ export interface Acted {
 export const nameOfAction = (tool: string, at: number): string =>
   `${tool} at ${new Date(at).toISOString().slice(11, 21)}`
 
-/** What one look at a scene sees; `undefined` where there is nothing to be seen. */
-export interface Look {
+/** A scene at one moment; `undefined` stands for what cannot be read. */
+export interface Observation {
   readonly element: AxElement | 'gone' | undefined
   /** The windows of the process. */
   readonly windows: readonly Window[]
@@ -87,30 +87,30 @@ export interface Look {
   readonly place: string | undefined
   readonly whole: string | undefined
   /** Milliseconds in which nothing was drawn in the window before; `undefined` where nobody tells. */
-  readonly calmMs?: number | undefined
+  readonly sinceDrawnMs?: number | undefined
   /** Events that the application has sent so far; `undefined` when it is not accessible. */
-  readonly events: number | undefined
+  readonly allEvents: number | undefined
   /** Those of them that tell of a change: not that the focus and the caret are where they were, or a page has loaded. */
-  readonly told: number | undefined
+  readonly changeEvents: number | undefined
   /** How often it said that something got the focus, and what did so last: its index, null where that is not known. */
-  readonly focuses?: number | undefined
+  readonly focusEvents?: number | undefined
   readonly lastFocus?: number | null | undefined
   /** Milliseconds since the last of all. */
-  readonly quietMs: number | undefined
+  readonly sinceEventMs: number | undefined
   /** When it was, by `performance.now`. */
   readonly at?: number
-  /** Of the first look: nothing in the window is known to change by itself. */
-  readonly isStill?: boolean
+  /** Of the observation before the action: nothing in the window is known to change by itself. */
+  readonly isStatic?: boolean
 }
 
-/** Eyes on one scene. */
-export interface Eyes {
-  /** The look before an action. */
-  first(): Promise<Look>
+/** Observes one scene. */
+export interface Observer {
+  /** The observation before an action. */
+  observeBefore(): Promise<Observation>
   /** A later one. */
-  look(): Promise<Look>
-  /** Waits until all is heard that the application has announced by now: it may stand in the queue of a busy bus. */
-  heard(): Promise<void>
+  observe(): Promise<Observation>
+  /** Waits until all events that the application has sent by now are received: they may stand in the queue of a busy bus. */
+  eventsReceived(): Promise<void>
   /** Waits for the next event of the application after the one of that number, for at most so long. */
   nextEvent(since: number | undefined, timeoutMs: number): Promise<void>
 }
@@ -118,73 +118,87 @@ export interface Eyes {
 /** True for evidence that was seen after the action, and so confirms it. */
 export const isConfirming = ({ kind }: Evidence): boolean => confirms[kind]
 
-/** For how long, look by look, the pixels have been what they are. */
-export class Stay {
+/** For how long, by observations one after the other, the pixels have been the same. */
+export class PixelStability {
   readonly #since: Record<'place' | 'whole', { digest: string | undefined; at: number }> = {
     place: { digest: undefined, at: 0 },
     whole: { digest: undefined, at: 0 },
   }
   #now = 0
 
-  /** Takes a look in; `now` is in milliseconds. */
-  see(look: Look, now: number): void {
+  /** Adds an observation; `now` is in milliseconds. */
+  add(observation: Observation, now: number): void {
     this.#now = now
     for (const part of ['place', 'whole'] as const) {
-      if (this.#since[part].digest !== look[part]) this.#since[part] = { digest: look[part], at: now }
+      if (this.#since[part].digest !== observation[part]) this.#since[part] = { digest: observation[part], at: now }
     }
   }
 
-  /** True when the last look's pixels are no passing ones. */
-  has(part: 'place' | 'whole'): boolean {
+  /** True when the pixels of the last observation have been the same for long enough to be no animation. */
+  isStable(part: 'place' | 'whole'): boolean {
     return this.#now - this.#since[part].at >= limits.stayMs
   }
 }
 
 /**
- * What the second look shows that the first did not; `stay` knows for how long its pixels have been so. Where text
+ * What the second observation shows that the first did not; `stability` knows for how long its pixels have been so. Where text
  * was meant for an element that can be read, only that text counts: anything else that changed may be a part of it.
  */
-export const compareLooks = (before: Look, after: Look, scene: Scene, stay: Judge): Evidence[] => {
-  const typed = scene.text === undefined ? undefined : textWitness(before, after, scene.text)
+export const compareObservations = (
+  before: Observation,
+  after: Observation,
+  scene: Scene,
+  stability: Stability,
+): Evidence[] => {
+  const typed = scene.text === undefined ? undefined : textEvidence(before, after, scene.text)
   if (typed !== undefined) return [typed]
-  const byElement = elementWitness(before, after, scene) ?? []
-  const elsewhere = witnesses.flatMap((witness) => witness(before, after, { stay, scene }) ?? [])
-  const { mayBeLate = [] } = scene
-  return [byElement, mayBeLate.length === 0 ? elsewhere : elsewhere.map((each) => perhapsLate(each, mayBeLate))].flat()
+  const byElement = elementEvidence(before, after, scene) ?? []
+  const elsewhere = comparisons.flatMap((witness) => witness(before, after, { stability: stability, scene }) ?? [])
+  const { pendingActions = [] } = scene
+  const isDoubtful = pendingActions.length > 0
+  return [byElement, isDoubtful ? elsewhere.map((each) => perhapsLate(each, pendingActions)) : elsewhere].flat()
 }
 
-const perhapsLate = ({ detail }: Evidence, earlier: readonly Acted[]): Evidence => ({
+const perhapsLate = ({ detail }: Evidence, earlier: readonly PastAction[]): Evidence => ({
   kind: 'perhaps_late',
   detail: `${detail}, which may come late of ${earlier.map(({ tool, at }) => nameOfAction(tool, at)).join(' or ')}`,
 })
 
-const textWitness = ({ element: was }: Look, { element: is }: Look, text: string): Evidence | undefined => {
+const textEvidence = (
+  { element: was }: Observation,
+  { element: is }: Observation,
+  text: string,
+): Evidence | undefined => {
   if (typeof was !== 'object' || typeof is !== 'object' || was.value === null || is.value === null) return undefined
   return isSpliced(was.value, is.value, text)
     ? { kind: 'text_found', detail: 'the text stands in the element' }
     : { kind: 'text_missing', detail: `the element reads "${short(is.value)}"` }
 }
 
-/** Knows whether pixels of the last look have been what they are for long enough. */
-export type Judge = Pick<Stay, 'has'>
+/** Whether the pixels of the last observation have been the same for long enough. */
+export type Stability = Pick<PixelStability, 'isStable'>
 
-/** What a witness may know beside the two looks. */
+/** What a comparison may use beside the two observations. */
 interface Circumstances {
-  readonly stay: Judge
+  readonly stability: Stability
   readonly scene: Scene
 }
 
-/** Facts that two looks at a scene differ in; several, one, or none. */
-type Witness = (before: Look, after: Look, circumstances: Circumstances) => Evidence | Evidence[] | undefined
+/** Facts that two observations of a scene differ in; several, one, or none. */
+type Comparison = (
+  before: Observation,
+  after: Observation,
+  circumstances: Circumstances,
+) => Evidence | Evidence[] | undefined
 
-const elementWitness = (before: Look, after: Look, scene: Scene): Evidence | Evidence[] | undefined => {
+const elementEvidence = (before: Observation, after: Observation, scene: Scene): Evidence | Evidence[] | undefined => {
   const [was, is] = [before.element, after.element]
   if (was === undefined || is === undefined || was === 'gone') return undefined
   if (is === 'gone') return { kind: 'state_changed', detail: 'the element is gone' }
   return elementChanges(was, is, scene)
 }
 
-const witnesses: readonly Witness[] = [
+const comparisons: readonly Comparison[] = [
   (before, after) => {
     const [was, is] = [idsOf(before.windows), idsOf(after.windows)]
     const opened = after.windows.filter(({ window_id }) => !was.has(window_id))
@@ -199,45 +213,47 @@ const witnesses: readonly Witness[] = [
     ]
   },
   (before, after, { scene }) => {
-    if (before.told === undefined || after.told === undefined) return undefined
-    if (scene.isStirred || scene.seemsFocused) return undefined
-    const came = after.told - before.told - (scene.pressed ? focusMovesIn(before, after) : 0)
+    if (before.changeEvents === undefined || after.changeEvents === undefined) return undefined
+    if (scene.hasPendingEvents || scene.isFocusFeigned) return undefined
+    const came = after.changeEvents - before.changeEvents - (scene.pressed ? focusMovesIn(before, after) : 0)
     // An application that speaks by itself may have said the same without the action.
-    return came > 0 && (before.quietMs ?? 0) >= (scene.silenceMs ?? limits.silenceMs)
+    return came > 0 && (before.sinceEventMs ?? 0) >= (scene.minQuietMs ?? limits.silenceMs)
       ? { kind: 'application_reacted', detail: `the application, silent before, told of ${came} change(s)` }
       : undefined
   },
-  (before, after, { stay, scene }) => {
+  (before, after, { stability, scene }) => {
     // A highlight that fades, or a caret, is no effect: the pixels must have been still and be so again.
-    if (!before.isStill) return undefined
-    if (scene.pressed === undefined && differs(before.place, after.place) && stay.has('place')) {
+    if (!before.isStatic) return undefined
+    if (scene.pressed === undefined && differs(before.place, after.place) && stability.isStable('place')) {
       return { kind: 'pixels_changed', detail: 'the pixels at the place changed and stay so' }
     }
     // The mark of the focus leaves one place for another.
-    if (scene.seemsFocused || givesFocus(before, after, scene)) return undefined
-    return differs(before.whole, after.whole) && stay.has('whole')
+    if (scene.isFocusFeigned || givesFocus(before, after, scene)) return undefined
+    return differs(before.whole, after.whole) && stability.isStable('whole')
       ? { kind: 'pixels_changed', detail: 'the pixels of the window changed and stay so' }
       : undefined
   },
 ]
 
 /** True when the press of a control has moved the focus, which the toolkit does. */
-const givesFocus = (before: Look, after: Look, { pressed }: Scene): boolean =>
+const givesFocus = (before: Observation, after: Observation, { pressed }: Scene): boolean =>
   pressed !== undefined && (focusMovesIn(before, after) > 0 || (isFocused(after) && !isFocused(before)))
 
-/** How often the focus moved, of which each time counts as told: to where it was, or for the first time, does not. */
-const focusMovesIn = (before: Look, after: Look): number => {
-  const [had, has] = [before.focuses ?? 0, after.focuses ?? 0]
+/** How many change events said that the focus moved: to where it was, or for the first time, is none. */
+const focusMovesIn = (before: Observation, after: Observation): number => {
+  const [had, has] = [before.focusEvents ?? 0, after.focusEvents ?? 0]
   const isBack = typeof after.lastFocus === 'number' && after.lastFocus === before.lastFocus
   return isBack || has <= had ? 0 : has - Math.max(had, 1)
 }
 
-const isFocused = ({ element }: Look): boolean => typeof element === 'object' && element.states.includes('focused')
+const isFocused = ({ element }: Observation): boolean =>
+  typeof element === 'object' && element.states.includes('focused')
 
 /** True while a control that is pressed says so. */
-export const isHeldDown = ({ element: was }: Look, { element: is }: Look): boolean => isPressed(is) && !isPressed(was)
+export const isHeldDown = ({ element: was }: Observation, { element: is }: Observation): boolean =>
+  isPressed(is) && !isPressed(was)
 
-const isPressed = (element: Look['element']): boolean =>
+const isPressed = (element: Observation['element']): boolean =>
   typeof element === 'object' && element.states.includes('pressed')
 
 /** True for what does something when it is pressed, and takes no text: a press is there to give the focus to a field. */
@@ -253,7 +269,7 @@ const isRenamed = (then: Window, now: Window): boolean => then.window_id === now
 const windowName = ({ kind, window_id, title }: Window): string =>
   `${kind === 'normal' ? 'window' : kind} ${window_id}${title === '' ? '' : ` "${title}"`}`
 
-const elementChanges = (was: AxElement, is: AxElement, { seemsFocused, pressed }: Scene): Evidence[] => {
+const elementChanges = (was: AxElement, is: AxElement, { isFocusFeigned, pressed }: Scene): Evidence[] => {
   // A switch that stays pressed has another value.
   const counts = (state: string): boolean => pressed === undefined || (state !== 'pressed' && state !== 'focused')
   const appeared = is.states.filter((state) => !was.states.includes(state) && counts(state))
@@ -264,7 +280,7 @@ const elementChanges = (was: AxElement, is: AxElement, { seemsFocused, pressed }
   ]
   if (was.value !== is.value || was.label !== is.label) states.push(`reads "${short(is.value ?? is.label)}"`)
   const facts: Evidence[] = []
-  if (appeared.includes('focused') && !seemsFocused)
+  if (appeared.includes('focused') && !isFocusFeigned)
     facts.push({ kind: 'focus_moved', detail: 'the element took the focus' })
   if (states.length > 0) facts.push({ kind: 'state_changed', detail: `the element now ${states.join(', ')}` })
   return facts

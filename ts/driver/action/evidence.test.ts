@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AxElement, Window } from '@backlot/native'
-import { compareLooks, isConfirming, type Look, type Scene, Stay } from './witnesses.ts'
+import { compareObservations, isConfirming, type Observation, PixelStability, type Scene } from './evidence.ts'
 
 const window: Window = {
   window_id: 7,
@@ -34,34 +34,38 @@ const element: AxElement = {
   focusable: true,
 }
 
-const still: Look = {
+const rest: Observation = {
   element,
   windows: [window],
   place: 'a',
   whole: 'b',
-  events: 4,
-  told: 2,
-  quietMs: 1_000,
-  isStill: true,
+  allEvents: 4,
+  changeEvents: 2,
+  sinceEventMs: 1_000,
+  isStatic: true,
 }
 
-/** What is known after these looks, each with its milliseconds. */
-const stayOf = (...looks: readonly (readonly [Look, number])[]): Stay => {
-  const stay = new Stay()
-  for (const [look, at] of looks) stay.see(look, at)
-  return stay
+/** What is known after these observations, each with its milliseconds. */
+const stabilityOf = (...observations: readonly (readonly [Observation, number])[]): PixelStability => {
+  const stability = new PixelStability()
+  for (const [observation, at] of observations) stability.add(observation, at)
+  return stability
 }
 
 /** What is seen when nothing moves any more after the action. */
-const evidence = (after: Partial<Look>, scene: Partial<Scene> = {}, before: Partial<Look> = {}): string[] => {
-  const later = { ...still, ...after }
-  const stay = stayOf([later, 1_000], [later, 1_200])
-  return compareLooks({ ...still, ...before }, later, { window, ...scene }, stay).map(
+const evidence = (
+  after: Partial<Observation>,
+  scene: Partial<Scene> = {},
+  before: Partial<Observation> = {},
+): string[] => {
+  const later = { ...rest, ...after }
+  const stability = stabilityOf([later, 1_000], [later, 1_200])
+  return compareObservations({ ...rest, ...before }, later, { window, ...scene }, stability).map(
     ({ kind, detail }) => `${kind}: ${detail}`,
   )
 }
 
-test('two equal looks are no evidence', () => {
+test('two equal observations are no evidence', () => {
   expect(evidence({})).toEqual([])
 })
 
@@ -90,11 +94,11 @@ test('a readable element that holds other text than was typed confirms nothing',
     { ...element, value: '' },
     { ...element, value: 'Gre', states: [] },
   ]
-  const seen = compareLooks(
-    { ...still, element: was },
-    { ...still, element: is, place: 'x' },
+  const seen = compareObservations(
+    { ...rest, element: was },
+    { ...rest, element: is, place: 'x' },
     { window, text: 'Grüße' },
-    new Stay(),
+    new PixelStability(),
   )
   expect(seen).toEqual([{ kind: 'text_missing', detail: 'the element reads "Gre"' }])
   expect(seen.some(isConfirming)).toBe(false)
@@ -116,32 +120,34 @@ test('a new title of a window is a changed state', () => {
 
 test('changed pixels count once they stay, in a window where nothing moves by itself', () => {
   const [moved, halfWay] = [
-    { ...still, place: 'x' },
-    { ...still, place: 'half way' },
+    { ...rest, place: 'x' },
+    { ...rest, place: 'half way' },
   ]
   expect(evidence({ place: 'x' })).toEqual(['pixels_changed: the pixels at the place changed and stay so'])
   expect(evidence({ whole: 'x' })).toEqual(['pixels_changed: the pixels of the window changed and stay so'])
-  expect(compareLooks(still, moved, { window }, stayOf([moved, 1_000]))).toEqual([])
-  expect(compareLooks(still, moved, { window }, stayOf([moved, 1_000], [moved, 1_030]))).toEqual([])
-  expect(compareLooks(still, moved, { window }, stayOf([halfWay, 1_000], [moved, 1_150]))).toEqual([])
-  expect(evidence({ place: 'x', whole: 'x' }, {}, { isStill: false })).toEqual([])
+  expect(compareObservations(rest, moved, { window }, stabilityOf([moved, 1_000]))).toEqual([])
+  expect(compareObservations(rest, moved, { window }, stabilityOf([moved, 1_000], [moved, 1_030]))).toEqual([])
+  expect(compareObservations(rest, moved, { window }, stabilityOf([halfWay, 1_000], [moved, 1_150]))).toEqual([])
+  expect(evidence({ place: 'x', whole: 'x' }, {}, { isStatic: false })).toEqual([])
 })
 
 test('changes that the application tells of count where it was silent before', () => {
-  expect(evidence({ told: 3 })).toEqual(['application_reacted: the application, silent before, told of 1 change(s)'])
-  expect(evidence({ told: 3 }, {}, { quietMs: 10 })).toEqual([])
-  expect(evidence({ told: 3 }, { isStirred: true })).toEqual([])
-  expect(evidence({ told: undefined }, {}, { told: undefined })).toEqual([])
+  expect(evidence({ changeEvents: 3 })).toEqual([
+    'application_reacted: the application, silent before, told of 1 change(s)',
+  ])
+  expect(evidence({ changeEvents: 3 }, {}, { sinceEventMs: 10 })).toEqual([])
+  expect(evidence({ changeEvents: 3 }, { hasPendingEvents: true })).toEqual([])
+  expect(evidence({ changeEvents: undefined }, {}, { changeEvents: undefined })).toEqual([])
 })
 
 test('events that tell of no change are no evidence', () => {
-  expect(evidence({ events: 9 })).toEqual([])
+  expect(evidence({ allEvents: 9 })).toEqual([])
 })
 
 test('what a window shows that was told that it has the focus is no evidence', () => {
   const focused = { ...element, states: [...element.states, 'focused'] }
-  expect(evidence({ element: focused, told: 5, whole: 'x' }, { seemsFocused: true })).toEqual([])
-  expect(evidence({ place: 'x' }, { seemsFocused: true })).toHaveLength(1)
+  expect(evidence({ element: focused, changeEvents: 5, whole: 'x' }, { isFocusFeigned: true })).toEqual([])
+  expect(evidence({ place: 'x' }, { isFocusFeigned: true })).toHaveLength(1)
 })
 
 test('what could not be looked at is no evidence', () => {
@@ -160,22 +166,22 @@ const press: Partial<Scene> = { pressed: { x: 0, y: 0, width: 5, height: 5 } }
 const said = (states: readonly string[]) => ({ ...button, states: [...button.states, ...states] })
 
 test('what every press of a control does confirms nothing', () => {
-  const before = { element: button, focuses: 3, lastFocus: 7 }
+  const before = { element: button, focusEvents: 3, lastFocus: 7 }
   expect(evidence({ element: said(['pressed', 'focused']) }, press, before)).toEqual([])
   // The mark of the focus, and what tells of it.
-  const focused = { element: said(['focused']), told: 3, focuses: 4, lastFocus: 3, place: 'c', whole: 'd' }
+  const focused = { element: said(['focused']), changeEvents: 3, focusEvents: 4, lastFocus: 3, place: 'c', whole: 'd' }
   expect(evidence(focused, press, before)).toEqual([])
   expect(evidence({ element: button, place: 'c' }, press, before)).toEqual([])
 })
 
 test('what comes of the press of a control confirms it', () => {
-  const before = { element: button, focuses: 3, lastFocus: 7 }
-  const told = { element: said(['focused']), told: 4, focuses: 4, lastFocus: 3 }
+  const before = { element: button, focusEvents: 3, lastFocus: 7 }
+  const told = { element: said(['focused']), changeEvents: 4, focusEvents: 4, lastFocus: 3 }
   expect(evidence(told, press, before)).toEqual([
     'application_reacted: the application, silent before, told of 1 change(s)',
   ])
   // The focus was there already.
-  const again = { element: button, told: 3, focuses: 4, lastFocus: 7 }
+  const again = { element: button, changeEvents: 3, focusEvents: 4, lastFocus: 7 }
   expect(evidence(again, press, before)).toEqual([
     'application_reacted: the application, silent before, told of 1 change(s)',
   ])

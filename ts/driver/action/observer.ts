@@ -1,15 +1,15 @@
-/** Looks at a scene: what of it can be seen now, and the wait for what may change it. */
+/** Observing a scene: windows, pixels, an element and events as they are now, and the wait for what changes them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { evidence as limits } from '@backlot/contract/limits'
 import type { Accessibility, AxElement, Capturer, Desktop, Rect, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { SeenElement } from '../observation/elements.ts'
+import type { Observation, Observer, Scene } from './evidence.ts'
 import { noteScene } from './traces.ts'
-import type { Eyes, Look, Scene } from './witnesses.ts'
 
-/** What can be looked at: whatever is not to be had sees nothing. */
-export const openEyes = async (call: Call, scene: Scene): Promise<Eyes> => {
+/** The observer of a scene; what cannot be read, as the tree of an application without one, is left out. */
+export const observerOf = async (call: Call, scene: Scene): Promise<Observer> => {
   const { window, place, point } = scene
   const { pid, window_id } = window
   const { seen } = call.driver
@@ -25,7 +25,7 @@ export const openEyes = async (call: Call, scene: Scene): Promise<Eyes> => {
   const isAccessible = accessibility !== undefined && (map !== undefined || accessibility.generation(pid) > 0)
   const region = place && clip(place, window)
   const around = scene.pressed && placesAround(scene.pressed, window)
-  const inView: InView = {
+  const sources: Sources = {
     window,
     region,
     around,
@@ -34,18 +34,18 @@ export const openEyes = async (call: Call, scene: Scene): Promise<Eyes> => {
     capturer,
     bus: isAccessible ? accessibility : undefined,
   }
-  const lookWith = (element: Promise<AxElement> | undefined) => lookAt(inView, element)
+  const observeWith = (element: Promise<AxElement> | undefined) => observeScene(sources, element)
   const reading = () => target?.snapshot.read(target.index)
   return {
-    async first() {
+    async observeBefore() {
       // The element that was named was read when the action's arguments were checked.
       const known = scene.target && Promise.resolve(scene.target.element)
-      const [look, active] = await Promise.all([lookWith(known ?? reading()), desktop.activeWindow()])
+      const [observed, active] = await Promise.all([observeWith(known ?? reading()), desktop.activeWindow()])
       const blinks = active === window_id && isAccessible && mayHoldCaret(map)
-      return { ...look, isStill: (look.calmMs ?? 0) >= limits.calmMs && !blinks }
+      return { ...observed, isStatic: (observed.sinceDrawnMs ?? 0) >= limits.calmMs && !blinks }
     },
-    look: () => lookWith(reading()),
-    async heard() {
+    observe: () => observeWith(reading()),
+    async eventsReceived() {
       // An answer comes behind all that was announced before it.
       if (target === undefined) await map?.read(map.focused() ?? 0).catch(() => undefined)
       else await reading()?.catch(() => undefined)
@@ -57,10 +57,10 @@ export const openEyes = async (call: Call, scene: Scene): Promise<Eyes> => {
   }
 }
 
-/** What of a scene can be seen, and by what. */
-interface InView {
+/** What an observation is read from. */
+interface Sources {
   readonly window: Window
-  /** Where changed pixels are looked for, in window pixels. */
+  /** Where changed pixels count, in window pixels. */
   readonly region: Rect | undefined
   /** What lies around the place that is pressed. */
   readonly around: readonly Rect[] | undefined
@@ -71,17 +71,17 @@ interface InView {
   readonly bus: Accessibility | undefined
 }
 
-const lookAt = async (
-  { window: { pid, window_id }, region, around, map, desktop, capturer, bus }: InView,
+const observeScene = async (
+  { window: { pid, window_id }, region, around, map, desktop, capturer, bus }: Sources,
   element: Promise<AxElement> | undefined,
-): Promise<Look> => {
+): Promise<Observation> => {
   const at = performance.now()
-  const heard = {
-    events: bus?.generation(pid),
-    told: bus?.told(pid),
-    focuses: bus?.focusChanges(pid),
+  const events = {
+    allEvents: bus?.generation(pid),
+    changeEvents: bus?.told(pid),
+    focusEvents: bus?.focusChanges(pid),
     lastFocus: map?.lastFocused(),
-    quietMs: bus?.quietFor(pid),
+    sinceEventMs: bus?.quietFor(pid),
   }
   const digest = (part: Rect) => capturer?.digest(window_id, part).catch(() => undefined)
   const [read, windows, pixels, whole, beside] = await Promise.all([
@@ -97,8 +97,8 @@ const lookAt = async (
     windows: windows.filter((each) => each.pid === pid),
     place: pixels,
     whole: beside === undefined ? whole?.digest : beside.includes(undefined) ? undefined : beside.join(),
-    calmMs: whole?.calm_ms,
-    ...heard,
+    sinceDrawnMs: whole?.calm_ms,
+    ...events,
   }
 }
 

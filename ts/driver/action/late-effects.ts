@@ -1,20 +1,20 @@
-/** What comes of actions after they were answered: it is told with the next answer of the session that acted. */
+/** Effects that show after an action was answered: they stand in the next answer of the session that acted. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { late as limits, evidence as pace } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import type { Session } from '../session/sessions.ts'
-import { Silence } from './silence.ts'
 import {
-  type Acted,
-  compareLooks,
+  compareObservations,
   type Evidence,
-  type Eyes,
   isConfirming,
-  type Look,
   nameOfAction,
+  type Observation,
+  type Observer,
+  type PastAction,
+  PixelStability,
   type Scene,
-  Stay,
-} from './witnesses.ts'
+} from './evidence.ts'
+import { QuietTimes } from './quiet-times.ts'
 
 /** What was seen of an action after its answer. */
 export interface LateFact {
@@ -30,7 +30,7 @@ export interface LateFact {
 }
 
 /** A call that may act. */
-export interface Acting {
+export interface ActingCall {
   readonly owner: Session
   /** What only this call knows to be a secret. */
   readonly short: { maskedIn(text: string): string }
@@ -54,104 +54,106 @@ interface Answer {
 /** Where an action of which nothing was seen may show yet. */
 interface Candidate {
   readonly scene: Scene
-  readonly eyes: Eyes
-  readonly before: Look
-  /** The look that the answer was given on. */
-  readonly last: Look
+  readonly observer: Observer
+  readonly before: Observation
+  /** The observation that the answer was given on. */
+  readonly last: Observation
 }
 
 /** An action that is followed. */
 interface Followed {
-  readonly acted: Acted
+  readonly action: PastAction
   readonly scene: Scene
-  readonly eyes: Eyes
-  readonly base: Look
-  readonly before: Look
+  readonly observer: Observer
+  readonly base: Observation
+  readonly before: Observation
   /** When it was answered and until when it is followed, by `performance.now`. */
   readonly since: number
   readonly until: number
-  readonly stay: Stay
+  readonly stability: PixelStability
   /** Takes out what only the call that acted knew to be a secret. */
   readonly masked: (text: string) => string
-  /** Settled when the look asked for last is over. */
-  looking: Promise<unknown>
+  /** Settled when the observation asked for last is over. */
+  observing: Promise<unknown>
   /** Something was seen. */
   isFound: boolean
   isOver: boolean
   /** Calls under way that may act on the application. */
-  holders: number
+  callsUnderWay: number
 }
 
-interface Kept {
+interface UntoldFacts {
   readonly facts: LateFact[]
   leftOut: number
 }
 
 /** Follows actions of all sessions. */
-export class Late {
+export class LateEffects {
   readonly #followed = new Set<Followed>()
-  readonly #kept = new Map<string, Kept>()
-  readonly #silence = new Silence()
+  readonly #untold = new Map<string, UntoldFacts>()
+  readonly #quietTimes = new QuietTimes()
 
   /** A call begins that may act on an application: what is seen of earlier actions while it goes on may be its own. */
-  async begin(call: Acting, pid: number): Promise<void> {
+  async begin(call: ActingCall, pid: number): Promise<void> {
     const earlier = [...this.#followed].filter(({ scene }) => scene.window.pid === pid)
     call.notes.earlier = earlier
-    await Promise.all(earlier.map((each) => this.#look(each)))
-    for (const each of earlier) each.holders += 1
+    await Promise.all(earlier.map((each) => this.#observe(each)))
+    for (const each of earlier) each.callsUnderWay += 1
   }
 
   /**
-   * Looks for the last time at what came of the earlier actions, right before a call acts: whether something was seen, and
+   * Observes for the last time what came of the earlier actions, right before a call acts: whether something was seen, and
    * which of them are still open.
    */
-  async lookLast(call: Acting): Promise<{ readonly isFound: boolean; readonly open: readonly Acted[] }> {
+  async observeLast(call: ActingCall): Promise<{ readonly isFound: boolean; readonly open: readonly PastAction[] }> {
     const { earlier = [] } = call.notes
     const followed = earlier.filter(({ isOver }) => !isOver)
-    await Promise.all(followed.map((each) => this.#look(each, true)))
+    await Promise.all(followed.map((each) => this.#observe(each, true)))
     for (const each of followed) this.#end(each)
-    const acted = earlier.flatMap(({ isFound, acted, scene }) => (isFound ? [] : [acted, ...(scene.mayBeLate ?? [])]))
+    const actions = earlier.flatMap(({ isFound, action, scene }) =>
+      isFound ? [] : [action, ...(scene.pendingActions ?? [])],
+    )
     const oldest = Date.now() - limits.followMs
-    return { isFound: followed.some(({ isFound }) => isFound), open: acted.filter(({ at }) => at > oldest) }
+    return { isFound: followed.some(({ isFound }) => isFound), open: actions.filter(({ at }) => at > oldest) }
   }
 
   /** The call is over: the earlier actions are followed on unless it acted. */
-  release(call: Acting, hasActed: boolean): void {
+  release(call: ActingCall, hasActed: boolean): void {
     for (const each of call.notes.earlier ?? []) {
-      each.holders -= 1
+      each.callsUnderWay -= 1
       if (hasActed) this.#end(each)
     }
     delete call.notes.earlier
   }
 
   /** Notes where the call's action may show yet; the last note counts. */
-  note(call: Acting, candidate: Candidate): void {
+  noteCandidate(call: ActingCall, candidate: Candidate): void {
     call.notes.candidate = candidate
   }
 
   /** The call is done: its action is followed if nothing was seen of it. */
-  follow(call: Acting, tool: string, { structured }: Answer): void {
+  follow(call: ActingCall, tool: string, { structured }: Answer): void {
     const { candidate } = call.notes
     if (candidate === undefined || structured.effect !== 'unverified' || call.owner.signal.aborted) return
     // Something came after it: if that was its own, nothing more is waited for, and each action would cast doubt on the next.
     if (isDoubted(structured.evidence)) return
-    const { scene, eyes, before, last } = candidate
-    const silentMs = this.#silence.before(scene.window.pid, before)
+    const { scene, observer, before, last } = candidate
+    const silentMs = this.#quietTimes.quietMs(scene.window.pid, before)
     const since = performance.now()
     const followed: Followed = {
-      acted: { owner: call.owner, tool, at: Date.now() },
-      scene: { ...scene, silenceMs: limits.followMs },
-      eyes,
+      action: { owner: call.owner, tool, at: Date.now() },
+      scene: { ...scene, minQuietMs: limits.followMs },
+      observer,
       before,
-      base: { ...last, isStill: before.isStill === true, quietMs: silentMs },
+      base: { ...last, isStatic: before.isStatic === true, sinceEventMs: silentMs },
       since,
       until: since + limits.followMs,
-      stay: new Stay(),
+      stability: new PixelStability(),
       masked: (text) => call.short.maskedIn(text),
-      looking: Promise.resolve(),
+      observing: Promise.resolve(),
       isFound: false,
       isOver: false,
-      holders: 0,
+      callsUnderWay: 0,
     }
     const [oldest] = this.#followed.size < limits.mostFollowed ? [] : this.#followed
     if (oldest !== undefined) this.#end(oldest)
@@ -160,26 +162,26 @@ export class Late {
   }
 
   /** Tells the other sessions whose actions are open what was seen of this call's, which may be of theirs. */
-  tellOthers(call: Acting, open: readonly Acted[], window: Window, seen: readonly Evidence[]): void {
+  tellOthers(call: ActingCall, open: readonly PastAction[], window: Window, seen: readonly Evidence[]): void {
     const details = seen.flatMap(({ kind, detail }) => (kind === 'perhaps_late' ? [detail] : []))
     const others = open.filter(({ owner }) => owner.key !== call.owner.key)
     const detail = details.join('; ')
     if (detail === '') return
-    for (const acted of others) this.#keep(acted, [], window, `${call.short.maskedIn(detail)}, or of another session`)
+    for (const action of others) this.#keep(action, [], window, `${call.short.maskedIn(detail)}, or of another session`)
   }
 
-  /** Says that what an application told between two looks came of an action. */
-  explain(pid: number, before: Look, after: Look): void {
-    this.#silence.explain(pid, before, after)
+  /** Says that an action caused all events between two observations. */
+  attribute(pid: number, before: Observation, after: Observation): void {
+    this.#quietTimes.attribute(pid, before, after)
   }
 
-  /** The outcome with what came late of the session's actions before a moment; nothing is told twice. */
-  async told<Told extends Answer>(session: string, before: number, outcome: Told): Promise<Told> {
-    const open = [...this.#followed].filter(({ acted, since }) => acted.owner.key === session && since < before)
-    await within(limits.answerMs, Promise.all(open.map((each) => this.#look(each))))
-    const kept = this.#kept.get(session)
+  /** The outcome with the late effects of the session's actions before a moment; none stands in two answers. */
+  async withLateFacts<Result extends Answer>(session: string, before: number, outcome: Result): Promise<Result> {
+    const open = [...this.#followed].filter(({ action, since }) => action.owner.key === session && since < before)
+    await within(limits.answerMs, Promise.all(open.map((each) => this.#observe(each))))
+    const kept = this.#untold.get(session)
     if (kept === undefined) return outcome
-    this.#kept.delete(session)
+    this.#untold.delete(session)
     const { facts, leftOut } = kept
     return {
       ...outcome,
@@ -192,10 +194,10 @@ export class Late {
     }
   }
 
-  /** Follows nothing more for a session that is over, and forgets what it was not told. */
+  /** Follows nothing more for a session that is over, and forgets the facts that it has not been given. */
   forget(session: string): void {
-    for (const each of this.#followed) if (each.acted.owner.key === session) this.#end(each)
-    this.#kept.delete(session)
+    for (const each of this.#followed) if (each.action.owner.key === session) this.#end(each)
+    this.#untold.delete(session)
   }
 
   /** Follows nothing more. */
@@ -206,68 +208,68 @@ export class Late {
   /** Follows nothing more and forgets everything; closing twice is fine. */
   close(): void {
     this.clear()
-    this.#kept.clear()
+    this.#untold.clear()
   }
 
   /** How many actions are followed, and facts kept. */
   get size(): { readonly followed: number; readonly kept: number } {
     return {
       followed: this.#followed.size,
-      kept: [...this.#kept.values()].reduce((sum, { facts }) => sum + facts.length, 0),
+      kept: [...this.#untold.values()].reduce((sum, { facts }) => sum + facts.length, 0),
     }
   }
 
   async #run(followed: Followed): Promise<void> {
     let wait: number = pace.lookEveryMs
-    let { events } = followed.base
+    let { allEvents } = followed.base
     while (!followed.isOver) {
       const left = followed.until - performance.now()
       if (left <= 0) break
       const begun = performance.now()
-      await followed.eyes.nextEvent(events, Math.min(left, wait))
-      // One that speaks all the time is not looked at all the time.
+      await followed.observer.nextEvent(allEvents, Math.min(left, wait))
+      // An application that sends events all the time is not observed all the time.
       const early = pace.lookEveryMs - (performance.now() - begun)
-      if (early > 0) await followed.eyes.nextEvent(undefined, early)
+      if (early > 0) await followed.observer.nextEvent(undefined, early)
       if (followed.isOver) return
-      events = (await this.#look(followed))?.events
+      allEvents = (await this.#observe(followed))?.allEvents
       wait = Math.min(wait * pace.slowing, limits.lookEveryMs)
     }
     this.#end(followed)
   }
 
-  /** Looks once, after whoever looks already; the last time what was drawn counts before it has stayed. */
-  #look(followed: Followed, isLast = false): Promise<Look | undefined> {
-    const turn = followed.looking.then(async () => {
-      if (followed.isOver || (followed.holders > 0 && !isLast)) return undefined
-      const { acted, scene, eyes, base, stay } = followed
-      const now = await eyes.look()
-      stay.see(now, performance.now())
-      const judge = isLast ? { has: () => true } : stay
-      const seen = compareLooks(base, now, { ...scene, mayBeLate: [] }, judge).filter(isConfirming)
-      if (seen.length === 0 || followed.isOver || (followed.holders > 0 && !isLast)) return now
+  /** Observes once, after an observation under way; the last time pixels count before they have been the same for a while. */
+  #observe(followed: Followed, isLast = false): Promise<Observation | undefined> {
+    const turn = followed.observing.then(async () => {
+      if (followed.isOver || (followed.callsUnderWay > 0 && !isLast)) return undefined
+      const { action, scene, observer, base, stability } = followed
+      const now = await observer.observe()
+      stability.add(now, performance.now())
+      const counted = isLast ? { isStable: () => true } : stability
+      const seen = compareObservations(base, now, { ...scene, pendingActions: [] }, counted).filter(isConfirming)
+      if (seen.length === 0 || followed.isOver || (followed.callsUnderWay > 0 && !isLast)) return now
       followed.isFound = true
-      this.#silence.explain(scene.window.pid, followed.before, now)
+      this.#quietTimes.attribute(scene.window.pid, followed.before, now)
       const detail = followed.masked(seen.map((each) => each.detail).join('; '))
-      this.#keep(acted, scene.mayBeLate ?? [], scene.window, detail)
+      this.#keep(action, scene.pendingActions ?? [], scene.window, detail)
       this.#end(followed)
       return now
     })
-    followed.looking = turn.catch(() => this.#end(followed))
+    followed.observing = turn.catch(() => this.#end(followed))
     return turn.catch(() => undefined)
   }
 
-  #keep(acted: Acted, others: readonly Acted[], { pid, window_id }: Window, detail: string): void {
-    const { key, signal } = acted.owner
+  #keep(action: PastAction, others: readonly PastAction[], { pid, window_id }: Window, detail: string): void {
+    const { key, signal } = action.owner
     // Nobody asks for a session that is over.
     if (signal.aborted) return
-    const kept = this.#kept.get(key) ?? { facts: [], leftOut: 0 }
-    this.#kept.set(key, kept)
+    const kept = this.#untold.get(key) ?? { facts: [], leftOut: 0 }
+    this.#untold.set(key, kept)
     const or = others.map(({ tool, at, owner }) => ({
       after: tool,
       at: iso(at),
       of_another_session: owner.key !== key,
     }))
-    kept.facts.push({ after: acted.tool, at: iso(acted.at), pid, window_id, detail, ...(or.length > 0 && { or }) })
+    kept.facts.push({ after: action.tool, at: iso(action.at), pid, window_id, detail, ...(or.length > 0 && { or }) })
     while (kept.facts.length > limits.mostKept) {
       kept.facts.shift()
       kept.leftOut += 1
