@@ -38,7 +38,7 @@ export const callTool = async (
     const checked = checkArguments(tool, args, hiddenArguments(tool, extensions))
     const { session: fromEdge, ...edge } = context
     const caller = { ...edge, ...sessionOf(tool, args, fromEdge) }
-    const onlyLooks = tool.attributes.readOnly || tool.looks?.(checked) === true
+    const onlyLooks = tool.attributes.readOnly || tool.onlyReads?.(checked) === true
     const work = (owner: Session, ending: AbortSignal) => {
       const run = async (signal: AbortSignal) => {
         const outcome = await runTool(callOf(driver, { ...caller, signal }, owner, short), tool, checked)
@@ -52,7 +52,7 @@ export const callTool = async (
     return succeeded(withoutSecrets(driver, short, tool, outcome))
   } catch (error) {
     const failure = Failure.from(error)
-    driver.heed(failure)
+    driver.dropLost(failure)
     const { secrets } = driver
     const data = short.without(secrets.without(failure.data)) as Failure['data']
     return failed(new Failure(failure.code, short.maskedIn(secrets.masked(failure.message)), data))

@@ -8,7 +8,7 @@ import { StopKeyWatch } from '@backlot/native/stop-key'
 import { LateEffects } from './action/late-effects.ts'
 import { allDoneInOrder } from './all-done.ts'
 import { ConfigFile, configFileAt } from './config/config.ts'
-import { SeenWindows } from './observation/elements.ts'
+import { WindowCache } from './observation/elements.ts'
 import { InnerFocus } from './observation/inner-focus.ts'
 import { ZoomedWindows } from './observation/zoomed.ts'
 import { Browsers } from './page/browsers.ts'
@@ -35,7 +35,7 @@ export interface DriverOptions {
 /** Everything the tools act through. */
 export interface Driver extends AsyncDisposable {
   readonly config: ConfigFile
-  readonly seen: SeenWindows
+  readonly windowCache: WindowCache
   /** What nothing that is written, logged or answered may hold. */
   readonly secrets: Secrets
   readonly zoomed: ZoomedWindows
@@ -67,7 +67,7 @@ export interface Driver extends AsyncDisposable {
   /** The native core's functions that need no desktop. */
   native(): Promise<typeof import('@backlot/native')>
   /** Lets go of what a failure says is lost, so that the next call opens it again. */
-  heed(failure: Failure): void
+  dropLost(failure: Failure): void
 }
 
 /** What a driver opens when it is first needed, and its brake. */
@@ -112,12 +112,12 @@ const connectionsOf = (options: DriverOptions) => {
 
 /** Sessions, and what is remembered of each until it ends. */
 const rememberedOf = (agents: Agents, cursors: Cursors) => {
-  const seen = new SeenWindows()
+  const windowCache = new WindowCache()
   const zoomed = new ZoomedWindows()
   const sessions = new Sessions()
   sessions.follow({
     ended({ key }) {
-      seen.forgetScales(key)
+      windowCache.forgetScales(key)
       zoomed.forget(key)
       return agents.release(key)
     },
@@ -125,19 +125,19 @@ const rememberedOf = (agents: Agents, cursors: Cursors) => {
   sessions.follow({ ended: (session) => cursors.end(session) })
   const lateEffects = new LateEffects()
   sessions.follow({ ended: async ({ key }) => lateEffects.forget(key) })
-  return { sessions, seen, zoomed, lateEffects }
+  return { sessions, windowCache, zoomed, lateEffects }
 }
 
 /** Opens a driver; nothing is connected before the first call that needs it. */
 export const openDriver = async (options: DriverOptions = {}): Promise<Driver> => {
   const { native, desktop, capturer, agents, queues, accessibility, config, brake, stopKey, cursors } =
     connectionsOf(options)
-  const { sessions, seen, zoomed, lateEffects } = rememberedOf(agents, cursors)
+  const { sessions, windowCache, zoomed, lateEffects } = rememberedOf(agents, cursors)
   const onDisplay = [stopKey, agents, cursors, queues, capturer, desktop]
   const browsers = new Browsers()
   return {
     config,
-    seen,
+    windowCache,
     secrets: new Secrets(),
     brake,
     holdsClipboard: async () => (await desktop.peek())?.clipboardIsHeld() ?? false,
@@ -158,16 +158,16 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     cursors,
     sessions,
     browsers,
-    heed(failure) {
+    dropLost(failure) {
       if (failure.code !== 'display_lost') return
-      seen.clear()
+      windowCache.clear()
       zoomed.clear()
       lateEffects.clear()
       for (const connection of onDisplay) connection.close().catch(() => undefined)
     },
     async [Symbol.asyncDispose]() {
       lateEffects.close()
-      seen.clear()
+      windowCache.clear()
       brake[Symbol.dispose]()
       const connections = [browsers, ...onDisplay, accessibility]
       await allDoneInOrder([() => sessions.close(), ...connections.map((each) => () => each.close())])

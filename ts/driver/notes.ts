@@ -1,12 +1,12 @@
 /** What is found out in the course of one call, for its answer and its recording. */
 import type { Window } from '@backlot/native'
 import type { LateNotes } from './action/late-effects.ts'
-import type { SeenElement } from './observation/elements.ts'
+import type { IndexedElement } from './observation/elements.ts'
 
 /** What a call turned out to act on, as far as it is known. */
-export interface Trace {
+export interface ActedOn {
   readonly window?: Window
-  readonly target?: SeenElement
+  readonly target?: IndexedElement
   /** Where the pointer pressed, in window pixels. */
   readonly point?: { readonly x: number; readonly y: number }
 }
@@ -21,11 +21,11 @@ export interface Lookalike {
 
 /** Notes of one call; each step of a call that holds others has its own. */
 export interface Notes extends LateNotes {
-  trace: Trace
+  actedOn: ActedOn
   lookalike?: Lookalike
   /** How an element was brought into view before it was acted on. */
   scrolled?: 'toolkit' | 'wheel'
 }
 
 /** The notes of a call that begins. */
-export const emptyNotes = (): Notes => ({ trace: {} })
+export const emptyNotes = (): Notes => ({ actedOn: {} })

@@ -3,7 +3,7 @@ import { evidence as limits } from '@backlot/contract/limits'
 import type { Agent, Delivery, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
-import type { SeenElement } from '../observation/elements.ts'
+import type { IndexedElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { compareObservations, type Evidence, isConfirming, PixelStability, type Scene } from './evidence.ts'
 import { HandlingProof } from './handling-proof.ts'
@@ -14,7 +14,7 @@ import { observerOf } from './observer.ts'
 export interface Action {
   readonly window?: Window
   /** The element, where the answer names it. */
-  readonly target?: SeenElement | undefined
+  readonly target?: IndexedElement | undefined
   readonly evidence: readonly Evidence[]
 }
 

@@ -1,7 +1,7 @@
 /** What counts as evidence of an action: each comparison is of one aspect of two observations of the same scene. */
 import { evidence as limits } from '@backlot/contract/limits'
 import type { AxElement, Rect, Window } from '@backlot/native'
-import type { SeenElement } from '../observation/elements.ts'
+import type { IndexedElement } from '../observation/elements.ts'
 import { isSpliced } from '../observation/spliced.ts'
 import type { Session } from '../session/sessions.ts'
 
@@ -38,7 +38,7 @@ export interface Evidence {
 export interface Scene {
   readonly window: Window
   /** The element acted on, as read before the action. */
-  readonly target?: SeenElement | undefined
+  readonly target?: IndexedElement | undefined
   /** Text that should appear in the element's value. */
   readonly text?: string
   /** Where changed pixels count, in window pixels. */
@@ -109,7 +109,7 @@ export interface Observer {
   observeBefore(): Promise<Observation>
   /** A later one. */
   observe(): Promise<Observation>
-  /** Waits until all events that the application has sent by now are received: they may stand in the queue of a busy bus. */
+  /** Waits until all events that the application has sent by now are received: the queue of a busy bus may hold them. */
   eventsReceived(): Promise<void>
   /** Waits for the next event of the application after the one of that number, for at most so long. */
   nextEvent(since: number | undefined, timeoutMs: number): Promise<void>

@@ -3,13 +3,13 @@ import { Failure } from '@backlot/contract/failure'
 import { evidence as evidenceLimits } from '@backlot/contract/limits'
 import type { AxElement, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import type { SeenElement } from '../observation/elements.ts'
+import type { IndexedElement } from '../observation/elements.ts'
 import { defaultLimits, readTree } from '../observation/trees.ts'
 import { act, deliver } from './act.ts'
 import { type Evidence, isConfirming } from './evidence.ts'
 import { innerFocus } from './inner-focus.ts'
-import { intoView } from './into-view.ts'
-import { centreOf, contains, type ElementTarget, nameOf, type Point, unlessGone } from './target.ts'
+import { bringIntoView } from './into-view.ts'
+import { centreOf, contains, type ElementTarget, nameOf, orStaleElement, type Point } from './target.ts'
 import { hasPassword, keepSecret } from './typing.ts'
 
 /** Milliseconds that an element may take until it has the focus that its toolkit gave it. */
@@ -18,7 +18,7 @@ const focusAppearsMs = 500
 /** An element that keys go to now. */
 export interface Focused {
   /** Read again, so that its new focus is not taken for an effect of the keys. */
-  readonly target: SeenElement
+  readonly target: IndexedElement
   /** Its middle in window pixels, where that lies in the window. */
   readonly at: Point | null
   readonly evidence: readonly Evidence[]
@@ -28,7 +28,7 @@ export interface Focused {
 const tables: ReadonlySet<string> = new Set(['table', 'tree table', 'tree', 'list', 'list box'])
 
 /** True of an element that gets the focus by a click on its middle, and nothing else by it. */
-export const takesClick = ({ editable, role }: Pick<AxElement, 'editable' | 'role'>): boolean =>
+export const takesFocusByClick = ({ editable, role }: Pick<AxElement, 'editable' | 'role'>): boolean =>
   editable && !tables.has(role)
 
 /**
@@ -39,13 +39,13 @@ export const focusForKeys = async (call: Call, scene: ElementTarget): Promise<Fo
   const { window, target } = scene
   const at = middleIn(scene)
   if (isFocused(target.element)) return { target, at, evidence: [] }
-  if (await unlessGone(window, target.index, target.snapshot.focus(target.index))) {
+  if (await orStaleElement(window, target.index, target.snapshot.focus(target.index))) {
     await untilFocused(call, scene)
     return focused(scene, at, [], 'the toolkit')
   }
-  const reached = takesClick(target.element) ? (await intoView(call, scene)).target : target
+  const reached = takesFocusByClick(target.element) ? (await bringIntoView(call, scene)).target : target
   const place = centreOf(reached)
-  if (!takesClick(target.element) || !contains(window, place)) {
+  if (!takesFocusByClick(target.element) || !contains(window, place)) {
     throw new Failure(
       'element_not_focusable',
       `${nameOf(target)} does not take the focus; tried: the toolkit's focus request. Leave element_index out to send the keys to the window, or click the element first.`,
@@ -64,7 +64,7 @@ export const focusForKeys = async (call: Call, scene: ElementTarget): Promise<Fo
  * `element_not_focusable`.
  */
 const untilChosen = async (call: Call, { window, target }: ElementTarget): Promise<void> => {
-  const read = () => unlessGone(window, target.index, target.snapshot.cell(target.index, ''))
+  const read = () => orStaleElement(window, target.index, target.snapshot.cell(target.index, ''))
   if (target.element.role !== 'table cell' || (await read()) === null) return
   // What was chosen before the click may have been this cell too.
   await (await call.driver.queues()).handled(window.window_id, evidenceLimits.handledMs)
@@ -103,7 +103,7 @@ const untilFocused = async (call: Call, { window, target }: ElementTarget): Prom
   for (;;) {
     const events = accessibility.generation(window.pid)
     const [now, other] = await Promise.all([
-      unlessGone(window, target.index, target.snapshot.read(target.index)),
+      orStaleElement(window, target.index, target.snapshot.read(target.index)),
       target.snapshot.read(before).catch(() => undefined),
     ])
     if (isFocused(now) || other === undefined || !isFocused(other)) return
@@ -127,7 +127,7 @@ const focused = async (
   evidence: readonly Evidence[],
   by: string,
 ): Promise<Focused> => {
-  const element = await unlessGone(window, target.index, target.snapshot.read(target.index))
+  const element = await orStaleElement(window, target.index, target.snapshot.read(target.index))
   const says = isFocused(element) ? 'has the focus' : 'does not say that it has the focus'
   return {
     target: { ...target, element },
@@ -140,9 +140,9 @@ const focused = async (
 }
 
 /** The element of the window that has the focus, if its application says so or it is known from before. */
-export const focusedElement = async (call: Call, window: Window): Promise<SeenElement | undefined> => {
+export const focusedElement = async (call: Call, window: Window): Promise<IndexedElement | undefined> => {
   const { pid, window_id } = window
-  const known = call.driver.seen.snapshot(pid, window_id)
+  const known = call.driver.windowCache.snapshot(pid, window_id)
   const index = known?.focused() ?? undefined
   if (known !== undefined && index !== undefined) {
     const element = await known.read(index).catch(() => undefined)

@@ -4,11 +4,11 @@
  */
 import type { AxSnapshot, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import type { SeenElement } from '../observation/elements.ts'
+import type { IndexedElement } from '../observation/elements.ts'
 import type { Point } from './target.ts'
 
 /** Remembers that an action gave the focus to `target`, or without one that it may have moved it. */
-export const noteInnerFocus = async (call: Call, window: Window, target?: SeenElement): Promise<void> => {
+export const noteInnerFocus = async (call: Call, window: Window, target?: IndexedElement): Promise<void> => {
   const accessibility = await call.driver.accessibility().catch(() => undefined)
   if (accessibility === undefined) return
   const token = target && (target.snapshot.token(target.index) || undefined)
@@ -19,7 +19,7 @@ export const noteInnerFocus = async (call: Call, window: Window, target?: SeenEl
 export const noteClicked = async (
   call: Call,
   window: Window,
-  target: SeenElement | undefined,
+  target: IndexedElement | undefined,
   point: Point,
 ): Promise<void> => {
   if (!target?.element.editable) return
@@ -38,7 +38,7 @@ export const innerFocus = async (
   call: Call,
   window: Window,
   snapshot: AxSnapshot,
-): Promise<SeenElement | undefined> => {
+): Promise<IndexedElement | undefined> => {
   const { pid, window_id } = window
   const [accessibility, desktop] = await Promise.all([call.driver.accessibility(), call.driver.desktop()])
   if ((await desktop.activeWindow()) === window_id) return undefined

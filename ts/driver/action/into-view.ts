@@ -6,7 +6,7 @@ import type { AxFrame, AxPlace, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { Notes } from '../notes.ts'
-import { contains, type ElementTarget, nameOf, type Point, unlessGone } from './target.ts'
+import { contains, type ElementTarget, nameOf, orStaleElement, type Point } from './target.ts'
 
 /** Bringing an element into view. */
 const limits = {
@@ -27,10 +27,10 @@ type By = NonNullable<Notes['scrolled']>
  * The element where a pointer can get to it: scrolled to first where it is out of view. Of a window that shows nothing
  * it stays where it is. Throws `window_not_visible` where it cannot be brought into view.
  */
-export const intoView = async (call: Call, found: ElementTarget): Promise<ElementTarget> => {
+export const bringIntoView = async (call: Call, found: ElementTarget): Promise<ElementTarget> => {
   const { window, target } = found
   if (!window.is_on_screen || window.is_minimized) return found
-  const before = await unlessGone(window, target.index, target.snapshot.place(target.index))
+  const before = await orStaleElement(window, target.index, target.snapshot.place(target.index))
   const isOfSheet = isPlaceless(before) && target.element.role === 'table cell'
   if (!isOfSheet && !isHidden(before, window)) return found
   const by = isOfSheet
@@ -45,13 +45,13 @@ export const intoView = async (call: Call, found: ElementTarget): Promise<Elemen
     )
   }
   call.notes.scrolled = by
-  const element = await unlessGone(window, target.index, target.snapshot.read(target.index))
+  const element = await orStaleElement(window, target.index, target.snapshot.read(target.index))
   return { window, target: { ...target, element } }
 }
 
 /** The part of an element that a pointer can get to, in window pixels; `undefined` where there is none. */
 export const visiblePart = async (call: Call, { window, target }: ElementTarget): Promise<AxFrame | undefined> => {
-  const { frame, area } = await unlessGone(window, target.index, target.snapshot.place(target.index))
+  const { frame, area } = await orStaleElement(window, target.index, target.snapshot.place(target.index))
   if (call.signal.aborted) throw reasonOf(call.signal)
   const part = common(common(frame, area), { x: 0, y: 0, w: window.width, h: window.height })
   return part.w > 0 && part.h > 0 ? part : undefined
@@ -92,7 +92,7 @@ const holds = (area: AxFrame, { x, y }: Point): boolean =>
 
 const scrollByToolkit = async (call: Call, found: ElementTarget, before: AxPlace): Promise<By | undefined> => {
   const { window, target } = found
-  if (!(await unlessGone(window, target.index, target.snapshot.scrollTo(target.index)))) return undefined
+  if (!(await orStaleElement(window, target.index, target.snapshot.scrollTo(target.index)))) return undefined
   return isHidden(await placeAfter(call, found, before), window) ? undefined : 'toolkit'
 }
 
@@ -105,8 +105,8 @@ const scrollSheet = async (call: Call, found: ElementTarget): Promise<By> => {
   const end = performance.now() + limits.sheetMs
   while (performance.now() < end) {
     if (call.signal.aborted) throw reasonOf(call.signal)
-    if (!(await unlessGone(window, target.index, target.snapshot.scrollTo(target.index)))) break
-    const place = await unlessGone(window, target.index, target.snapshot.place(target.index))
+    if (!(await orStaleElement(window, target.index, target.snapshot.scrollTo(target.index)))) break
+    const place = await orStaleElement(window, target.index, target.snapshot.place(target.index))
     if (!isPlaceless(place) && !isHidden(place, window)) return 'toolkit'
   }
   throw outOfSheet(found)
@@ -158,7 +158,7 @@ const turning: ReadonlySet<string> = new Set(['combo box', 'spin button', 'slide
 
 /** Where the element is once it has moved and stands still, or has not moved for a while. */
 const placeAfter = async (call: Call, { window, target }: ElementTarget, before: AxPlace): Promise<AxPlace> => {
-  const read = () => unlessGone(window, target.index, target.snapshot.place(target.index))
+  const read = () => orStaleElement(window, target.index, target.snapshot.place(target.index))
   const deadline = performance.now() + limits.movesMs
   const end = performance.now() + limits.settlesMs
   let last = await read()

@@ -8,13 +8,13 @@ import type { Action } from './act.ts'
 import { type Direction, hasScrolled, type Places } from './places.ts'
 
 /** A window as it was before a scroll. */
-export interface Movable {
+export interface BeforeScroll {
   /** True when something is elsewhere now, false when the window is as it was, null where that cannot be told. */
   hasMoved(scrolled: Action): Promise<boolean | null>
 }
 
 /** Looks at a window before a scroll, once its application rests: what comes and goes by itself is no scroll. */
-export const movableIn = async (call: Call, window: Window, direction: Direction): Promise<Movable> => {
+export const beforeScroll = async (call: Call, window: Window, direction: Direction): Promise<BeforeScroll> => {
   const accessibility = await call.driver.accessibility().catch(() => undefined)
   const look = async (isRead: boolean) => {
     const [tree, pixels] = await Promise.all([isRead ? placesIn(call, window) : undefined, pixelsOf(call, window)])

@@ -4,24 +4,24 @@ import { Failure } from '@backlot/contract/failure'
 import { evidence as limits } from '@backlot/contract/limits'
 import type { Accessibility, AxElement, Capturer, Desktop, Rect, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import type { SeenElement } from '../observation/elements.ts'
+import type { IndexedElement } from '../observation/elements.ts'
 import type { Observation, Observer, Scene } from './evidence.ts'
-import { noteScene } from './traces.ts'
+import { noteActedOn } from './target.ts'
 
 /** The observer of a scene; what cannot be read, as the tree of an application without one, is left out. */
 export const observerOf = async (call: Call, scene: Scene): Promise<Observer> => {
   const { window, place, point } = scene
   const { pid, window_id } = window
-  const { seen } = call.driver
+  const { windowCache } = call.driver
   const [desktop, capturer, accessibility] = await Promise.all([
     call.driver.desktop(),
     call.driver.capturer().catch(() => undefined),
     call.driver.accessibility().catch((): Accessibility | undefined => undefined),
   ])
-  const map = seen.snapshot(pid, window_id)
+  const map = windowCache.snapshot(pid, window_id)
   // What a click meets is known by where it goes.
   const target = scene.target ?? (point && elementAt(map, point))
-  noteScene(call, { window, target, point })
+  noteActedOn(call, { window, target, point })
   const isAccessible = accessibility !== undefined && (map !== undefined || accessibility.generation(pid) > 0)
   const region = place && clip(place, window)
   const around = scene.pressed && placesAround(scene.pressed, window)
@@ -102,10 +102,13 @@ const observeScene = async (
   }
 }
 
-type Map = ReturnType<Call['driver']['seen']['snapshot']>
+type Map = ReturnType<Call['driver']['windowCache']['snapshot']>
 
 /** The innermost element of a snapshot at a point of its window. */
-export const elementAt = (map: Map, { x, y }: { readonly x: number; readonly y: number }): SeenElement | undefined => {
+export const elementAt = (
+  map: Map,
+  { x, y }: { readonly x: number; readonly y: number },
+): IndexedElement | undefined => {
   const index = map?.at(x, y) ?? undefined
   const element = index === undefined ? undefined : map?.element(index)
   return map === undefined || index === undefined || !element ? undefined : { index, snapshot: map, element }

@@ -3,12 +3,12 @@ import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, evidence as limits } from '@backlot/contract/limits'
 import type { AxSnapshot, Rect, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import type { SeenElement } from '../observation/elements.ts'
+import type { IndexedElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { act, answer, deliver } from './act.ts'
 import { isControl } from './evidence.ts'
 import { noteClicked } from './inner-focus.ts'
-import { intoView } from './into-view.ts'
+import { bringIntoView } from './into-view.ts'
 import { elementAt } from './observer.ts'
 import {
   around,
@@ -16,10 +16,10 @@ import {
   contains,
   type ElementTarget,
   nameOf,
+  orUnknownOutcome,
   type Point,
   pointIn,
   refuseInvisible,
-  unlessUnknown,
   windowOrFrontmost,
 } from './target.ts'
 
@@ -46,7 +46,7 @@ export const lastPicture = async (
 }
 
 /** Does an element's action through the toolkit; clicks its middle `instead` where it lacks the action. */
-export const operate = async (
+export const performAction = async (
   call: Call,
   found: ElementTarget,
   action: ElementAction,
@@ -56,9 +56,9 @@ export const operate = async (
   let done = ''
   try {
     const performed = await act(call, { ...found, place: frameOf(target), ...pressedOf(target) }, async () => {
-      done = await guarded(call, window, () => {
+      done = await withoutTakingFocus(call, window, () => {
         const asked = target.snapshot.perform(target.index, action, accessibleActionTimeoutMs)
-        return unlessUnknown(window, target.index, asked)
+        return orUnknownOutcome(window, target.index, asked)
       })
       return [{ kind: 'ax_action', detail: `the toolkit accepted "${done}"` }]
     })
@@ -71,7 +71,11 @@ export const operate = async (
 }
 
 /** Has an element's own action done, and what it opens kept from the person's focus; without a pointer of its own the action is done all the same. */
-export const guarded = async <T>(call: Call, { window_id }: Window, action: () => Promise<T>): Promise<T> => {
+export const withoutTakingFocus = async <T>(
+  call: Call,
+  { window_id }: Window,
+  action: () => Promise<T>,
+): Promise<T> => {
   await call
     .gesture((agent) => agent.beginAction(window_id))
     .catch((error: unknown) => {
@@ -95,7 +99,7 @@ export const clickMiddle = async (
   clicks: Clicks,
   tried: readonly string[] = [],
 ): Promise<Outcome> => {
-  const found = await intoView(call, element)
+  const found = await bringIntoView(call, element)
   const { window, target } = found
   const point = centreOf(target)
   if (window.is_on_screen && contains(window, point)) return clickAt(call, found, point, clicks, nameOf(target))
@@ -113,7 +117,7 @@ const times = ['', '', ' twice', ' three times']
 /** Clicks at a point of a window with the agent's own pointer; `where` is how the summary calls the place. */
 export const clickAt = async (
   call: Call,
-  scene: { readonly window: Window; readonly target?: SeenElement },
+  scene: { readonly window: Window; readonly target?: IndexedElement },
   point: Point,
   { button, count, held }: Clicks,
   where: string,
@@ -122,7 +126,7 @@ export const clickAt = async (
   refuseInvisible(window)
   const { window_id } = window
   const request = { window_id, ...point, button, count, modifiers: [...held] }
-  const clicked = target ?? elementAt(call.driver.seen.snapshot(window.pid, window_id), point)
+  const clicked = target ?? elementAt(call.driver.windowCache.snapshot(window.pid, window_id), point)
   const pressed = { ...scene, place: around(point), point, ...(clicked && pressedOf(clicked)) }
   const action = await act(call, pressed, () => deliver(call, (agent) => agent.click(request)))
   if (button === 'left') await noteClicked(call, window, clicked, point)
@@ -131,7 +135,7 @@ export const clickAt = async (
 }
 
 /** Of a control, where it is pressed, which is also where it looks so. */
-const pressedOf = ({ element }: SeenElement): { readonly place: Rect; readonly pressed: Rect } | undefined => {
+const pressedOf = ({ element }: IndexedElement): { readonly place: Rect; readonly pressed: Rect } | undefined => {
   if (!isControl(element)) return undefined
   const { x, y, w, h } = element.frame
   const margin = limits.marginPx
@@ -139,4 +143,9 @@ const pressedOf = ({ element }: SeenElement): { readonly place: Rect; readonly p
   return { place, pressed: place }
 }
 
-const frameOf = ({ element: { frame } }: SeenElement) => ({ x: frame.x, y: frame.y, width: frame.w, height: frame.h })
+const frameOf = ({ element: { frame } }: IndexedElement) => ({
+  x: frame.x,
+  y: frame.y,
+  width: frame.w,
+  height: frame.h,
+})

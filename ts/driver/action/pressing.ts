@@ -1,7 +1,7 @@
 /** Keys into a window: how every tool that presses some does it. */
 import type { Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import type { SeenElement } from '../observation/elements.ts'
+import type { IndexedElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { type Action, act, answer, deliver } from './act.ts'
 import type { Scene } from './evidence.ts'
@@ -30,14 +30,14 @@ export const press = async (
   if (isPaste(key, modifiers)) await keepPasted(call, window, found?.target)
   const focus = found && (await focusForKeys(call, found))
   const request = { window_id, key, modifiers: [...modifiers], count, ...(focus?.at && { at: focus.at }) }
-  const { target, evidence: given = [] } = focus ?? {}
-  const scene = { window, target, hasPendingEvents: given.length > 0 }
+  const { target, evidence: focusEvidence = [] } = focus ?? {}
+  const scene = { window, target, hasPendingEvents: focusEvidence.length > 0 }
   const { evidence } = await act(call, scene, () => deliver(call, (agent) => agent.pressKey(request)))
-  return { window, target, evidence: [...given, ...evidence] }
+  return { window, target, evidence: [...focusEvidence, ...evidence] }
 }
 
 /** What is pasted into a password field is a secret as what is typed there. */
-const keepPasted = async (call: Call, window: Window, named: SeenElement | undefined): Promise<void> => {
+const keepPasted = async (call: Call, window: Window, named: IndexedElement | undefined): Promise<void> => {
   const desktop = await call.driver.desktop()
   // What cannot be read is pasted all the same.
   const clip = await desktop.clipboardRead().catch(() => undefined)

@@ -2,9 +2,10 @@
 import { Failure } from '@backlot/contract/failure'
 import type { Rect, Window } from '@backlot/native'
 import { type Call, viewersOf } from '../context.ts'
-import { type SeenElement, staleElement } from '../observation/elements.ts'
+import type { ActedOn } from '../notes.ts'
+import { type IndexedElement, staleElement } from '../observation/elements.ts'
 import { elementNow } from '../observation/lookalike.ts'
-import { noteScene } from './traces.ts'
+import { isPassword, keepSecret } from './typing.ts'
 
 /** A position in window pixels, from the window's top-left corner. */
 export interface Point {
@@ -15,13 +16,13 @@ export interface Point {
 /** An element with its window. */
 export interface ElementTarget {
   readonly window: Window
-  readonly target: SeenElement
+  readonly target: IndexedElement
 }
 
 /** The window, whoever it belongs to, or throws `window_not_found`. */
 export const windowById = async (call: Call, window_id: number): Promise<Window> => {
   const windows = await (await call.driver.desktop()).windows()
-  call.driver.seen.keepOnly(new Set(windows.map((each) => each.window_id)))
+  call.driver.windowCache.keepOnly(new Set(windows.map((each) => each.window_id)))
   const window = windows.find((each) => each.window_id === window_id)
   if (window === undefined) {
     throw new Failure(
@@ -77,14 +78,24 @@ export const elementOf = async (
 ): Promise<ElementTarget | undefined> => {
   if (element_index === undefined) return undefined
   const window = await windowOf(call, pid, windowFor(window_id, 'element_index'))
-  noteScene(call, { window })
+  noteActedOn(call, { window })
   const target = await elementNow(call, window, element_index)
-  noteScene(call, { target })
+  noteActedOn(call, { target })
   return { window, target }
 }
 
+/** Notes what is known now; what is not given stays as it was. What goes into a password field is a secret at once. */
+export const noteActedOn = (
+  call: Call,
+  { window, target, point }: { readonly [Key in keyof ActedOn]?: ActedOn[Key] | undefined },
+): void => {
+  if (target && isPassword(target.element)) keepSecret(call, call.types ?? [])
+  const { notes } = call
+  notes.actedOn = { ...notes.actedOn, ...(window && { window }), ...(target && { target }), ...(point && { point }) }
+}
+
 /** What was asked of an element; a failure that says it is gone becomes the one that names its index. */
-export const unlessGone = async <T>(window: Window, element_index: number, asked: Promise<T>): Promise<T> => {
+export const orStaleElement = async <T>(window: Window, element_index: number, asked: Promise<T>): Promise<T> => {
   try {
     return await asked
   } catch (error) {
@@ -98,9 +109,9 @@ export const unlessGone = async <T>(window: Window, element_index: number, asked
  * What an element was asked to do; besides what `unlessGone` says, a failure that says that no answer came tells that it
  * may be done all the same.
  */
-export const unlessUnknown = async <T>(window: Window, element_index: number, asked: Promise<T>): Promise<T> => {
+export const orUnknownOutcome = async <T>(window: Window, element_index: number, asked: Promise<T>): Promise<T> => {
   try {
-    return await unlessGone(window, element_index, asked)
+    return await orStaleElement(window, element_index, asked)
   } catch (error) {
     const { code, message, data } = Failure.from(error)
     if (code !== 'accessibility_timeout') throw error
@@ -120,11 +131,11 @@ export const windowFor = (window_id: number | undefined, argument: string): numb
 }
 
 /** How messages name an element. */
-export const nameOf = ({ index, element }: SeenElement): string =>
+export const nameOf = ({ index, element }: IndexedElement): string =>
   `Element ${index} (${element.role}${element.label === '' ? '' : ` "${element.label}"`})`
 
 /** Refuses an element that takes no input with `element_disabled`. */
-export const refuseDisabled = (target: SeenElement): void => {
+export const refuseDisabled = (target: IndexedElement): void => {
   if (target.element.enabled) return
   throw new Failure(
     'element_disabled',
@@ -135,7 +146,7 @@ export const refuseDisabled = (target: SeenElement): void => {
 
 /** Picture pixels to window pixels; throws `point_outside_window` for what no pixel of the window shows. */
 export const pointIn = (call: Call, window: Window, x: number, y: number): Point => {
-  const scale = call.driver.seen.scale(window.pid, window.window_id, viewersOf(call))
+  const scale = call.driver.windowCache.scale(window.pid, window.window_id, viewersOf(call))
   const point = { x: Math.floor(x / scale), y: Math.floor(y / scale) }
   if (contains(window, point)) return point
   const width = Math.round(window.width * scale)
@@ -151,7 +162,7 @@ export const contains = (window: Pick<Window, 'width' | 'height'>, { x, y }: Poi
   x >= 0 && y >= 0 && x < window.width && y < window.height
 
 /** The middle of an element, in window pixels. */
-export const centreOf = ({ element: { frame } }: SeenElement): Point => ({
+export const centreOf = ({ element: { frame } }: IndexedElement): Point => ({
   x: Math.floor(frame.x + frame.w / 2),
   y: Math.floor(frame.y + frame.h / 2),
 })

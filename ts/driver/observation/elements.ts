@@ -13,30 +13,30 @@ export interface TreeLimits {
   readonly cell?: string
 }
 
-/** A snapshot that callers were given, under its id. */
+/** A snapshot that a call has returned, under its id. */
 export interface NamedSnapshot {
   readonly id: string
   readonly snapshot: AxSnapshot
 }
 
 interface WindowRecord {
-  /** What an element_index means now: the latest snapshot that callers were given, or a later one with the same indices. */
+  /** What an element_index means now: the latest snapshot that a call has returned, or a later one with the same indices. */
   map?: AxSnapshot
   limits?: TreeLimits
-  /** The latest that callers were given, the newest last. */
-  given: readonly NamedSnapshot[]
+  /** The latest that calls have returned, the newest last. */
+  returned: readonly NamedSnapshot[]
   /** Picture pixels per window pixel of the last picture of each viewer, the latest last. */
   readonly scales: Map<string, number>
 }
 
 /** Snapshots of a window that `since` can name. */
-const givenKept = 4
+const returnedKept = 4
 
 /** Viewers of a window whose last picture is remembered. */
 const scalesKept = 64
 
 /** An element of the latest snapshot of its window. */
-export interface SeenElement {
+export interface IndexedElement {
   readonly index: number
   readonly snapshot: AxSnapshot
   /** As the snapshot holds it. */
@@ -44,7 +44,7 @@ export interface SeenElement {
 }
 
 /** Index maps and picture scales by (pid, window_id); the next snapshot or picture of a pair replaces its own. */
-export class SeenWindows {
+export class WindowCache {
   readonly #windows = new Map<string, WindowRecord & { readonly window_id: number }>()
   readonly #started = Date.now().toString(36)
   #snapshots = 0
@@ -54,7 +54,7 @@ export class SeenWindows {
     const seen = this.#of(pid, window_id)
     this.#snapshots += 1
     const id = `${this.#started}-${this.#snapshots}`
-    Object.assign(seen, { map: snapshot, limits, given: [...seen.given, { id, snapshot }].slice(-givenKept) })
+    Object.assign(seen, { map: snapshot, limits, returned: [...seen.returned, { id, snapshot }].slice(-returnedKept) })
     return id
   }
 
@@ -64,9 +64,9 @@ export class SeenWindows {
   }
 
   /** The snapshot that was told under that id, or the latest when none is named. */
-  givenSnapshot(pid: number, window_id: number, id?: string): NamedSnapshot | undefined {
-    const given = this.#windows.get(key(pid, window_id))?.given
-    return id === undefined ? given?.at(-1) : given?.find((each) => each.id === id)
+  returnedSnapshot(pid: number, window_id: number, id?: string): NamedSnapshot | undefined {
+    const returned = this.#windows.get(key(pid, window_id))?.returned
+    return id === undefined ? returned?.at(-1) : returned?.find((each) => each.id === id)
   }
 
   /** How much of the pair's tree was read last. */
@@ -101,7 +101,7 @@ export class SeenWindows {
   }
 
   /** The element of that index, if the index map has it. */
-  element(pid: number, window_id: number, index: number): SeenElement | undefined {
+  element(pid: number, window_id: number, index: number): IndexedElement | undefined {
     const snapshot = this.snapshot(pid, window_id)
     const element = snapshot?.element(index)
     return snapshot && element ? { index, snapshot, element } : undefined
@@ -118,7 +118,7 @@ export class SeenWindows {
 
   #of(pid: number, window_id: number): WindowRecord {
     const pair = key(pid, window_id)
-    const seen = this.#windows.get(pair) ?? { window_id, given: [], scales: new Map() }
+    const seen = this.#windows.get(pair) ?? { window_id, returned: [], scales: new Map() }
     this.#windows.set(pair, seen)
     return seen
   }

@@ -2,11 +2,11 @@
 import { Failure } from '@backlot/contract/failure'
 import type { AxElement, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
-import { candidatesFor, type SeenElement, staleElement } from './elements.ts'
+import { candidatesFor, type IndexedElement, staleElement } from './elements.ts'
 import { refreshedMap } from './trees.ts'
 
 /** Notes that the call uses this element in place of one that is gone. */
-export const noteLookalike = (call: Call, { snapshot, index, element }: SeenElement): void => {
+export const noteLookalike = (call: Call, { snapshot, index, element }: IndexedElement): void => {
   const { role, label } = element
   call.notes.lookalike = { how: 'lookalike', element_token: snapshot.token(index), role, label }
 }
@@ -15,22 +15,22 @@ export const noteLookalike = (call: Call, { snapshot, index, element }: SeenElem
  * The element of an index as it is now. Where its object has gone and exactly one element has the same role, name and
  * ancestors, that one; otherwise throws `stale_element` with the candidates.
  */
-export const elementNow = async (call: Call, window: Window, index: number): Promise<SeenElement> => {
-  const { seen } = call.driver
+export const elementNow = async (call: Call, window: Window, index: number): Promise<IndexedElement> => {
+  const { windowCache } = call.driver
   const { pid, window_id } = window
-  const was = seen.element(pid, window_id, index)
+  const was = windowCache.element(pid, window_id, index)
   const read = was && (await unlessStale(was.snapshot.read(index)))
   // An object that reads otherwise may have been given to another row.
   const isSame = read !== undefined && read.role === was?.element.role && read.label === was.element.label
   if (was !== undefined && isSame) return { ...was, element: read }
   // The index map may have been read again since the caller saw the element.
-  const token = (was?.snapshot ?? seen.givenSnapshot(pid, window_id)?.snapshot)?.token(index) ?? ''
+  const token = (was?.snapshot ?? windowCache.returnedSnapshot(pid, window_id)?.snapshot)?.token(index) ?? ''
   if (token === '') throw staleElement(pid, window_id, index)
   const map = await refreshedMap(call, window, true)
   const found = map.find(token)
   const element = found && (await unlessStale(map.read(found.element_index)))
   if (!element) throw staleElement(pid, window_id, index, candidatesFor(map, token))
-  const target: SeenElement = { index: found.element_index, snapshot: map, element }
+  const target: IndexedElement = { index: found.element_index, snapshot: map, element }
   if (found.how === 'lookalike') noteLookalike(call, target)
   return target
 }

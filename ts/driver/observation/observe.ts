@@ -40,10 +40,11 @@ export const changesSince = async (
   limits: TreeLimits,
   id?: string,
 ): Promise<ObservedChanges | undefined> => {
-  const { seen } = call.driver
-  const base = seen.givenSnapshot(pid, window_id, id)
+  const { windowCache } = call.driver
+  const base = windowCache.returnedSnapshot(pid, window_id, id)
   if (base === undefined) return undefined
-  const map = seen.givenSnapshot(pid, window_id) === base ? seen.snapshot(pid, window_id) : base.snapshot
+  const map =
+    windowCache.returnedSnapshot(pid, window_id) === base ? windowCache.snapshot(pid, window_id) : base.snapshot
   const snapshot = tree.keepingIndices(map ?? base.snapshot)
   const changes: Changes = JSON.parse(snapshot.changesSince(base.snapshot))
   const markdown = snapshot.changesMarkdown(base.snapshot, await hasShortTags(call))
@@ -53,7 +54,7 @@ export const changesSince = async (
     snapshot,
     facts: {
       since: base.id,
-      snapshot_id: seen.keepSnapshot(pid, window_id, snapshot, limits),
+      snapshot_id: windowCache.keepSnapshot(pid, window_id, snapshot, limits),
       ...changes,
     },
     lines: [counts, ...(markdown === '' ? [] : [markdown.trimEnd()])],
@@ -77,30 +78,30 @@ export const observed = async (
   }
 }
 
-interface Observation {
+interface AnswerPart {
   readonly facts: object
   readonly lines: readonly string[]
 }
 
-const nothing = (reason: string): Observation => ({ facts: { reason }, lines: [`observation: ${reason}`] })
+const nothing = (reason: string): AnswerPart => ({ facts: { reason }, lines: [`observation: ${reason}`] })
 
-const withObservation = (outcome: Outcome, { facts, lines }: Observation): Outcome => ({
+const withObservation = (outcome: Outcome, { facts, lines }: AnswerPart): Outcome => ({
   ...outcome,
   text: [outcome.text, ...lines].join('\n'),
   structured: { ...outcome.structured, observation: facts },
 })
 
-const observation = async (call: Call, pid: number, window_id: number): Promise<Observation> => {
-  const { seen } = call.driver
+const observation = async (call: Call, pid: number, window_id: number): Promise<AnswerPart> => {
+  const { windowCache } = call.driver
   const accessibility = await call.driver.accessibility()
   const { observe_timeout_ms } = await call.config()
   const settled = await accessibility.settled(pid, limits.quietMs, observe_timeout_ms)
   const window = await windowOf(call, pid, window_id)
-  const treeLimits = seen.limits(pid, window_id) ?? defaultLimits
+  const treeLimits = windowCache.limits(pid, window_id) ?? defaultLimits
   const tree = await readTree(call, window, treeLimits)
   const changed = await changesSince(call, window, tree, treeLimits)
   if (changed !== undefined) return { facts: { settled, ...changed.facts }, lines: changed.lines }
-  const snapshot_id = seen.keepSnapshot(pid, window_id, tree, treeLimits)
+  const snapshot_id = windowCache.keepSnapshot(pid, window_id, tree, treeLimits)
   const markdown = tree.markdown(null, await hasShortTags(call))
   return {
     facts: { settled, since: null, snapshot_id, elements: JSON.parse(tree.elements(null)) },

@@ -17,8 +17,8 @@ export const withIndex = async <Args extends TokenTarget>(call: Call, args: Args
   const { element_token: token, pid, window_id }: TokenTarget = args
   if (token === undefined) return args
   const window = await windowOf(call, pid ?? 0, windowFor(window_id, 'element_token'))
-  const { seen } = call.driver
-  const known = seen.snapshot(window.pid, window.window_id)
+  const { windowCache } = call.driver
+  const known = windowCache.snapshot(window.pid, window.window_id)
   const found = known?.find(token)
   // What is not what the token was made of may have its true likeness in what appeared since.
   if (found?.how === 'same') return { ...args, element_index: found.element_index }

@@ -36,14 +36,14 @@ export const refreshedMap = async (
   offscreen = false,
   cell?: string,
 ): Promise<AxSnapshot> => {
-  const { seen } = call.driver
+  const { windowCache } = call.driver
   const { pid, window_id } = window
-  const known = seen.snapshot(pid, window_id)
-  const limits = seen.limits(pid, window_id) ?? defaultLimits
+  const known = windowCache.snapshot(pid, window_id)
+  const limits = windowCache.limits(pid, window_id) ?? defaultLimits
   const isWhole = offscreen || limits.offscreen || known?.beyond.listed === true
   const named = cell === undefined ? {} : { cell }
   const fresh = await readTree(call, window, { ...limits, offscreen: isWhole, ...named })
   const map = known === undefined ? fresh : fresh.keepingIndices(known)
-  seen.refreshMap(pid, window_id, map)
+  windowCache.refreshMap(pid, window_id, map)
   return map
 }

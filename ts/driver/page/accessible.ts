@@ -3,14 +3,14 @@ import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
 import type { AxSnapshot, Rect, Window } from '@backlot/native'
 import { act, answer, deliver } from '../action/act.ts'
-import { intoView } from '../action/into-view.ts'
+import { bringIntoView } from '../action/into-view.ts'
 import { around, contains, type Point, refuseInvisible } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { refreshedMap } from '../observation/trees.ts'
 import type { Outcome } from '../tool/tool.ts'
+import { asFacts, asList, asText, type Facts } from './browser-socket.ts'
 import { elementLine } from './read.ts'
 import { fits, readSelector, type SimpleSelector } from './simple-selector.ts'
-import { asFacts, asList, asText, type Facts } from './wire.ts'
 
 /** One object of the page. */
 interface PageObject {
@@ -113,7 +113,7 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
   const index = found[0]?.element_index ?? null
   if (index !== null && placeIn(window, objects, found[0]) === null) {
     const element = map.element(index)
-    if (element !== null) await intoView(call, { window, target: { index, snapshot: map, element } })
+    if (element !== null) await bringIntoView(call, { window, target: { index, snapshot: map, element } })
     ;({ objects, map } = await readPage(call, window))
     found = matching()
   }
@@ -128,7 +128,7 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
   const place = clickablePlace(window, objects, first, selector)
   const { pid, window_id } = window
   const target =
-    first.element_index === null ? undefined : call.driver.seen.element(pid, window_id, first.element_index)
+    first.element_index === null ? undefined : call.driver.windowCache.element(pid, window_id, first.element_index)
   const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
   const scene = { window, target, place: around(place), cursorPoint: place }
   const { evidence } = await act(call, scene, () => deliver(call, (agent) => agent.click(click)))

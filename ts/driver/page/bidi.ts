@@ -1,77 +1,77 @@
 /** Pages of Firefox, through WebDriver BiDi (https://w3c.github.io/webdriver-bidi/, Working Draft). */
 import { page as limits } from '@backlot/contract/limits'
+import { asFacts, asList, asText, BrowserRefused, BrowserSocket, type Facts, NoAnswer } from './browser-socket.ts'
 import describe from './scripts/describe.page.js' with { type: 'text' }
-import type { Ran, Tab, WebBrowser, WebPage } from './web-page.ts'
-import { asFacts, asList, asText, BrowserRefused, type Facts, NoAnswer, Wire } from './wire.ts'
+import type { ScriptResult, Tab, WebBrowser, WebPage } from './web-page.ts'
 
 /**
  * Connects and begins a session; throws `BrowserRefused` with kind `session not created` where another client has one: Firefox
  * has room for one, and keeps it when its connection breaks. So ours ends soon after its last use.
  */
 export const openFirefox = async (url: string): Promise<WebBrowser> => {
-  const wire = await Wire.open(url, limits.discoveryMs)
+  const socket = await BrowserSocket.open(url, limits.discoveryMs)
   const dialogs = new Map<string, NonNullable<WebPage['dialog']>>()
-  await begin(wire)
-  wire.listen((method, { context, type, message }) => {
+  await begin(socket)
+  socket.listen((method, { context, type, message }) => {
     const dialog = { type: asText(type), message: asText(message) }
     if (method === 'browsingContext.userPromptOpened') dialogs.set(asText(context), dialog)
     if (method === 'browsingContext.userPromptClosed') dialogs.delete(asText(context))
   })
   const events = ['browsingContext.userPromptOpened', 'browsingContext.userPromptClosed']
   try {
-    await wire.send('session.subscribe', { events }, limits.commandMs)
+    await socket.send('session.subscribe', { events }, limits.commandMs)
   } catch (error) {
     // Firefox has room for one session, and this one would be in nobody's hands.
-    await wire.send('session.end', {}, limits.commandMs).catch(() => undefined)
-    wire[Symbol.dispose]()
+    await socket.send('session.end', {}, limits.commandMs).catch(() => undefined)
+    socket[Symbol.dispose]()
     throw error
   }
   return {
     route: 'webdriver_bidi',
     lingerMs: limits.lingerMs.webdriver_bidi,
     get isOpen() {
-      return wire.isOpen
+      return socket.isOpen
     },
     async tabs() {
       const [tree, windows] = await Promise.all([
-        wire.send('browsingContext.getTree', { maxDepth: 0 }, limits.commandMs),
-        wire.send('browser.getClientWindows', {}, limits.commandMs).catch((): Facts => ({})),
+        socket.send('browsingContext.getTree', { maxDepth: 0 }, limits.commandMs),
+        socket.send('browser.getClientWindows', {}, limits.commandMs).catch((): Facts => ({})),
       ])
       const placed = asList(windows.clientWindows)
       return Promise.all(
         asList(tree.contexts).map(async ({ context, url, clientWindow }): Promise<Tab> => {
-          const page = new BiDiPage(wire, asText(context), dialogs)
-          const title = await page.ours('() => document.title', '', limits.glanceMs).catch(() => '')
+          const page = new BiDiPage(socket, asText(context), dialogs)
+          const title = await page.callFunction('() => document.title', '', limits.glanceMs).catch(() => '')
           const window = asText(clientWindow)
           return { id: asText(context), title, url: asText(url), window, bounds: boundsOf(placed, clientWindow) }
         }),
       )
     },
     async page({ id }) {
-      return new BiDiPage(wire, id, dialogs)
+      return new BiDiPage(socket, id, dialogs)
     },
     async [Symbol.asyncDispose]() {
-      await wire.send('session.end', {}, limits.commandMs).catch(() => undefined)
-      wire[Symbol.dispose]()
+      await socket.send('session.end', {}, limits.commandMs).catch(() => undefined)
+      socket[Symbol.dispose]()
     },
   }
 }
 
 /** Begins the session; one that begins after we stopped waiting is ended at once, for it would keep all others out. */
-const begin = async (wire: Wire): Promise<void> => {
+const begin = async (socket: BrowserSocket): Promise<void> => {
   // Dialogs stay the person's.
   const capabilities = { alwaysMatch: { unhandledPromptBehavior: { default: 'ignore' } } }
-  const begun = wire.send('session.new', { capabilities }, limits.sessionMs.latest)
+  const begun = socket.send('session.new', { capabilities }, limits.sessionMs.latest)
   const tooLate = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     tooLate.reject(new NoAnswer(`session.new got no answer in ${limits.sessionMs.usual} ms`))
-    const close = () => wire[Symbol.dispose]()
-    begun.then(() => wire.send('session.end', {}, limits.commandMs)).then(close, close)
+    const close = () => socket[Symbol.dispose]()
+    begun.then(() => socket.send('session.end', {}, limits.commandMs)).then(close, close)
   }, limits.sessionMs.usual)
   try {
     await Promise.race([begun, tooLate.promise])
   } catch (error) {
-    if (error instanceof BrowserRefused) wire[Symbol.dispose]()
+    if (error instanceof BrowserRefused) socket[Symbol.dispose]()
     throw error
   } finally {
     clearTimeout(timer)
@@ -89,7 +89,7 @@ class BiDiPage implements WebPage {
   readonly isAwake = false
 
   constructor(
-    private readonly wire: Wire,
+    private readonly socket: BrowserSocket,
     private readonly context: string,
     private readonly dialogs: ReadonlyMap<string, NonNullable<WebPage['dialog']>>,
   ) {}
@@ -102,8 +102,8 @@ class BiDiPage implements WebPage {
     // Firefox does not let covered pages sleep.
   }
 
-  async ours(functionSource: string, argument: string, timeoutMs: number): Promise<string> {
-    const called = await this.wire.send(
+  async callFunction(functionSource: string, argument: string, timeoutMs: number): Promise<string> {
+    const called = await this.socket.send(
       'script.callFunction',
       {
         functionDeclaration: functionSource,
@@ -117,10 +117,10 @@ class BiDiPage implements WebPage {
     return asText(asFacts(called.result).value)
   }
 
-  async run(script: string, timeoutMs: number): Promise<Ran> {
+  async run(script: string, timeoutMs: number): Promise<ScriptResult> {
     const deadline = performance.now() + timeoutMs
     const remaining = () => Math.max(1, Math.ceil(deadline - performance.now()))
-    const evaluated = await this.wire.send(
+    const evaluated = await this.socket.send(
       'script.evaluate',
       {
         expression: script,
@@ -141,7 +141,7 @@ class BiDiPage implements WebPage {
       return { value: JSON.stringify({ type, value: said, is_json }) }
     }
     try {
-      const described = await this.wire.send(
+      const described = await this.socket.send(
         'script.callFunction',
         {
           functionDeclaration: describe,
@@ -154,7 +154,7 @@ class BiDiPage implements WebPage {
       return { value: asText(asFacts(described.result).value) }
     } finally {
       const disowned = { handles: [handle], target: { context: this.context } }
-      this.wire.send('script.disown', disowned, limits.commandMs).catch(() => undefined)
+      this.socket.send('script.disown', disowned, limits.commandMs).catch(() => undefined)
     }
   }
 
@@ -172,7 +172,7 @@ class BiDiPage implements WebPage {
   }
 
   async #perform(source: object, timeoutMs: number): Promise<void> {
-    await this.wire.send('input.performActions', { context: this.context, actions: [source] }, timeoutMs)
+    await this.socket.send('input.performActions', { context: this.context, actions: [source] }, timeoutMs)
   }
 }
 

@@ -15,7 +15,7 @@ export class Browsers {
   readonly #connections = new Map<number, Connection>()
 
   /**
-   * Works with the browser of that process, `undefined` where it listens for no debugger. Throws what a `Wire` throws,
+   * Works with the browser of that process, `undefined` where it listens for no debugger. Throws what a `BrowserSocket` throws,
    * and what the work throws.
    */
   async with<T>(pid: number, work: (browser: WebBrowser | undefined) => Promise<T>): Promise<T> {

@@ -1,41 +1,41 @@
 /** Pages of Chromium, its relatives and Electron, through the Chrome DevTools Protocol (tot, protocol version 1.3). */
 import { page as limits } from '@backlot/contract/limits'
+import { asFacts, asList, asText, BrowserRefused, BrowserSocket, type Facts, NoAnswer } from './browser-socket.ts'
 import describe from './scripts/describe.page.js' with { type: 'text' }
-import type { Ran, Tab, WebBrowser, WebPage } from './web-page.ts'
-import { asFacts, asList, asText, BrowserRefused, type Facts, NoAnswer, Wire } from './wire.ts'
+import type { ScriptResult, Tab, WebBrowser, WebPage } from './web-page.ts'
 
 /** Connects to the browser's own WebSocket. */
 export const openChromium = async (url: string): Promise<WebBrowser> => {
-  const wire = await Wire.open(url, limits.discoveryMs)
+  const socket = await BrowserSocket.open(url, limits.discoveryMs)
   const pages = new Map<string, Promise<CdpPage>>()
   return {
     route: 'cdp',
     lingerMs: limits.lingerMs.cdp,
     get isOpen() {
-      return wire.isOpen
+      return socket.isOpen
     },
     async tabs() {
-      const { targetInfos } = await wire.send('Target.getTargets', {}, limits.commandMs)
+      const { targetInfos } = await socket.send('Target.getTargets', {}, limits.commandMs)
       const targets = asList(targetInfos).filter(({ type }) => type === 'page' || type === 'webview')
-      return Promise.all(targets.map((target) => tabOf(wire, target)))
+      return Promise.all(targets.map((target) => tabOf(socket, target)))
     },
     page({ id }) {
       const known = pages.get(id)
       if (known !== undefined) return known
-      const attached = CdpPage.attach(wire, id, () => pages.delete(id))
+      const attached = CdpPage.attach(socket, id, () => pages.delete(id))
       pages.set(id, attached)
       attached.catch(() => pages.delete(id))
       return attached
     },
     async [Symbol.asyncDispose]() {
-      wire[Symbol.dispose]()
+      socket[Symbol.dispose]()
     },
   }
 }
 
-const tabOf = async (wire: Wire, { targetId, title, url }: Facts): Promise<Tab> => {
+const tabOf = async (socket: BrowserSocket, { targetId, title, url }: Facts): Promise<Tab> => {
   // Programs with Chromium inside need not know windows.
-  const window = wire.send('Browser.getWindowForTarget', { targetId }, limits.commandMs).catch((): Facts => ({}))
+  const window = socket.send('Browser.getWindowForTarget', { targetId }, limits.commandMs).catch((): Facts => ({}))
   const { windowId, bounds } = await window
   const { left, top, width, height } = asFacts(bounds)
   const isPlaced = [left, top, width, height].every((side) => typeof side === 'number')
@@ -55,14 +55,14 @@ class CdpPage implements WebPage {
   #world: Promise<unknown> | undefined
 
   private constructor(
-    private readonly wire: Wire,
+    private readonly socket: BrowserSocket,
     private readonly sessionId: string,
   ) {}
 
-  static async attach(wire: Wire, targetId: string, detached: () => void): Promise<CdpPage> {
-    const attached = await wire.send('Target.attachToTarget', { targetId, flatten: true }, limits.commandMs)
-    const page = new CdpPage(wire, asText(attached.sessionId))
-    wire.listen((method, params, sessionId) => {
+  static async attach(socket: BrowserSocket, targetId: string, detached: () => void): Promise<CdpPage> {
+    const attached = await socket.send('Target.attachToTarget', { targetId, flatten: true }, limits.commandMs)
+    const page = new CdpPage(socket, asText(attached.sessionId))
+    socket.listen((method, params, sessionId) => {
       if (method === 'Target.detachedFromTarget' && params.sessionId === page.sessionId) detached()
       if (sessionId === page.sessionId) page.#hear(method, params)
     })
@@ -81,7 +81,7 @@ class CdpPage implements WebPage {
   }
 
   #send(method: string, params: object, timeoutMs: number): Promise<Facts> {
-    return this.wire.send(method, params, timeoutMs, this.sessionId)
+    return this.socket.send(method, params, timeoutMs, this.sessionId)
   }
 
   wake(): void {
@@ -92,7 +92,7 @@ class CdpPage implements WebPage {
     })
   }
 
-  async ours(functionSource: string, argument: string, timeoutMs: number): Promise<string> {
+  async callFunction(functionSource: string, argument: string, timeoutMs: number): Promise<string> {
     this.#world ??= this.#makeWorld(timeoutMs)
     const world = this.#world
     try {
@@ -123,7 +123,7 @@ class CdpPage implements WebPage {
     return world.executionContextId
   }
 
-  async run(script: string, timeoutMs: number): Promise<Ran> {
+  async run(script: string, timeoutMs: number): Promise<ScriptResult> {
     const deadline = performance.now() + timeoutMs
     const remaining = () => Math.max(1, Math.ceil(deadline - performance.now()))
     try {

@@ -8,18 +8,18 @@ import type { Evidence } from '../action/evidence.ts'
 import { around, type Point, refuseInvisible } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import type { Outcome } from '../tool/tool.ts'
-import type { ReachedPage } from './reach.ts'
+import { asFacts, asText, BrowserRefused, type Facts } from './browser-socket.ts'
 import { ask, invalidSelector } from './read.ts'
 import aim from './scripts/aim.page.js' with { type: 'text' }
 import notes from './scripts/notes.page.js' with { type: 'text' }
-import { asFacts, asText, BrowserRefused, type Facts } from './wire.ts'
+import type { ShownPage } from './shown-page.ts'
 
 /**
  * Scrolls the first match of the selector into view and clicks its middle. Throws `page_element_not_found`, and
  * `page_element_not_clickable` where a click there would not meet it.
  */
-export const clickElement = async (call: Call, reached: ReachedPage, selector: string): Promise<Outcome> => {
-  const { page, window, tab } = reached
+export const clickElement = async (call: Call, shownPage: ShownPage, selector: string): Promise<Outcome> => {
+  const { page, window, tab } = shownPage
   const aimed = await ask(page, aim, { selector, settleMs: limits.settleMs }, limits.commandMs)
   if (aimed.invalid !== undefined) throw invalidSelector('selector', selector, aimed.invalid)
   refuseUnclickable(selector, aimed)
@@ -28,9 +28,12 @@ export const clickElement = async (call: Call, reached: ReachedPage, selector: s
   const noted = await ask(page, notes, {}, limits.commandMs)
   const place = placeOf(window, asFacts(aimed.viewport), asFacts(noted.mouse), { x, y })
   if (noted.met === false) throw unclickable(selector, 'is covered', { by: 'something that appeared under the mouse' })
-  const device = await deviceFor(call, reached, selector, place)
+  const device = await deviceFor(call, shownPage, selector, place)
   const scene = { window, ...(place && { place: around(place), cursorPoint: place }) }
-  const clicked = await act(call, scene, async () => [...(await device.press({ x, y })), ...(await received(reached))])
+  const clicked = await act(call, scene, async () => [
+    ...(await device.press({ x, y })),
+    ...(await received(shownPage)),
+  ])
   const others = Number(aimed.count) > 1 ? ` (the first of ${aimed.count} that match)` : ''
   const name = `<${asText(aimed.tag)}>${asText(aimed.text) === '' ? '' : ` "${asText(aimed.text)}"`}`
   return answer(`✅ Clicked ${name}${others} in "${tab.title}".`, clicked, {
@@ -56,7 +59,7 @@ interface ClickDevice {
 /** Puts the agent's pointer where the click will be; a place that it cannot get to, the page's own mouse may. */
 const deviceFor = async (
   call: Call,
-  { page, window }: ReachedPage,
+  { page, window }: ShownPage,
   selector: string,
   place: Point | undefined,
 ): Promise<ClickDevice> => {
@@ -114,7 +117,7 @@ const unclickable = (selector: string, reason: string, facts: { by?: string }): 
   )
 
 /** Whether the element got the click, as soon as it did; a page that is left at once takes its notes with it. */
-const received = async ({ page }: ReachedPage): Promise<Evidence[]> => {
+const received = async ({ page }: ShownPage): Promise<Evidence[]> => {
   const left: Evidence = { kind: 'state_changed', detail: 'the page was left for another' }
   const deadline = performance.now() + looking.ceilingMs
   try {

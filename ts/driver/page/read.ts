@@ -2,15 +2,15 @@
 import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
 import type { Outcome } from '../tool/tool.ts'
-import type { ReachedPage } from './reach.ts'
+import { asFacts, asList, asText, BrowserRefused, type Facts } from './browser-socket.ts'
 import query from './scripts/query.page.js' with { type: 'text' }
 import visibleText from './scripts/text.page.js' with { type: 'text' }
+import type { ShownPage } from './shown-page.ts'
 import type { WebPage } from './web-page.ts'
-import { asFacts, asList, asText, BrowserRefused, type Facts } from './wire.ts'
 
 /** Calls one of our functions in the page, a JSON value in and a record out. */
 export const ask = async (page: WebPage, source: string, given: object, timeoutMs: number): Promise<Facts> => {
-  const text = await page.ours(source, JSON.stringify(given), timeoutMs)
+  const text = await page.callFunction(source, JSON.stringify(given), timeoutMs)
   try {
     return asFacts(JSON.parse(text))
   } catch {
@@ -29,7 +29,7 @@ export const invalidSelector = (argument: string, selector: string, reason: unkn
   )
 
 /** The visible text of the page. */
-export const readText = async ({ page, window }: ReachedPage): Promise<Outcome> => {
+export const readText = async ({ page, window }: ShownPage): Promise<Outcome> => {
   const read = await ask(page, visibleText, { longest: limits.longestText }, limits.commandMs)
   const text = asText(read.text)
   const [characters, unread] = [Number(read.characters), Number(read.frames_unread)]
@@ -54,7 +54,7 @@ export const readText = async ({ page, window }: ReachedPage): Promise<Outcome> 
 
 /** The elements that match the selector. */
 export const queryDom = async (
-  { page, window }: ReachedPage,
+  { page, window }: ShownPage,
   selector: string,
   attributes: readonly string[] | undefined,
 ): Promise<Outcome> => {

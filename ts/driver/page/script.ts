@@ -5,19 +5,19 @@ import { page as limits } from '@backlot/contract/limits'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { Outcome } from '../tool/tool.ts'
-import type { ReachedPage } from './reach.ts'
-import type { Ran, WebPage } from './web-page.ts'
-import { asFacts, type Facts, NoAnswer } from './wire.ts'
+import { asFacts, type Facts, NoAnswer } from './browser-socket.ts'
+import type { ShownPage } from './shown-page.ts'
+import type { ScriptResult, WebPage } from './web-page.ts'
 
 /** Runs the script and gives its value; throws `script_failed` with the stack, or `script_timeout`. */
 export const runScript = async (
   call: Call,
-  { page, window, tab }: ReachedPage,
+  { page, window, tab }: ShownPage,
   script: string,
   timeoutMs: number,
 ): Promise<Outcome> => {
   // A page that does not answer now would run the script some time after the call has failed.
-  await page.ours('() => ""', '', limits.commandMs)
+  await page.callFunction('() => ""', '', limits.commandMs)
   if (call.signal.aborted) throw reasonOf(call.signal)
   using _halting = addAbortListener(call.signal, () => void page.halt().catch(() => undefined))
   try {
@@ -58,8 +58,8 @@ const forms: readonly ((script: string) => string)[] = [
 ]
 
 /** Runs the script once, in the first form that parses; what has run must not be run again in another form. */
-const runAnyForm = async (call: Call, page: WebPage, script: string, timeoutMs: number): Promise<Ran> => {
-  const flaws: Ran[] = []
+const runAnyForm = async (call: Call, page: WebPage, script: string, timeoutMs: number): Promise<ScriptResult> => {
+  const flaws: ScriptResult[] = []
   const proof = crypto.randomUUID()
   for (const form of forms) {
     // The whole text is parsed before its first statement throws, so nothing behind that runs, however its braces match.
@@ -74,7 +74,7 @@ const runAnyForm = async (call: Call, page: WebPage, script: string, timeoutMs: 
 
 const timedOut = async (page: WebPage, timeoutMs: number): Promise<Failure> => {
   const answers = () =>
-    page.ours('() => ""', '', limits.glanceMs).then(
+    page.callFunction('() => ""', '', limits.glanceMs).then(
       () => true,
       () => false,
     )

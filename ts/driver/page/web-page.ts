@@ -25,14 +25,14 @@ export interface WebBrowser extends AsyncDisposable {
   readonly isOpen: boolean
   /** Milliseconds that it may stay connected without being used. */
   readonly lingerMs: number
-  /** All pages; throws what a `Wire` throws. */
+  /** All pages; throws what a `BrowserSocket` throws. */
   tabs(): Promise<readonly Tab[]>
   /** The page of a tab, ready for commands. */
   page(tab: Tab): Promise<WebPage>
 }
 
 /** What a script came to: its value as JSON text made by `describe.js`, or the text of what it threw. */
-export type Ran = { readonly value: string } | { readonly thrown: string }
+export type ScriptResult = { readonly value: string } | { readonly thrown: string }
 
 /** A page that is debugged; every command throws `BrowserRefused`, `NoAnswer` or `ConnectionLost`. */
 export interface WebPage {
@@ -47,9 +47,9 @@ export interface WebPage {
   /** The dialog that is open in the page, as far as it was opened while we were connected. */
   readonly dialog: { readonly type: string; readonly message: string } | undefined
   /** Calls a function of ours in a world that the page's scripts do not see, with one text, for one text. */
-  ours(functionSource: string, argument: string, timeoutMs: number): Promise<string>
+  callFunction(functionSource: string, argument: string, timeoutMs: number): Promise<string>
   /** Runs a script in the page's own world; a promise is awaited. */
-  run(script: string, timeoutMs: number): Promise<Ran>
+  run(script: string, timeoutMs: number): Promise<ScriptResult>
   /** Stops what runs in the page, where the browser can. */
   halt(): Promise<boolean>
   /** Moves the page's mouse; CSS pixels of the viewport. */

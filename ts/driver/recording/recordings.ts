@@ -12,7 +12,7 @@ import type { Outcome, Tool } from '../tool/tool.ts'
 import { noApplication, readApplication } from './application.ts'
 import { inUse } from './folder.ts'
 import { Recording, type RecordingOptions, type RecordingState } from './recording.ts'
-import { clickPointOf, type Done, pidOf, turnOf } from './turn.ts'
+import { clickPointOf, pidOf, type RecordedCall, turnOf } from './turn.ts'
 
 /** What the owner of a recording is told of it. */
 export interface OwnState extends RecordingState {
@@ -27,7 +27,7 @@ export const recordingsOf = (driver: Driver): Recordings => {
   if (known !== undefined) return known
   const recordings = new Recordings()
   driver.sessions.follow({ ended: (session, how) => recordings.ended(session, how) })
-  driver.cursors.follow((event) => recordings.seen(event))
+  driver.cursors.follow((event) => recordings.noteCursor(event))
   byDriver.set(driver, recordings)
   return recordings
 }
@@ -117,18 +117,18 @@ class Recordings {
   }
 
   /** A cursor did something: those that hold its session's calls note it. */
-  seen(event: CursorEvent): void {
+  noteCursor(event: CursorEvent): void {
     for (const recording of this.#holding(event)) recording.note(event)
   }
 
   /** Runs a call, and hands what was seen of it to the recordings that hold it. */
-  async during(call: Call, tool: Tool, args: Done['args'], run: () => Promise<Outcome>): Promise<Outcome> {
+  async during(call: Call, tool: Tool, args: RecordedCall['args'], run: () => Promise<Outcome>): Promise<Outcome> {
     const holding = tool.attributes.recorded ? this.#holding(call.owner) : []
     if (holding.length === 0) return run()
     const [started_at, from] = [new Date(), performance.now()]
     const take = (outcome: Outcome | Failure) => {
-      const { trace } = call.notes
-      const { pid, window_id } = trace.window ?? {}
+      const { actedOn } = call.notes
+      const { pid, window_id } = actedOn.window ?? {}
       return this.#take(call, holding, {
         tool,
         args,
@@ -136,9 +136,11 @@ class Recordings {
         session: call.owner.name,
         started_at,
         duration_ms: performance.now() - from,
-        trace,
+        actedOn,
         scale:
-          pid === undefined || window_id === undefined ? 1 : call.driver.seen.scale(pid, window_id, viewersOf(call)),
+          pid === undefined || window_id === undefined
+            ? 1
+            : call.driver.windowCache.scale(pid, window_id, viewersOf(call)),
       })
     }
     try {
@@ -152,9 +154,9 @@ class Recordings {
   }
 
   /** Takes the pixels of this moment; all else is done when the call has been answered. */
-  async #take(call: Call, holding: readonly Recording[], done: Done): Promise<void> {
+  async #take(call: Call, holding: readonly Recording[], done: RecordedCall): Promise<void> {
     const pid = pidOf(done)
-    const clicked = clickPointOf(done) && done.trace.window
+    const clicked = clickPointOf(done) && done.actedOn.window
     const reading =
       pid === undefined
         ? Promise.resolve(noApplication('the call had no process'))

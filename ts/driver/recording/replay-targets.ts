@@ -136,7 +136,7 @@ export class ReplayTargets {
     const lengths = ['x', 'y', 'from_x', 'from_y', 'to_x', 'to_y'].filter((name) => typeof args[name] === 'number')
     if (typeof pid !== 'number' || lengths.length === 0 || from_zoom === true) return args
     const window = await windowOrFrontmost(this.call, pid, typeof window_id === 'number' ? window_id : undefined)
-    const factor = this.call.driver.seen.scale(pid, window.window_id, viewersOf(this.call)) / scale
+    const factor = this.call.driver.windowCache.scale(pid, window.window_id, viewersOf(this.call)) / scale
     return { ...args, ...Object.fromEntries(lengths.map((name) => [name, Number(args[name]) * factor])) }
   }
 

@@ -29,7 +29,7 @@ export const filesOf = async (
   }
 }
 
-interface Taken {
+interface TurnPicture {
   readonly png: Uint8Array
   readonly window_id: number
   readonly stale: boolean
@@ -38,12 +38,16 @@ interface Taken {
 const picturesOf = async (
   { shot, clicked, missing }: Application,
   click: ClickPoint | undefined,
-): Promise<{ readonly screenshot?: Taken; readonly dotted?: Taken; readonly missing?: string | undefined }> => {
+): Promise<{
+  readonly screenshot?: TurnPicture
+  readonly dotted?: TurnPicture
+  readonly missing?: string | undefined
+}> => {
   if (shot === undefined) return { missing }
   const take = async (
     { window, pixels }: NonNullable<Application['shot']>,
     point?: { x: number; y: number },
-  ): Promise<Taken> => ({
+  ): Promise<TurnPicture> => ({
     png: await pixels.png(point),
     window_id: window.window_id,
     stale: pixels.stale,

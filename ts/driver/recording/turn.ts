@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import type { AxSnapshot, Window } from '@backlot/native'
 import { centreOf } from '../action/target.ts'
 import { hasPassword, isPassword, isTyping, typedTexts, typing, withoutTyped } from '../action/typing.ts'
-import type { Trace } from '../notes.ts'
+import type { ActedOn } from '../notes.ts'
 import { mask, Secrets } from '../secrets/secrets.ts'
 import type { ShortSecrets } from '../secrets/short-secrets.ts'
 import type { Outcome, Tool } from '../tool/tool.ts'
@@ -11,7 +11,7 @@ import type { Application, WindowTree } from './application.ts'
 import { type Locator, locatorOf } from './locator.ts'
 
 /** A recorded call that is over. */
-export interface Done {
+export interface RecordedCall {
   readonly tool: Tool
   /** As they were checked, defaults included. */
   readonly args: Readonly<Record<string, unknown>>
@@ -19,7 +19,7 @@ export interface Done {
   readonly started_at: Date
   readonly duration_ms: number
   readonly outcome: Outcome | Failure
-  readonly trace: Trace
+  readonly actedOn: ActedOn
   /** Picture pixels per window pixel, in which its coordinates are given. */
   readonly scale: number
 }
@@ -34,7 +34,7 @@ export interface ClickPoint {
 }
 
 /** Where the pointer pressed, or the middle of the element that was pressed through its toolkit. */
-export const clickPointOf = ({ tool, trace: { window, target, point } }: Done): ClickPoint | undefined => {
+export const clickPointOf = ({ tool, actedOn: { window, target, point } }: RecordedCall): ClickPoint | undefined => {
   if (tool.attributes.clicks !== true || window === undefined) return undefined
   const at = point ?? (target && centreOf(target))
   if (at === undefined) return undefined
@@ -43,9 +43,9 @@ export const clickPointOf = ({ tool, trace: { window, target, point } }: Done): 
 }
 
 /** The process of an action, `undefined` where it has none. */
-export const pidOf = ({ args, outcome, trace }: Done): number | undefined => {
+export const pidOf = ({ args, outcome, actedOn }: RecordedCall): number | undefined => {
   const said = outcome instanceof Failure ? undefined : outcome.structured.pid
-  const pid = [args.pid, trace.window?.pid, said].find((each) => typeof each === 'number' && each > 0)
+  const pid = [args.pid, actedOn.window?.pid, said].find((each) => typeof each === 'number' && each > 0)
   return pid as number | undefined
 }
 
@@ -64,12 +64,12 @@ export interface Turn {
  * password field that only its trees show.
  */
 export const turnOf = async (
-  done: Done,
+  done: RecordedCall,
   application: Application,
   secrets: Secrets,
   short: ShortSecrets,
 ): Promise<Turn> => {
-  const { tool, args, outcome, trace } = done
+  const { tool, args, outcome, actedOn } = done
   const trees = await application.trees
   // What follows may take long on a large tree: not before the answer has left.
   await new Promise(setImmediate)
@@ -77,7 +77,7 @@ export const turnOf = async (
   const own = isSecret ? typedTexts(tool, args) : []
   secrets.add(...own)
   short.add(...own)
-  const known = secrets.without(args) as Done['args']
+  const known = secrets.without(args) as RecordedCall['args']
   // A secret that is typed once more, whatever it is typed into.
   const isAgain = JSON.stringify(known) !== JSON.stringify(new Secrets().without(args))
   const hidden = isSecret ? withoutTyped(tool, args) : { args: known, names: isAgain ? typing(tool) : [] }
@@ -96,21 +96,23 @@ export const turnOf = async (
     duration_ms: Math.round(done.duration_ms),
     session: done.session,
     scale: done.scale,
-    window: trace.window ? masked(windowFacts(trace.window)) : null,
-    locator: masked(locatorIn(trace) ?? null),
+    window: actedOn.window ? masked(windowFacts(actedOn.window)) : null,
+    locator: masked(locatorIn(actedOn) ?? null),
   }
   return { action, state: stateOf(done, application, trees, secrets, short), application, click, isSecret: isKept }
 }
 
 /** Whether the call typed what no file may hold. */
-const typesSecret = ({ tool, args, outcome, trace }: Done, trees: readonly WindowTree[]): boolean => {
+const typesSecret = ({ tool, args, outcome, actedOn }: RecordedCall, trees: readonly WindowTree[]): boolean => {
   if (typing(tool).length === 0) return false
   if (args.secret === true) return true
   if (!typesText(args)) return false
-  const { target } = trace
+  const { target } = actedOn
   if (target !== undefined) return isPassword(target.element)
   // What names no element goes to what has the focus, which a character does not move.
-  const seen = trees.filter(({ window }) => trace.window === undefined || window.window_id === trace.window.window_id)
+  const seen = trees.filter(
+    ({ window }) => actedOn.window === undefined || window.window_id === actedOn.window.window_id,
+  )
   const focused = seen.flatMap(({ snapshot }) => {
     const index = snapshot?.focused() ?? undefined
     return (index === undefined ? undefined : snapshot?.element(index)) ?? []
@@ -159,12 +161,12 @@ export const windowFacts = ({ window_id, pid, app_name, title, kind, bounds, is_
   is_on_screen,
 })
 
-const locatorIn = ({ target }: Trace): Locator | undefined =>
+const locatorIn = ({ target }: ActedOn): Locator | undefined =>
   target && locatorOf(target.snapshot.markdown(null, false), target.index)
 
 /** app_state.json. */
 const stateOf = (
-  done: Done,
+  done: RecordedCall,
   { taken_at, windows, missing }: Application,
   trees: readonly WindowTree[],
   secrets: Secrets,

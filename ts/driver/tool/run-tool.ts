@@ -20,7 +20,7 @@ export const runTool = async (caller: Call, tool: Tool, checked: Static<TObject>
     const args = tool.findsElement ? checked : await withIndex(call, checked)
     const { lateEffects } = call.driver
     const { pid } = args as { readonly pid?: unknown }
-    const mayAct = tool.attributes.pausable && tool.nested === undefined && tool.looks?.(checked) !== true
+    const mayAct = tool.attributes.pausable && tool.nested === undefined && tool.onlyReads?.(checked) !== true
     if (mayAct && typeof pid === 'number') await lateEffects.begin(call, pid)
     let outcome: Outcome | undefined
     try {

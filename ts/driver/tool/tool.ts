@@ -60,7 +60,7 @@ export interface Tool<Arguments extends TObject = TObject> {
   /** Finds its element itself: that there is none is an answer. */
   readonly findsElement?: true
   /** True of arguments with which a tool that acts only looks, so that a pause does not hold the call. */
-  looks?(args: Static<Arguments>): boolean
+  onlyReads?(args: Static<Arguments>): boolean
   /**
    * Calls that unchecked arguments hold: each must be permitted where the tool is called. Such a tool ends by itself, with
    * a report, when the call is aborted.

@@ -4,7 +4,7 @@ import { Failure } from '@backlot/contract/failure'
 import { choice } from '@backlot/contract/fields/choice'
 import type { Window } from '@backlot/native'
 import { type Static, Type } from '@sinclair/typebox'
-import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../action/pointing.ts'
+import { buttons, clickAt, clickMiddle, lastPicture, performAction } from '../action/pointing.ts'
 import { elementOf, type Point, refuseDisabled } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { lastZoom } from '../observation/zoom-points.ts'
@@ -54,7 +54,7 @@ export const click = tool({
       if (held.length > 0 || button !== 'left') return clickMiddle(call, found, { button, count: 1, held })
       const action = args.action ?? 'press'
       const count = clicksFor[action]
-      return operate(call, found, action, count === 0 ? undefined : { button, count, held })
+      return performAction(call, found, action, count === 0 ? undefined : { button, count, held })
     }
     const { window, pointAt } = await (args.from_zoom ? lastZoom : lastPicture)(call, args)
     const point = pointAt(args.x ?? 0, args.y ?? 0)

@@ -9,9 +9,9 @@ import { windowOf, windowOrFrontmost } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { clickAccessible, queryAccessible, readAccessibleText } from '../page/accessible.ts'
 import { clickElement } from '../page/click-element.ts'
-import { type ReachedPage, withPage } from '../page/reach.ts'
 import { queryDom, readText } from '../page/read.ts'
 import { runScript } from '../page/script.ts'
+import { type ShownPage, withPage } from '../page/shown-page.ts'
 import { pid, windowId } from '../tool/arguments.ts'
 import { acts, type Outcome, tool } from '../tool/tool.ts'
 
@@ -63,7 +63,7 @@ export const page = tool({
     "Works in the web page a browser or Electron window shows: runs JavaScript, reads text and elements, clicks by selector. Scripts need a debugging port: launch the app with electron_debugging_port, Firefox with additional_arguments ['--remote-debugging-port=N'].",
   arguments: pageArguments,
   attributes: { ...acts(), recorded: false, contents: ['result'] },
-  looks: ({ action }) => action === 'get_text' || action === 'query_dom',
+  onlyReads: ({ action }) => action === 'get_text' || action === 'query_dom',
   run: (call, args) => actions[args.action](call, args),
 })
 
@@ -75,7 +75,7 @@ const required = <T>(argument: string, value: T | undefined): T => {
 const actions: Record<Arguments['action'], (call: Call, args: Arguments) => Promise<Outcome>> = {
   async execute_javascript(call, args) {
     const script = required('javascript', args.javascript)
-    const run = (reached: ReachedPage) => runScript(call, reached, script, args.timeout_ms ?? limits.scriptMs)
+    const run = (shownPage: ShownPage) => runScript(call, shownPage, script, args.timeout_ms ?? limits.scriptMs)
     return inPage(call, args, run, (window) => {
       throw new Failure(
         'page_needs_debugging_port',
@@ -90,7 +90,7 @@ const actions: Record<Arguments['action'], (call: Call, args: Arguments) => Prom
     return inPage(
       call,
       args,
-      (reached) => queryDom(reached, selector, args.attributes),
+      (shownPage) => queryDom(shownPage, selector, args.attributes),
       (window) => queryAccessible(call, window, selector, args.attributes),
     )
   },
@@ -99,7 +99,7 @@ const actions: Record<Arguments['action'], (call: Call, args: Arguments) => Prom
     return inPage(
       call,
       args,
-      (reached) => clickElement(call, reached, selector),
+      (shownPage) => clickElement(call, shownPage, selector),
       (window) => clickAccessible(call, window, selector),
     )
   },
@@ -116,7 +116,7 @@ const actions: Record<Arguments['action'], (call: Call, args: Arguments) => Prom
 const inPage = async (
   call: Call,
   args: Arguments,
-  work: (reached: ReachedPage) => Promise<Outcome>,
+  work: (shownPage: ShownPage) => Promise<Outcome>,
   otherwise: (window: Window) => Promise<Outcome>,
 ): Promise<Outcome> => {
   const window = await pageWindow(call, args)

@@ -5,7 +5,7 @@ import { choice } from '@backlot/contract/fields/choice'
 import type { Agent } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { act, answer, deliver } from '../action/act.ts'
-import { buttons, clickAt, clickMiddle, lastPicture, operate } from '../action/pointing.ts'
+import { buttons, clickAt, clickMiddle, lastPicture, performAction } from '../action/pointing.ts'
 import { around, elementOf, refuseDisabled, refuseInvisible } from '../action/target.ts'
 import { lastZoom } from '../observation/zoom-points.ts'
 import { coordinate, elementIndex, modifiers, pid, windowId } from '../tool/arguments.ts'
@@ -56,7 +56,7 @@ export const doubleClick = tool({
     const found = await elementOf(call, args)
     if (found !== undefined) {
       refuseDisabled(found.target)
-      return operate(call, found, 'open', twice)
+      return performAction(call, found, 'open', twice)
     }
     const { window, pointAt } = await lastPicture(call, args)
     return clickAt(call, { window }, pointAt(args.x ?? 0, args.y ?? 0), twice, `(${args.x}, ${args.y})`)
@@ -85,7 +85,7 @@ export const rightClick = tool({
     const found = await elementOf(call, args)
     if (found !== undefined) {
       refuseDisabled(found.target)
-      return held.length > 0 ? clickMiddle(call, found, once) : operate(call, found, 'show_menu', once)
+      return held.length > 0 ? clickMiddle(call, found, once) : performAction(call, found, 'show_menu', once)
     }
     const { window, pointAt } = await lastPicture(call, args)
     return clickAt(call, { window }, pointAt(args.x ?? 0, args.y ?? 0), once, `(${args.x}, ${args.y})`)

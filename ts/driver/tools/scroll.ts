@@ -5,8 +5,8 @@ import { choice } from '@backlot/contract/fields/choice'
 import { scroll as limits } from '@backlot/contract/limits'
 import { type Static, Type } from '@sinclair/typebox'
 import { act, answer, deliver } from '../action/act.ts'
-import { intoView, middleOf, visiblePart } from '../action/into-view.ts'
-import { movableIn } from '../action/moved.ts'
+import { bringIntoView, middleOf, visiblePart } from '../action/into-view.ts'
+import { beforeScroll } from '../action/moved.ts'
 import { lastPicture } from '../action/pointing.ts'
 import { press } from '../action/pressing.ts'
 import { around, centreOf, contains, elementOf, nameOf, refuseInvisible, windowOrFrontmost } from '../action/target.ts'
@@ -65,16 +65,16 @@ const pressKeys = async (call: Call, args: Arguments): Promise<Outcome> => {
     })
   }
   const key = keysBy[by][direction]
-  const before = await movableIn(call, await windowOrFrontmost(call, args.pid, args.window_id), direction)
+  const before = await beforeScroll(call, await windowOrFrontmost(call, args.pid, args.window_id), direction)
   const pressed = await press(call, args, { key, modifiers: [], count: amount })
   const moved = await before.hasMoved(pressed)
   const where = pressed.target === undefined ? `window ${pressed.window.window_id}` : nameOf(pressed.target)
-  const summary = `✅ Pressed ${key} ${amount} time(s) in ${where}.${still(moved, direction)}`
+  const summary = `✅ Pressed ${key} ${amount} time(s) in ${where}.${unmovedNote(moved, direction)}`
   return answer(summary, pressed, { moved, direction, key, amount, route: 'agent_keyboard' })
 }
 
 /** What an answer says of a scroll that moved nothing. */
-const still = (moved: boolean | null, direction: string): string =>
+const unmovedNote = (moved: boolean | null, direction: string): string =>
   moved === false ? ` Nothing moved: it is at its ${ends[direction] ?? 'end'} already, or does not scroll.` : ''
 
 const ends: Readonly<Record<string, string>> = { up: 'top', down: 'bottom', left: 'left end', right: 'right end' }
@@ -86,7 +86,7 @@ const turnWheel = async (call: Call, args: Arguments, instead = false): Promise<
   refuseInvisible(window)
   const steps = args.by === 'page' ? Math.ceil((shown?.h ?? window.height) / limits.detentPixels) : 1
   const amount = Math.min(limits.most, (args.amount ?? limits.amount) * steps)
-  const before = await movableIn(call, window, direction)
+  const before = await beforeScroll(call, window, direction)
   const request = { window_id: window.window_id, ...point, direction, amount, modifiers: [] }
   const place = { ...around(point), x: point.x - 96, y: point.y - 96, width: 192, height: 192 }
   const scene = { window, target, place, point }
@@ -94,7 +94,7 @@ const turnWheel = async (call: Call, args: Arguments, instead = false): Promise<
   const moved = await before.hasMoved(turned)
   const where = target === undefined ? `(${args.x}, ${args.y})` : nameOf(target)
   const why = instead ? ', which takes no focus for keys' : ''
-  const summary = `✅ Turned the wheel ${direction} by ${amount} at ${where}${why}.${still(moved, direction)}`
+  const summary = `✅ Turned the wheel ${direction} by ${amount} at ${where}${why}.${unmovedNote(moved, direction)}`
   return answer(summary, turned, { moved, direction, amount, ...point, route: 'agent_pointer' })
 }
 
@@ -129,7 +129,7 @@ const wheelPlace = async (call: Call, args: Arguments) => {
   // Of what is larger than its window the part in view will do.
   const part = await visiblePart(call, found)
   if (part !== undefined) return { ...found, point: middleOf(part), shown: part }
-  const reached = await intoView(call, found)
+  const reached = await bringIntoView(call, found)
   const point = centreOf(reached.target)
   if (contains(reached.window, point)) return { ...reached, point, shown: reached.target.element.frame }
   const tried = [`wheel at its middle (${point.x}, ${point.y})`]

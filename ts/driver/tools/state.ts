@@ -119,7 +119,8 @@ const refuseContradictions = (
 
 /** True when the snapshot of that id holds what is out of view. */
 const isWhole = (call: Call, { pid, window_id }: Window, since: string | undefined): boolean =>
-  since !== undefined && call.driver.seen.givenSnapshot(pid, window_id, since)?.snapshot.beyond.listed === true
+  since !== undefined &&
+  call.driver.windowCache.returnedSnapshot(pid, window_id, since)?.snapshot.beyond.listed === true
 
 /** How many elements and texts are out of view, and whether the tree lists them. */
 const offscreenOf = ({ beyond: { above, below, texts, at_least, listed } }: AxSnapshot) => ({
@@ -193,7 +194,7 @@ const describeTree = async (
     lines: [...partial, ...unknown, '', markdown === '' ? empty : markdown],
     structured: {
       tree_markdown: markdown,
-      snapshot_id: call.driver.seen.keepSnapshot(window.pid, window.window_id, tree, limits),
+      snapshot_id: call.driver.windowCache.keepSnapshot(window.pid, window.window_id, tree, limits),
       ...(since !== undefined && { since: null }),
       partial: tree.partial,
       offscreen,
@@ -215,7 +216,7 @@ const describePicture = async (
   }
   const { png, width, height, scale, stale } = picture
   if (path !== undefined) await writePicture(path, png)
-  call.driver.seen.keepScale(window.pid, window.window_id, viewersOf(call), scale)
+  call.driver.windowCache.keepScale(window.pid, window.window_id, viewersOf(call), scale)
   const file = path === undefined ? '' : ` in ${path}`
   const old = stale ? ', stale: the window is minimised or has not drawn what was covered' : ''
   return {

@@ -11,13 +11,13 @@ import {
   type ElementTarget,
   elementOf,
   nameOf,
+  orUnknownOutcome,
   type Point,
   refuseDisabled,
-  unlessUnknown,
   windowOrFrontmost,
 } from '../action/target.ts'
 import type { Call } from '../context.ts'
-import type { SeenElement } from '../observation/elements.ts'
+import type { IndexedElement } from '../observation/elements.ts'
 import { elementIndex, pid, windowId } from '../tool/arguments.ts'
 import { acts, type Outcome, tool } from '../tool/tool.ts'
 
@@ -68,7 +68,7 @@ const insert = async (call: Call, scene: ElementTarget, text: string): Promise<O
   try {
     const action = await act(call, { ...scene, text, keepsFocus: true }, async (): Promise<Evidence[]> => {
       const asked = target.snapshot.insertText(target.index, text, accessibleActionTimeoutMs)
-      const inserted = await unlessUnknown(window, target.index, asked)
+      const inserted = await orUnknownOutcome(window, target.index, asked)
       route = inserted.route
       return inserted.confirmed
         ? [{ kind: 'value_read_back', detail: 'the text was read back from the element' }]
@@ -85,7 +85,7 @@ const insert = async (call: Call, scene: ElementTarget, text: string): Promise<O
 const typeInto = async (call: Call, scene: ElementTarget, text: string, delay_ms: number): Promise<Outcome> => {
   const { target, at, evidence } = await focusForKeys(call, scene)
   await noteInnerFocus(call, scene.window, target)
-  return typeKeys(call, { window: scene.window, target, at, given: evidence }, text, delay_ms)
+  return typeKeys(call, { window: scene.window, target, at, focusEvidence: evidence }, text, delay_ms)
 }
 
 /**
@@ -94,37 +94,37 @@ const typeInto = async (call: Call, scene: ElementTarget, text: string, delay_ms
  */
 const typeOn = (
   call: Call,
-  { window, target }: { readonly window: Window; readonly target: SeenElement | undefined },
+  { window, target }: { readonly window: Window; readonly target: IndexedElement | undefined },
   text: string,
   delay_ms: number,
 ): Promise<Outcome> => {
   const at = target === undefined ? null : middleIn({ window, target })
-  return typeKeys(call, { window, target, at, given: [] }, text, delay_ms)
+  return typeKeys(call, { window, target, at, focusEvidence: [] }, text, delay_ms)
 }
 
 /** Where keys go, and what was done for that. */
 interface Typing {
   readonly window: Window
-  readonly target: SeenElement | undefined
+  readonly target: IndexedElement | undefined
   readonly at: Point | null
-  readonly given: readonly Evidence[]
+  readonly focusEvidence: readonly Evidence[]
 }
 
 const typeKeys = async (
   call: Call,
-  { window, target, at, given }: Typing,
+  { window, target, at, focusEvidence }: Typing,
   text: string,
   delay_ms: number,
 ): Promise<Outcome> => {
   const { window_id } = window
   // A tab goes on to the next element, and a line end may do anything.
   const keepsFocus = !/\p{Cc}/u.test(text)
-  const scene = { window, target, text, hasPendingEvents: given.length > 0, keepsFocus }
+  const scene = { window, target, text, hasPendingEvents: focusEvidence.length > 0, keepsFocus }
   const typed = await act(call, scene, () =>
     deliver(call, (agent) => agent.typeText({ window_id, text, delay_ms, at })),
   )
   const where = target === undefined ? `window ${window_id}` : nameOf(target)
-  const evidence = [...given, ...typed.evidence]
+  const evidence = [...focusEvidence, ...typed.evidence]
   return answer(`✅ Typed ${characters(text)} into ${where}.`, { ...typed, evidence }, { route: 'agent_keyboard' })
 }
 

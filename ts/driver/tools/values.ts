@@ -4,7 +4,7 @@ import { accessibleActionTimeoutMs, longestText } from '@backlot/contract/limits
 import { Type } from '@sinclair/typebox'
 import { answer } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
-import { type ElementTarget, elementOf, nameOf, refuseDisabled, unlessUnknown } from '../action/target.ts'
+import { type ElementTarget, elementOf, nameOf, orUnknownOutcome, refuseDisabled } from '../action/target.ts'
 import { reasonOf } from '../ending.ts'
 import { elementIndex, pid, windowId } from '../tool/arguments.ts'
 import { acts, type Outcome, tool } from '../tool/tool.ts'
@@ -46,7 +46,7 @@ type Attempt =
 const setThroughToolkit = async ({ window, target }: ElementTarget, value: string): Promise<Attempt> => {
   try {
     const asked = target.snapshot.setValue(target.index, value, accessibleActionTimeoutMs)
-    const written = await unlessUnknown(window, target.index, asked)
+    const written = await orUnknownOutcome(window, target.index, asked)
     return { setting: { ...written, evidence: [] } }
   } catch (error) {
     const refusal = Failure.from(error)

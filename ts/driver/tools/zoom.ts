@@ -30,7 +30,7 @@ export const zoom = tool({
     const { width, height } = picture
     const zoom = { window_id, region: picture.region, width, height }
     if (args.pid !== undefined) call.driver.zoomed.keep(viewersOf(call), args.pid, zoom)
-    const scale = call.driver.seen.scale(window.pid, window_id, viewersOf(call))
+    const scale = call.driver.windowCache.scale(window.pid, window_id, viewersOf(call))
     const shown = inPicture(picture.region, scale)
     return {
       text: `✅ Zoomed window_id=${window_id} to x ${shown.x} to ${shown.x + shown.width}, y ${shown.y} to ${shown.y + shown.height}: JPEG ${width}x${height}${stale ? ', stale: the window is minimised or has not drawn what was covered' : ''}.`,
@@ -73,7 +73,7 @@ const regionIn = (call: Call, window: Window, { x1, y1, x2, y2 }: Corners): Rect
       )
     }
   }
-  const scale = call.driver.seen.scale(window.pid, window.window_id, viewersOf(call))
+  const scale = call.driver.windowCache.scale(window.pid, window.window_id, viewersOf(call))
   const along = (low: number, high: number, length: number): [start: number, length: number] => {
     const start = Math.max(0, Math.floor(low / scale))
     return [start, Math.min(length, Math.ceil(high / scale)) - start]

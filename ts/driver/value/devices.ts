@@ -4,10 +4,10 @@ import { accessibleActionTimeoutMs, typingDelayMs } from '@backlot/contract/limi
 import { deliver } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
 import { focusForKeys } from '../action/focus.ts'
-import { intoView } from '../action/into-view.ts'
-import { centreOf, contains, type ElementTarget, nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
+import { bringIntoView } from '../action/into-view.ts'
+import { centreOf, contains, type ElementTarget, nameOf, orStaleElement, refuseInvisible } from '../action/target.ts'
 import type { Call } from '../context.ts'
-import type { SeenElement } from '../observation/elements.ts'
+import type { IndexedElement } from '../observation/elements.ts'
 import { chooseOpened, noSuchOption, positionOf } from './opened-list.ts'
 import { readBack } from './read-back.ts'
 import type { Setting } from './setting.ts'
@@ -16,7 +16,7 @@ import { isSheetCell, writeCell } from './sheet-cell.ts'
 type Route = (call: Call, found: ElementTarget, value: string) => Promise<Setting>
 
 /** How the devices set the value of such an element; `undefined` where they cannot. */
-export const routeByDevices = ({ element: { role, editable } }: SeenElement): Route | undefined => {
+export const routeByDevices = ({ element: { role, editable } }: IndexedElement): Route | undefined => {
   if (role === 'table cell') return editable ? overtypeCell : undefined
   if (role === 'password text') return overtype
   if (editable || entries.has(role)) return onceMore(overtype)
@@ -25,7 +25,7 @@ export const routeByDevices = ({ element: { role, editable } }: SeenElement): Ro
 }
 
 /** True for what is on or off. */
-export const isSwitch = ({ element: { role } }: SeenElement): boolean => switches.has(role)
+export const isSwitch = ({ element: { role } }: IndexedElement): boolean => switches.has(role)
 
 /** A page takes the focus some time after it was given, and keys that come before go nowhere. */
 const onceMore =
@@ -54,7 +54,7 @@ const overtype: Route = async (call, found, value) => {
   const gathered = [...evidence, ...all, ...typed]
   const secret = target.element.role === 'password text'
   return readBack(call, found, 'agent_keyboard', gathered, async () => {
-    const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
+    const now = await orStaleElement(window, target.index, target.snapshot.read(target.index))
     return { value: secret ? null : now.value, confirmed: !secret && now.value === value }
   })
 }
@@ -68,7 +68,8 @@ const chooseStepwise: Route = async (call, found, value) => {
   const { window, target } = found
   refuseInvisible(window)
   const { window_id } = window
-  const read = () => unlessGone(window, target.index, target.snapshot.options(target.index, accessibleActionTimeoutMs))
+  const read = () =>
+    orStaleElement(window, target.index, target.snapshot.options(target.index, accessibleActionTimeoutMs))
   const all = await read()
   if (all.length === 0) return chooseOpened(call, found, value)
   const options = all.filter(({ enabled }) => enabled)
@@ -80,7 +81,7 @@ const chooseStepwise: Route = async (call, found, value) => {
   const evidence: Evidence[] = []
   const focus = await focusForKeys(call, found).catch(unlessUnfocusable)
   if (focus === undefined) {
-    const point = centreOf((await intoView(call, found)).target)
+    const point = centreOf((await bringIntoView(call, found)).target)
     const turn = (towards: 'up' | 'down', amount: number) =>
       deliver(call, (agent) => agent.wheel({ window_id, ...point, direction: towards, amount, modifiers: [] }))
     // Without a choice there is no first step to count from.
@@ -109,7 +110,7 @@ const clickSwitch: Route = async (call, found) => {
   // The toolkit was asked first, and would have answered if the value were the one wanted, or none of the two.
   const wanted = target.element.value === 'checked' ? 'unchecked' : 'checked'
   refuseInvisible(window)
-  const point = centreOf((await intoView(call, found)).target)
+  const point = centreOf((await bringIntoView(call, found)).target)
   if (!contains(window, point)) {
     throw new Failure(
       'window_not_visible',
@@ -121,7 +122,7 @@ const clickSwitch: Route = async (call, found) => {
   const click = { window_id, ...point, button: 'left' as const, count: 1, modifiers: [] }
   const evidence = await deliver(call, (agent) => agent.click(click))
   return readBack(call, found, 'agent_pointer', evidence, async () => {
-    const now = await unlessGone(window, target.index, target.snapshot.read(target.index))
+    const now = await orStaleElement(window, target.index, target.snapshot.read(target.index))
     return { value: now.value, confirmed: now.value === wanted }
   })
 }

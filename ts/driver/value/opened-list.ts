@@ -4,15 +4,15 @@ import { accessibleActionTimeoutMs, valueAppearsMs } from '@backlot/contract/lim
 import type { AxOption, Window } from '@backlot/native'
 import { deliver } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
-import { intoView } from '../action/into-view.ts'
+import { bringIntoView } from '../action/into-view.ts'
 import {
   centreOf,
   contains,
   type ElementTarget,
   nameOf,
+  orStaleElement,
   type Point,
   refuseInvisible,
-  unlessGone,
 } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
@@ -44,7 +44,7 @@ export const noSuchOption = (target: ElementTarget['target'], options: readonly 
  */
 export const chooseOpened = async (call: Call, found: ElementTarget, value: string): Promise<Setting> => {
   refuseInvisible(found.window)
-  const { window, target } = await intoView(call, found)
+  const { window, target } = await bringIntoView(call, found)
   const { window_id } = window
   const point = openingPoint(window, target)
   const evidence: Evidence[] = []
@@ -53,7 +53,7 @@ export const chooseOpened = async (call: Call, found: ElementTarget, value: stri
   }
   const read = async () => {
     if (call.signal.aborted) throw reasonOf(call.signal)
-    return unlessGone(window, target.index, target.snapshot.options(target.index, accessibleActionTimeoutMs))
+    return orStaleElement(window, target.index, target.snapshot.options(target.index, accessibleActionTimeoutMs))
   }
   let options = await read()
   let isTaken = false

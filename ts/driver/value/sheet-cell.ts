@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { typingDelayMs } from '@backlot/contract/limits'
 import { deliver } from '../action/act.ts'
 import { focusForKeys } from '../action/focus.ts'
-import { type ElementTarget, nameOf, refuseInvisible, unlessGone } from '../action/target.ts'
+import { type ElementTarget, nameOf, orStaleElement, refuseInvisible } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { readBack } from './read-back.ts'
 import type { Setting } from './setting.ts'
@@ -11,7 +11,7 @@ import type { Setting } from './setting.ts'
 /** True for a cell of a sheet. */
 export const isSheetCell = async ({ window, target }: ElementTarget): Promise<boolean> =>
   target.element.role === 'table cell' &&
-  (await unlessGone(window, target.index, target.snapshot.cell(target.index, ''))) !== null
+  (await orStaleElement(window, target.index, target.snapshot.cell(target.index, ''))) !== null
 
 /** Clicks the cell, which is scrolled to where it is out of view, and types over what it holds. */
 export const writeCell = async (call: Call, found: ElementTarget, value: string): Promise<Setting> => {
@@ -39,7 +39,7 @@ export const writeCell = async (call: Call, found: ElementTarget, value: string)
   // The application says of a cell that was emptied what it held, until its cursor has left it.
   await press('return')
   return readBack(call, found, 'agent_keyboard', told, async () => {
-    const cell = await unlessGone(window, target.index, target.snapshot.cell(target.index, value))
+    const cell = await orStaleElement(window, target.index, target.snapshot.cell(target.index, value))
     return { value: cell?.text ?? null, confirmed: cell?.holds === true }
   })
 }

@@ -10,7 +10,7 @@ import type { Greeting, Identity, Reply, Request } from '../wire.ts'
 /** Bytes of the longest answer that is read: a large screen's picture several times over. */
 const longestAnswerBytes = 32 * longestLineBytes
 
-type Asked = Omit<Request, 'id'>
+type UnnumberedRequest = Omit<Request, 'id'>
 
 /** An open, greeted connection. */
 export interface Connection {
@@ -20,7 +20,7 @@ export interface Connection {
   /** Asks whether the daemon still answers. Throws `not_running` and `daemon_unavailable`, and is open no more then. */
   check(): Promise<void>
   /** Sends a request; gives the result, or throws the failure of the reply, or `daemon_lost`, also where the daemon hangs. */
-  ask(request: Asked): Promise<unknown>
+  ask(request: UnnumberedRequest): Promise<unknown>
   /** Calls a tool; a failed call is a result with `isError`. Aborting ends the call in the daemon. */
   call(name: string, args: unknown, signal?: AbortSignal): Promise<ToolResult>
   close(): void
@@ -31,17 +31,17 @@ export interface Connection {
  * one does, and `daemon_unavailable` where one takes the connection and does not answer.
  */
 export const connect = async (path: string, expect?: Identity): Promise<Connection> => {
-  const open = new Open(path)
-  const greeting = await greet(open, path, { ...(expect && { expect }) })
+  const socket = new DaemonSocket(path)
+  const greeting = await greet(socket, path, { ...(expect && { expect }) })
   return {
     greeting,
     get isOpen() {
-      return open.isOpen
+      return socket.isOpen
     },
-    check: async () => void (await greetingOf(open, path, {})),
-    ask: (request) => open.ask(request),
-    call: (name, args, signal) => open.call(name, args, signal),
-    close: () => open.close(),
+    check: async () => void (await greetingOf(socket, path, {})),
+    ask: (request) => socket.ask(request),
+    call: (name, args, signal) => socket.call(name, args, signal),
+    close: () => socket.close(),
   }
 }
 
@@ -52,69 +52,69 @@ export const connect = async (path: string, expect?: Identity): Promise<Connecti
  * wakes later may still read the call.
  */
 export const callOnce = async (path: string, expect: Identity, name: string, args: unknown): Promise<ToolResult> => {
-  const open = new Open(path)
-  const greeted = greet(open, path, { expect, anonymous: true })
-  const result = open.call(name, args)
+  const socket = new DaemonSocket(path)
+  const greeted = greet(socket, path, { expect, anonymous: true })
+  const result = socket.call(name, args)
   // Where the greeting fails, that is what is told.
   result.catch(() => undefined)
   try {
     await greeted
     return await result
   } catch (error) {
-    throw Failure.from(error).code === 'daemon_unavailable' ? lost(Failure.from(error).message) : error
+    throw Failure.from(error).code === 'daemon_unavailable' ? daemonLost(Failure.from(error).message) : error
   } finally {
-    open.close()
+    socket.close()
   }
 }
 
-type Terms = { readonly expect?: Identity; readonly anonymous?: boolean }
+type HelloOptions = { readonly expect?: Identity; readonly anonymous?: boolean }
 
-const greet = async (open: Open, path: string, terms: Terms): Promise<Greeting> => {
-  const greeting = greetingOf(open, path, terms)
+const greet = async (socket: DaemonSocket, path: string, options: HelloOptions): Promise<Greeting> => {
+  const greeting = greetingOf(socket, path, options)
   greeting.catch(() => undefined)
   try {
     await Bun.connect({
       unix: path,
       socket: {
-        open: (socket) => open.opened(socket),
-        data: (_, bytes) => open.reader.push(bytes),
-        drain: () => open.outbox?.drain(),
-        close: () => open.closed(),
-        error: () => open.closed(),
+        open: (opened) => socket.opened(opened),
+        data: (_, bytes) => socket.reader.push(bytes),
+        drain: () => socket.outbox?.drain(),
+        close: () => socket.closed(),
+        error: () => socket.closed(),
         connectError: () => undefined,
       },
     })
   } catch (error) {
-    open.closed()
-    throw nobody(path, error)
+    socket.closed()
+    throw notRunning(path, error)
   }
   return greeting.catch((error: unknown) => {
-    open.close()
+    socket.close()
     throw error
   })
 }
 
 /** The answer to `hello`, which comes at once or not at all: then the connection is closed. */
-const greetingOf = async (open: Open, path: string, terms: Terms): Promise<Greeting> => {
-  const answer = open.ask({ method: 'hello', ...terms })
+const greetingOf = async (socket: DaemonSocket, path: string, options: HelloOptions): Promise<Greeting> => {
+  const answer = socket.ask({ method: 'hello', ...options })
   let timer: ReturnType<typeof setTimeout> | undefined
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(silent(path)), daemon.greetingTimeoutMs)
+    timer = setTimeout(() => reject(notAnswering(path)), daemon.greetingTimeoutMs)
   })
   try {
     return (await Promise.race([answer, silence])) as Greeting
   } catch (error) {
     answer.catch(() => undefined)
     const failure = Failure.from(error)
-    if (failure.code === 'daemon_unavailable') open.close(failure.message)
-    throw failure.code === 'daemon_lost' ? nobody(path, error) : error
+    if (failure.code === 'daemon_unavailable') socket.close(failure.message)
+    throw failure.code === 'daemon_lost' ? notRunning(path, error) : error
   } finally {
     clearTimeout(timer)
   }
 }
 
 /** One open socket and the requests under way on it. */
-class Open {
+class DaemonSocket {
   readonly #waiting = new Map<number, (reply: Reply | Failure) => void>()
   /** What is sent before the socket is open leaves in one piece when it is. */
   #early = ''
@@ -158,10 +158,10 @@ class Open {
     this.outbox?.clear()
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
-    for (const settle of waiting) settle(lost(why))
+    for (const settle of waiting) settle(daemonLost(why))
   }
 
-  async ask(request: Asked): Promise<unknown> {
+  async ask(request: UnnumberedRequest): Promise<unknown> {
     const reply = await (request.method === 'hello' ? this.#send(request) : this.#sendWatched(request))
     if (reply.ok) return reply.result
     throw new Failure(codeOf(reply.code), reply.error, reply.data)
@@ -181,7 +181,7 @@ class Open {
   }
 
   /** Sends what may take any time, for as long as the daemon answers meanwhile that it is there. */
-  async #sendWatched(request: Asked, signal?: AbortSignal): Promise<Reply> {
+  async #sendWatched(request: UnnumberedRequest, signal?: AbortSignal): Promise<Reply> {
     this.#underWay += 1
     this.#watch()
     try {
@@ -203,8 +203,8 @@ class Open {
     this.#watching.unref()
   }
 
-  async #send(request: Asked, signal?: AbortSignal): Promise<Reply> {
-    if (this.#isClosed) throw lost()
+  async #send(request: UnnumberedRequest, signal?: AbortSignal): Promise<Reply> {
+    if (this.#isClosed) throw daemonLost()
     this.#lastId += 1
     const id = this.#lastId
     const { promise, resolve } = Promise.withResolvers<Reply | Failure>()
@@ -238,17 +238,17 @@ class Open {
 /** True of the answer of a daemon that ends, and has not begun what it was asked for; a tool's own failure has a result. */
 const isEnding = (reply: Reply): boolean => !reply.ok && reply.code === 'not_running' && reply.result === undefined
 
-const lost = (how = 'The daemon ended before it answered.'): Failure =>
+const daemonLost = (how = 'The daemon ended before it answered.'): Failure =>
   new Failure('daemon_lost', `${how} The outcome of the call is unknown: look at the window before you call again.`)
 
-const silent = (path: string): Failure =>
+const notAnswering = (path: string): Failure =>
   new Failure(
     'daemon_unavailable',
     `The daemon on "${path}" takes connections and has not answered for ${daemon.greetingTimeoutMs / 1_000} s. End its process, or run with \`--direct\`.`,
     { socket: path },
   )
 
-const nobody = (path: string, cause: unknown): Failure =>
+const notRunning = (path: string, cause: unknown): Failure =>
   new Failure(
     'not_running',
     `No daemon answers on "${path}" (${cause instanceof Error ? cause.message : String(cause)}). Start one with \`backlot-driver serve\`.`,

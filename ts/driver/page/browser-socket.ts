@@ -32,7 +32,7 @@ interface Waiting {
 }
 
 /** One open connection. */
-export class Wire implements Disposable {
+export class BrowserSocket implements Disposable {
   readonly #waiting = new Map<number, Waiting>()
   readonly #listeners = new Set<(method: string, params: Facts, sessionId: unknown) => void>()
   #last = 0
@@ -43,7 +43,7 @@ export class Wire implements Disposable {
   }
 
   /** Connects; throws `NoAnswer` or `ConnectionLost`. */
-  static async open(url: string, timeoutMs: number): Promise<Wire> {
+  static async open(url: string, timeoutMs: number): Promise<BrowserSocket> {
     const socket = new WebSocket(url)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const timer = setTimeout(() => reject(new NoAnswer(`"${url}" does not answer`)), timeoutMs)
@@ -58,7 +58,7 @@ export class Wire implements Disposable {
       clearTimeout(timer)
     }
     socket.onerror = null
-    return new Wire(socket)
+    return new BrowserSocket(socket)
   }
 
   get isOpen(): boolean {

@@ -4,12 +4,12 @@ import { page as limits } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
+import { BrowserRefused, ConnectionLost, NoAnswer } from './browser-socket.ts'
 import { shownTabs } from './shown-tab.ts'
 import type { Tab, WebBrowser, WebPage } from './web-page.ts'
-import { BrowserRefused, ConnectionLost, NoAnswer } from './wire.ts'
 
 /** A page with the window that shows it. */
-export interface ReachedPage {
+export interface ShownPage {
   readonly window: Window
   readonly page: WebPage
   readonly tab: Tab
@@ -22,7 +22,7 @@ export interface ReachedPage {
 export const withPage = async <T>(
   call: Call,
   window: Window,
-  work: (reached: ReachedPage) => Promise<T>,
+  work: (shownPage: ShownPage) => Promise<T>,
 ): Promise<T | undefined> => {
   let page: WebPage | undefined
   try {
@@ -46,7 +46,7 @@ const shownTab = async (window: Window, browser: WebBrowser): Promise<Tab> => {
     try {
       const page = await browser.page(tab)
       if (page.isAwake) return undefined
-      return (await page.ours('() => document.visibilityState', '', limits.glanceMs)) === 'visible'
+      return (await page.callFunction('() => document.visibilityState', '', limits.glanceMs)) === 'visible'
     } catch {
       return undefined
     }
