@@ -2,13 +2,16 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { placesOf } from '@backlot/contract/places'
-import { accelerationAt } from '@backlot/vmhost'
 
 const folder = join(import.meta.dir, '../../target')
 const known = join(folder, 'accelerator.json')
 
 /** What it is, and why not KVM; found out where no answer is kept that still holds. */
-export const accelerationHere = () => accelerationAt({ ...placesOf({ BACKLOT_HOME: folder }), cache: folder })
+export const accelerationHere = async () => {
+  // Few tests ask, and all that start a host would load its modules before their first test.
+  const { accelerationAt } = await import('@backlot/vmhost')
+  return accelerationAt({ ...placesOf({ BACKLOT_HOME: folder }), cache: folder })
+}
 
 /** What it was found to be. */
 export const acceleratorHere = async (): Promise<'kvm' | 'tcg'> => (await accelerationHere()).accelerator
