@@ -28,6 +28,21 @@ test('only the crate of the display connects to it', () => {
   expect(wrong).toEqual([])
 })
 
+test('what a window id is made of is known in the folders of the display server, and on the wire', () => {
+  const inFolders = /\bof_xid\b|\.xid\(|\bdesktop::x11\b/
+  const onTheWire = /\bfrom_wire\b|\bwire\b\(|WindowId::wire\b/
+  const wrong = rust
+    .filter(
+      (file) => file !== 'crates/desktop/src/window_id.rs' && file !== 'crates/desktop/src/linux/x11/window_id.rs',
+    )
+    .filter(
+      (file) =>
+        (inFolders.test(read(file)) && !file.includes('/x11/')) ||
+        (onTheWire.test(read(file)) && !file.startsWith('crates/native/')),
+    )
+  expect(wrong).toEqual([])
+})
+
 test('every synchronous export of the native core catches panics', () => {
   // Attributes of an export, then its signature; an `async fn` becomes a promise, whose panic is a rejection.
   const exported = /((?:^[ \t]*#\[[^\n]*\]\n|^[ \t]*\/\/\/[^\n]*\n)+)[ \t]*pub (async )?fn (\w+)/gm

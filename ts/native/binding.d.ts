@@ -1414,7 +1414,7 @@ export interface Wheel {
 
 /** One top-level window. */
 export interface Window {
-  /** The XID of the client window. */
+  /** The client window. */
   window_id: number
   /** Process that owns it; 0 when it cannot be known. */
   pid: number

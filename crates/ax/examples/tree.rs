@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ax::{Accessibility, SnapshotRequest};
-use desktop::Rect;
+use desktop::{Rect, WindowId};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         offscreen: false,
         cell: None,
         pid: pid.parse()?,
-        window_id: 0,
+        window_id: WindowId::of_xid(0),
         title,
         bounds: Rect { x, y, width: width.unsigned_abs(), height: height.unsigned_abs() },
         max_elements: 0,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use desktop::Rect;
+use desktop::{Rect, WindowId};
 
 use crate::Cell;
 
@@ -14,7 +14,7 @@ pub struct SnapshotRequest {
     /// Process that owns the window.
     pub pid: u32,
     /// The window.
-    pub window_id: u32,
+    pub window_id: WindowId,
     /// Its title.
     pub title: String,
     /// Where it is on the screen, without decorations.

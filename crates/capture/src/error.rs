@@ -1,6 +1,6 @@
 //! What can go wrong with a picture.
 
-use desktop::DesktopError;
+use desktop::{DesktopError, WindowId};
 
 /// A failure of this crate; [`CaptureError::code`] is stable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,7 +12,7 @@ pub enum CaptureError {
     #[error("No window has the id \"{window_id}\". Call list_windows for the windows there are now.")]
     WindowNotFound {
         /// The id that was asked for.
-        window_id: u32,
+        window_id: WindowId,
     },
     /// The window has no pixels now, and none were kept from before.
     #[error(
@@ -21,7 +21,7 @@ pub enum CaptureError {
     )]
     WindowNotVisible {
         /// The window.
-        window_id: u32,
+        window_id: WindowId,
     },
     /// The server has no Composite extension, and another window lies on top.
     #[error(
@@ -30,7 +30,7 @@ pub enum CaptureError {
     )]
     WindowCovered {
         /// The window.
-        window_id: u32,
+        window_id: WindowId,
     },
     /// The pixels could not be read, or not be written as a picture.
     #[error("The picture of \"{what}\" failed: {reason}. Try again; if it stays so, run `backlot doctor`.")]

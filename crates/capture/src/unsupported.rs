@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use desktop::{Desktop, DesktopError, Point, Rect, Session};
+use desktop::{Desktop, DesktopError, Point, Rect, Session, WindowId};
 
 use crate::{CaptureError, Encoded, Glance, Picture, Shot, Zoomed};
 
@@ -18,14 +18,14 @@ impl Capturer {
     }
 
     /// The picture of one window.
-    pub fn window(&self, _window_id: u32, _max_dimension: u32) -> Result<Picture, CaptureError> {
+    pub fn window(&self, _window_id: WindowId, _max_dimension: u32) -> Result<Picture, CaptureError> {
         match self.never {}
     }
 
     /// The picture of one window with a crosshair.
     pub fn marked(
         &self,
-        _window_id: u32,
+        _window_id: WindowId,
         _point: Point,
         _max_dimension: u32,
     ) -> Result<Picture, CaptureError> {
@@ -33,17 +33,17 @@ impl Capturer {
     }
 
     /// The pixels of one window.
-    pub fn shot(&self, _window_id: u32) -> Result<Shot, CaptureError> {
+    pub fn shot(&self, _window_id: WindowId) -> Result<Shot, CaptureError> {
         match self.never {}
     }
 
     /// A closer look at a part of one window.
-    pub fn zoom(&self, _window_id: u32, _region: Rect) -> Result<Zoomed, CaptureError> {
+    pub fn zoom(&self, _window_id: WindowId, _region: Rect) -> Result<Zoomed, CaptureError> {
         match self.never {}
     }
 
     /// The picture of the screen.
-    pub fn screen(&self, _max_dimension: u32, _hidden: &[u32]) -> Result<Picture, CaptureError> {
+    pub fn screen(&self, _max_dimension: u32, _hidden: &[WindowId]) -> Result<Picture, CaptureError> {
         match self.never {}
     }
 
@@ -53,12 +53,12 @@ impl Capturer {
     }
 
     /// A hash of a window's pixels.
-    pub fn digest(&self, _window_id: u32, _region: Option<Rect>) -> Result<String, CaptureError> {
+    pub fn digest(&self, _window_id: WindowId, _region: Option<Rect>) -> Result<String, CaptureError> {
         match self.never {}
     }
 
     /// A hash of a window's pixels and how long they were left alone.
-    pub fn glance(&self, _window_id: u32) -> Result<Glance, CaptureError> {
+    pub fn glance(&self, _window_id: WindowId) -> Result<Glance, CaptureError> {
         match self.never {}
     }
 

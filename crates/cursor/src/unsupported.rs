@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use desktop::{Desktop, DesktopError, Point};
+use desktop::{Desktop, DesktopError, Point, WindowId};
 
 use crate::look::Style;
 use crate::{CursorError, Hidden, Pace, PreviewPlace, State};
@@ -65,12 +65,12 @@ impl Cursors {
     }
 
     /// Shows a small live picture of a window.
-    pub fn preview(&self, _window: u32, _place: PreviewPlace) -> Result<(), CursorError> {
+    pub fn preview(&self, _window: WindowId, _place: PreviewPlace) -> Result<(), CursorError> {
         match self.never {}
     }
 
     /// The windows of the cursors that are seen now.
-    pub fn windows(&self) -> Result<Vec<u32>, CursorError> {
+    pub fn windows(&self) -> Result<Vec<WindowId>, CursorError> {
         match self.never {}
     }
 

@@ -85,7 +85,7 @@ impl Scene {
     }
 
     fn overlay(&self) -> Window {
-        self.cursors.windows().unwrap()[0]
+        self.cursors.windows().unwrap()[0].xid()
     }
 }
 
@@ -169,7 +169,7 @@ fn a_cursor_is_in_nobodys_way() {
     assert_eq!(before.2, scene.below);
     let overlay = scene.overlay();
     assert!(witness.shape_get_rectangles(overlay, SK::INPUT).unwrap().reply().unwrap().rectangles.is_empty());
-    assert!(scene.desktop.windows().unwrap().iter().all(|window| window.window_id != overlay));
+    assert!(scene.desktop.windows().unwrap().iter().all(|window| window.window_id.xid() != overlay));
     assert!(scene.desktop.stacking().unwrap().iter().all(|frame| frame.id != overlay));
     assert_eq!(scene.desktop.changes(), changes);
 }

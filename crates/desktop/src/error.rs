@@ -1,5 +1,7 @@
 //! What can go wrong with a display, its windows and its applications.
 
+use crate::WindowId;
+
 /// A failure of this crate; [`DesktopError::code`] is stable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DesktopError {
@@ -86,7 +88,7 @@ pub enum DesktopError {
     #[error("Window {window} does not exist or is closed. Call list_windows for the windows that are there.")]
     WindowNotFound {
         /// The id that was asked for.
-        window: u32,
+        window: WindowId,
     },
     /// The window manager does not do what is asked of it.
     #[error(
@@ -94,7 +96,7 @@ pub enum DesktopError {
     )]
     WindowManagerRefused {
         /// The window.
-        window: u32,
+        window: WindowId,
         /// What was asked for, as a verb.
         what: &'static str,
         /// Why not.

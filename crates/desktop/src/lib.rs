@@ -3,6 +3,7 @@
 mod clip;
 mod error;
 mod types;
+mod window_id;
 
 #[cfg_attr(all(target_os = "linux", not(unsupported)), path = "linux/mod.rs")]
 #[cfg_attr(any(not(target_os = "linux"), unsupported), path = "unsupported.rs")]
@@ -17,3 +18,4 @@ pub use types::{
     App, Frame, FrameExtents, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Window,
     WindowKind, WindowManager, WindowState,
 };
+pub use window_id::WindowId;

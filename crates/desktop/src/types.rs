@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::WindowId;
+
 /// A position in pixels; the origin is the top-left corner of whatever it is relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
@@ -129,8 +131,8 @@ pub enum WindowKind {
 /// One top-level window of an application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The XID of the client window.
-    pub window_id: u32,
+    /// The client window.
+    pub window_id: WindowId,
     /// Process that owns the window; 0 when it cannot be known.
     pub pid: u32,
     /// Display name of the owning application.
@@ -150,7 +152,7 @@ pub struct Window {
     /// What the window is.
     pub kind: WindowKind,
     /// For popups and dialogs the window they belong to.
-    pub owner_window_id: Option<u32>,
+    pub owner_window_id: Option<WindowId>,
     /// The child of the root window that contains it: its decoration frame, or the window itself.
     pub frame_id: u32,
     /// The frame in screen pixels, decorations included.
@@ -160,8 +162,8 @@ pub struct Window {
 /// What a window is once the window manager has done what it was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowState {
-    /// The XID of the client window.
-    pub window_id: u32,
+    /// The client window.
+    pub window_id: WindowId,
     /// The client window without decorations, in screen pixels.
     pub bounds: Rect,
     /// True when the window manager says that it has the focus.

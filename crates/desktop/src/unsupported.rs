@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{
     App, Clip, DesktopError, Frame, FrameExtents, LaunchOptions, Launched, Placement, Point, Probe, Screen,
-    Window, WindowManager, WindowState,
+    Window, WindowId, WindowManager, WindowState,
 };
 
 /// Processes, of which nothing is known here.
@@ -78,7 +78,7 @@ impl Desktop {
     }
 
     /// From now on a window of ours is none of the desktop's.
-    pub fn overlook(&self, _window: u32) {
+    pub fn overlook(&self, _window: WindowId) {
         match self.never {}
     }
 
@@ -88,12 +88,12 @@ impl Desktop {
     }
 
     /// One listed window.
-    pub fn window(&self, _id: u32) -> Result<Option<Window>, DesktopError> {
+    pub fn window(&self, _id: WindowId) -> Result<Option<Window>, DesktopError> {
         match self.never {}
     }
 
     /// The window that has the person's focus.
-    pub fn active_window(&self) -> Result<Option<u32>, DesktopError> {
+    pub fn active_window(&self) -> Result<Option<WindowId>, DesktopError> {
         match self.never {}
     }
 
@@ -133,42 +133,42 @@ impl Desktop {
     }
 
     /// Gives a window the person's focus and brings it up.
-    pub fn activate(&self, _window: u32) -> Result<bool, DesktopError> {
+    pub fn activate(&self, _window: WindowId) -> Result<bool, DesktopError> {
         match self.never {}
     }
 
     /// Moves and resizes a window.
-    pub fn set_frame(&self, _window: u32, _wanted: &Placement) -> Result<Window, DesktopError> {
+    pub fn set_frame(&self, _window: WindowId, _wanted: &Placement) -> Result<Window, DesktopError> {
         match self.never {}
     }
 
     /// What a window is now.
-    pub fn window_state(&self, _window: u32) -> Result<WindowState, DesktopError> {
+    pub fn window_state(&self, _window: WindowId) -> Result<WindowState, DesktopError> {
         match self.never {}
     }
 
     /// Makes a window as large as the window manager does.
-    pub fn maximize(&self, _window: u32) -> Result<WindowState, DesktopError> {
+    pub fn maximize(&self, _window: WindowId) -> Result<WindowState, DesktopError> {
         match self.never {}
     }
 
     /// Takes a window off the screen.
-    pub fn minimize(&self, _window: u32) -> Result<WindowState, DesktopError> {
+    pub fn minimize(&self, _window: WindowId) -> Result<WindowState, DesktopError> {
         match self.never {}
     }
 
     /// Makes a window neither minimised nor maximised.
-    pub fn restore(&self, _window: u32) -> Result<WindowState, DesktopError> {
+    pub fn restore(&self, _window: WindowId) -> Result<WindowState, DesktopError> {
         match self.never {}
     }
 
     /// Asks a program to close its window.
-    pub fn close_window(&self, _window: u32, _timeout: Duration) -> Result<(), DesktopError> {
+    pub fn close_window(&self, _window: WindowId, _timeout: Duration) -> Result<(), DesktopError> {
         match self.never {}
     }
 
     /// The widths of a window's decorations.
-    pub fn frame_extents(&self, _window: u32) -> Result<FrameExtents, DesktopError> {
+    pub fn frame_extents(&self, _window: WindowId) -> Result<FrameExtents, DesktopError> {
         match self.never {}
     }
 

@@ -1,5 +1,7 @@
 //! What can go wrong with input.
 
+use desktop::WindowId;
+
 use crate::keysyms::character_of;
 
 /// A failure of this crate; [`InputError::code`] is stable.
@@ -39,7 +41,7 @@ pub enum InputError {
     #[error("No window has the id \"{window_id}\". Call list_windows for those that exist.")]
     WindowNotFound {
         /// The id as given.
-        window_id: u32,
+        window_id: WindowId,
     },
     /// The point is not in the window.
     #[error(
@@ -47,7 +49,7 @@ pub enum InputError {
     )]
     PointOutsideWindow {
         /// The window.
-        window_id: u32,
+        window_id: WindowId,
         /// Pixels right of the window's left edge.
         x: i32,
         /// Pixels below the window's top edge.
@@ -63,7 +65,7 @@ pub enum InputError {
     )]
     WindowNotVisible {
         /// The window.
-        window_id: u32,
+        window_id: WindowId,
         /// Why: minimised, on another workspace, unmapped, off the screen.
         reason: &'static str,
     },
@@ -74,7 +76,7 @@ pub enum InputError {
     )]
     WindowCovered {
         /// The window that was aimed at.
-        window_id: u32,
+        window_id: WindowId,
         /// Title of the window above it, or its id when it has none.
         covering: String,
         /// The point, window-local; none when the whole window is covered.
@@ -86,7 +88,7 @@ pub enum InputError {
     )]
     ApplicationInUse {
         /// The window that the keys were meant for.
-        window_id: u32,
+        window_id: WindowId,
     },
     /// Characters that keys cannot bring to this window unchanged.
     #[error(
@@ -94,7 +96,7 @@ pub enum InputError {
     )]
     TextNotTypable {
         /// The window.
-        window_id: u32,
+        window_id: WindowId,
         /// The characters, each once.
         characters: String,
     },
@@ -130,7 +132,7 @@ pub enum InputError {
     )]
     Cancelled {
         /// The window.
-        window_id: u32,
+        window_id: WindowId,
         /// Characters that were typed.
         typed: usize,
         /// Characters of the whole text, a line break being one.
@@ -142,7 +144,7 @@ pub enum InputError {
     )]
     Halted {
         /// The window.
-        window_id: u32,
+        window_id: WindowId,
         /// What it was: click, drag, wheel, pointer or key.
         gesture: &'static str,
     },
@@ -176,7 +178,7 @@ pub enum InputError {
     )]
     KeysNotRead {
         /// The window.
-        window_id: u32,
+        window_id: WindowId,
     },
     /// The display's devices are no longer used by this caller.
     #[error("The pointer and keyboard of the display \"{display}\" are closed here. Open them again.")]
@@ -199,7 +201,7 @@ pub enum InputError {
 
 impl InputError {
     /// No key gives the keysym to the window.
-    pub(crate) fn untypable(window_id: u32, keysym: u32) -> Self {
+    pub(crate) fn untypable(window_id: WindowId, keysym: u32) -> Self {
         let characters = character_of(keysym).map_or_else(|| format!("keysym {keysym:#x}"), String::from);
         Self::TextNotTypable { window_id, characters }
     }

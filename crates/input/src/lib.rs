@@ -21,13 +21,13 @@ pub use path::Direction;
 pub use plan::Button;
 pub use platform::{Agent, AppQueues, Asked, CoreDevices, StopKey, sweep_agents, sweep_core_devices};
 
-use desktop::Point;
+use desktop::{Point, WindowId};
 
 /// A click to be made.
 #[derive(Clone, Debug)]
 pub struct Click {
     /// The client window.
-    pub window_id: u32,
+    pub window_id: WindowId,
     /// Window-local pixels.
     pub at: Point,
     /// Which button.
@@ -42,7 +42,7 @@ pub struct Click {
 #[derive(Clone, Debug)]
 pub struct Drag {
     /// The client window.
-    pub window_id: u32,
+    pub window_id: WindowId,
     /// Where the button goes down, in window-local pixels.
     pub from: Point,
     /// Where it comes up, in window-local pixels; may lie outside the window.
@@ -61,7 +61,7 @@ pub struct Drag {
 #[derive(Clone, Debug)]
 pub struct Wheel {
     /// The client window.
-    pub window_id: u32,
+    pub window_id: WindowId,
     /// Window-local pixels.
     pub at: Point,
     /// Which way.
@@ -76,7 +76,7 @@ pub struct Wheel {
 #[derive(Clone, Debug)]
 pub struct Hover {
     /// The client window.
-    pub window_id: u32,
+    pub window_id: WindowId,
     /// Window-local pixels.
     pub at: Point,
 }
@@ -85,7 +85,7 @@ pub struct Hover {
 #[derive(Clone, Debug)]
 pub struct KeyPress {
     /// The client window.
-    pub window_id: u32,
+    pub window_id: WindowId,
     /// The key's keysym, from [`check_key`].
     pub keysym: u32,
     /// Held around the key.
@@ -100,7 +100,7 @@ pub struct KeyPress {
 #[derive(Clone, Debug)]
 pub struct Text {
     /// The client window.
-    pub window_id: u32,
+    pub window_id: WindowId,
     /// The characters; line breaks are Return.
     pub text: String,
     /// Pause after each character.
@@ -128,7 +128,7 @@ pub enum Gesture {
 
 impl Gesture {
     /// The client window that it is made in.
-    pub fn window_id(&self) -> u32 {
+    pub fn window_id(&self) -> WindowId {
         match self {
             Self::Click(click) => click.window_id,
             Self::Drag(drag) => drag.window_id,

@@ -1,6 +1,6 @@
 //! Platforms without an implementation: the same public items, each refusing with `unsupported_platform`.
 
-use desktop::{DesktopError, Point, Session};
+use desktop::{DesktopError, Point, Session, WindowId};
 
 use crate::{Click, CoreAct, Delivery, Gesture, InputError, KeyPress, Moment, Text};
 
@@ -36,7 +36,7 @@ impl Agent {
     }
 
     /// Keeps what an element's action opens from the person's focus.
-    pub fn begin_action(&self, _window_id: u32) -> Result<(), InputError> {
+    pub fn begin_action(&self, _window_id: WindowId) -> Result<(), InputError> {
         match self.never {}
     }
 
@@ -76,7 +76,11 @@ impl AppQueues {
     }
 
     /// Nothing proves it.
-    pub fn handled(&self, _window: u32, _patience: std::time::Duration) -> Result<Option<bool>, InputError> {
+    pub fn handled(
+        &self,
+        _window: WindowId,
+        _patience: std::time::Duration,
+    ) -> Result<Option<bool>, InputError> {
         Ok(None)
     }
 

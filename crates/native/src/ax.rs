@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ax::AxError;
+use desktop::WindowId;
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
@@ -86,7 +87,7 @@ impl Accessibility {
         let accessibility = Arc::clone(&self.accessibility);
         let request = ax::SnapshotRequest {
             pid: request.pid,
-            window_id: request.window_id,
+            window_id: WindowId::from_wire(request.window_id),
             title: request.title,
             bounds: request.bounds.into(),
             max_elements: request.max_elements,

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use desktop::WindowId;
 use napi::Env;
 use napi::bindgen_prelude::{Buffer, PromiseRaw};
 use napi_derive::napi;
@@ -108,7 +109,9 @@ impl Capturer {
         max_dimension: u32,
     ) -> napi::Result<PromiseRaw<'env, Picture>> {
         let capturer = Arc::clone(&self.capturer);
-        promise(env, move || capturer.window(window_id, max_dimension).map(Picture::from))
+        promise(env, move || {
+            capturer.window(WindowId::from_wire(window_id), max_dimension).map(Picture::from)
+        })
     }
 
     /// The same picture with a red crosshair around a point of the window, which is given in window pixels.
@@ -121,14 +124,18 @@ impl Capturer {
         max_dimension: u32,
     ) -> napi::Result<PromiseRaw<'env, Picture>> {
         let capturer = Arc::clone(&self.capturer);
-        promise(env, move || capturer.marked(window_id, point.into(), max_dimension).map(Picture::from))
+        promise(env, move || {
+            capturer.marked(WindowId::from_wire(window_id), point.into(), max_dimension).map(Picture::from)
+        })
     }
 
     /// The pixels of a window's client area now, to make pictures of later.
     #[napi(catch_unwind)]
     pub fn shot<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, Shot>> {
         let capturer = Arc::clone(&self.capturer);
-        promise(env, move || capturer.shot(window_id).map(|shot| Shot { shot: Arc::new(shot) }))
+        promise(env, move || {
+            capturer.shot(WindowId::from_wire(window_id)).map(|shot| Shot { shot: Arc::new(shot) })
+        })
     }
 
     /// A JPEG of a region in window pixels and of a fifth of its size around it, as far as the window goes.
@@ -141,7 +148,7 @@ impl Capturer {
     ) -> napi::Result<PromiseRaw<'env, Zoomed>> {
         let capturer = Arc::clone(&self.capturer);
         promise(env, move || {
-            capturer.zoom(window_id, region.into()).map(|zoomed| Zoomed {
+            capturer.zoom(WindowId::from_wire(window_id), region.into()).map(|zoomed| Zoomed {
                 jpeg: zoomed.jpeg.into(),
                 width: zoomed.width,
                 height: zoomed.height,
@@ -161,6 +168,7 @@ impl Capturer {
         hidden: Vec<u32>,
     ) -> napi::Result<PromiseRaw<'env, Picture>> {
         let capturer = Arc::clone(&self.capturer);
+        let hidden: Vec<WindowId> = hidden.into_iter().map(WindowId::from_wire).collect();
         promise(env, move || capturer.screen(max_dimension, &hidden).map(Picture::from))
     }
 
@@ -187,7 +195,7 @@ impl Capturer {
         region: Option<Rect>,
     ) -> napi::Result<PromiseRaw<'env, String>> {
         let capturer = Arc::clone(&self.capturer);
-        promise(env, move || capturer.digest(window_id, region.map(Into::into)))
+        promise(env, move || capturer.digest(WindowId::from_wire(window_id), region.map(Into::into)))
     }
 
     /// The hash of a window's pixels, and for how long they were left alone before.
@@ -195,7 +203,7 @@ impl Capturer {
     pub fn glance<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, Glance>> {
         let capturer = Arc::clone(&self.capturer);
         promise(env, move || {
-            capturer.glance(window_id).map(|glance| Glance {
+            capturer.glance(WindowId::from_wire(window_id)).map(|glance| Glance {
                 digest: glance.digest,
                 calm_ms: glance.calm.map(|calm| calm.as_secs_f64() * 1_000.0),
             })

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
+use desktop::WindowId;
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
@@ -279,14 +280,16 @@ impl Cursors {
             height: side(place.height),
             position: place.position.map(|at| (at.x, at.y)),
         };
-        promise(env, move || cursors.preview(window_id, place))
+        promise(env, move || cursors.preview(WindowId::from_wire(window_id), place))
     }
 
     /// The windows of the cursors that are seen now, and of the live picture.
     #[napi(catch_unwind)]
     pub fn windows<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Vec<u32>>> {
         let cursors = Arc::clone(&self.cursors);
-        promise(env, move || cursors.windows())
+        promise(env, move || {
+            Ok::<_, cursor::CursorError>(cursors.windows()?.into_iter().map(WindowId::wire).collect())
+        })
     }
 
     /// Takes a cursor away; one that is not there is no failure.

@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use desktop::{DesktopError, WindowId};
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
@@ -43,7 +44,7 @@ impl Desktop {
         let desktop = Arc::clone(&self.desktop);
         promise(env, move || {
             let screen = desktop.screen()?;
-            Ok::<_, desktop::DesktopError>(Screen {
+            Ok::<_, DesktopError>(Screen {
                 width: screen.width,
                 height: screen.height,
                 scale_factor: screen.scale_factor,
@@ -63,7 +64,7 @@ impl Desktop {
     pub fn windows<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Vec<Window>>> {
         let desktop = Arc::clone(&self.desktop);
         promise(env, move || {
-            Ok::<_, desktop::DesktopError>(desktop.windows()?.into_iter().map(Window::from).collect())
+            Ok::<_, DesktopError>(desktop.windows()?.into_iter().map(Window::from).collect())
         })
     }
 
@@ -90,16 +91,14 @@ impl Desktop {
     #[napi(catch_unwind, ts_return_type = "Promise<number | null>")]
     pub fn active_window<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Option<u32>>> {
         let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.active_window())
+        promise(env, move || Ok::<_, DesktopError>(desktop.active_window()?.map(WindowId::wire)))
     }
 
     /// Applications that run with a window a person could work in, then those that are installed.
     #[napi(catch_unwind)]
     pub fn apps<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Vec<App>>> {
         let desktop = Arc::clone(&self.desktop);
-        promise(env, move || {
-            Ok::<_, desktop::DesktopError>(desktop.apps()?.into_iter().map(App::from).collect())
-        })
+        promise(env, move || Ok::<_, DesktopError>(desktop.apps()?.into_iter().map(App::from).collect()))
     }
 
     /// Starts an application as a person does: it may take the focus, and nothing is waited for; fulfils with its pid.
@@ -132,7 +131,7 @@ impl Desktop {
     #[napi(catch_unwind)]
     pub fn activate<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, bool>> {
         let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.activate(window_id))
+        promise(env, move || desktop.activate(WindowId::from_wire(window_id)))
     }
 
     /// Moves and resizes a window without its decorations, and answers with what it then is; window managers and
@@ -145,7 +144,9 @@ impl Desktop {
         frame: Placement,
     ) -> napi::Result<PromiseRaw<'env, Window>> {
         let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.set_frame(window_id, &frame.into()).map(Window::from))
+        promise(env, move || {
+            desktop.set_frame(WindowId::from_wire(window_id), &frame.into()).map(Window::from)
+        })
     }
 
     /// What the display and the session on it can do.

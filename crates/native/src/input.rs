@@ -7,6 +7,7 @@ mod stop_key;
 use std::sync::Arc;
 use std::time::Duration;
 
+use desktop::WindowId;
 use input::{Gesture, InputError};
 use napi::Env;
 use napi::bindgen_prelude::{Either, Null, PromiseRaw};
@@ -211,7 +212,7 @@ impl Agent {
     pub fn click<'env>(&self, env: &'env Env, request: Click) -> napi::Result<PromiseRaw<'env, Delivery>> {
         self.perform(env, move || {
             Ok(Gesture::Click(input::Click {
-                window_id: request.window_id,
+                window_id: WindowId::from_wire(request.window_id),
                 at: desktop::Point { x: request.x, y: request.y },
                 button: button(&request.button),
                 count: request.count,
@@ -225,7 +226,7 @@ impl Agent {
     pub fn drag<'env>(&self, env: &'env Env, request: Drag) -> napi::Result<PromiseRaw<'env, Delivery>> {
         self.perform(env, move || {
             Ok(Gesture::Drag(input::Drag {
-                window_id: request.window_id,
+                window_id: WindowId::from_wire(request.window_id),
                 from: request.from.into(),
                 to: request.to.into(),
                 button: button(&request.button),
@@ -241,7 +242,7 @@ impl Agent {
     pub fn wheel<'env>(&self, env: &'env Env, request: Wheel) -> napi::Result<PromiseRaw<'env, Delivery>> {
         self.perform(env, move || {
             Ok(Gesture::Wheel(input::Wheel {
-                window_id: request.window_id,
+                window_id: WindowId::from_wire(request.window_id),
                 at: desktop::Point { x: request.x, y: request.y },
                 direction: match request.direction.as_str() {
                     "up" => input::Direction::Up,
@@ -259,7 +260,9 @@ impl Agent {
     #[napi(js_name = "move", catch_unwind)]
     pub fn hover<'env>(&self, env: &'env Env, request: Hover) -> napi::Result<PromiseRaw<'env, Delivery>> {
         let at = desktop::Point { x: request.x, y: request.y };
-        self.perform(env, move || Ok(Gesture::Hover(input::Hover { window_id: request.window_id, at })))
+        self.perform(env, move || {
+            Ok(Gesture::Hover(input::Hover { window_id: WindowId::from_wire(request.window_id), at }))
+        })
     }
 
     /// Presses and releases a key in a window that keeps the person's focus where it is. Rejects as `click`
@@ -272,7 +275,7 @@ impl Agent {
     ) -> napi::Result<PromiseRaw<'env, Delivery>> {
         self.perform(env, move || {
             Ok(Gesture::Key(input::KeyPress {
-                window_id: request.window_id,
+                window_id: WindowId::from_wire(request.window_id),
                 keysym: input::check_key(&request.key)?,
                 modifiers: input::check_modifiers(&request.modifiers)?,
                 count: request.count.unwrap_or(1),
@@ -294,7 +297,7 @@ impl Agent {
     ) -> napi::Result<PromiseRaw<'env, Delivery>> {
         self.perform(env, move || {
             Ok(Gesture::Text(input::Text {
-                window_id: request.window_id,
+                window_id: WindowId::from_wire(request.window_id),
                 text: request.text,
                 delay: Duration::from_millis(request.delay_ms.into()),
                 at: request.at.map(desktop::Point::from),
@@ -318,7 +321,7 @@ impl Agent {
     #[napi(catch_unwind)]
     pub fn begin_action<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, ()>> {
         let agent = Arc::clone(&self.agent);
-        promise(env, move || agent.begin_action(window_id))
+        promise(env, move || agent.begin_action(WindowId::from_wire(window_id)))
     }
 
     /// The application has answered: the person goes on when it has opened a window or had the time for it, for which

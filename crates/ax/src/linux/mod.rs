@@ -5,6 +5,7 @@ mod bus;
 mod dbus;
 mod snapshot;
 mod tree;
+mod x11;
 
 pub use accessibility::Accessibility;
 pub use dbus::round_trips;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGu
 use std::time::{Duration, Instant};
 
 use ax::{Accessibility, Element, Snapshot, SnapshotRequest};
-use desktop::Rect;
+use desktop::{Rect, WindowId};
 use stage::{Folder, finish};
 
 /// How long a condition may take on a busy machine.
@@ -211,7 +211,7 @@ pub fn request(pid: u32, title: &str) -> SnapshotRequest {
         offscreen: false,
         cell: None,
         pid,
-        window_id: 0,
+        window_id: WindowId::of_xid(0),
         title: title.to_owned(),
         bounds: Rect { x: 0, y: 0, width: 600, height: 500 },
         max_elements: 0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use capture::Capturer;
-use desktop::Desktop;
+use desktop::{Desktop, WindowId};
 use stage::{Stage, wait_for};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{
@@ -70,6 +70,10 @@ impl Painter {
         }
     }
 
+    fn id(&self) -> WindowId {
+        WindowId::of_xid(self.window)
+    }
+
     /// Draws the whole window anew, in this size.
     fn draw_all(&mut self, width: u16, height: u16) {
         (self.width, self.height) = (width, height);
@@ -96,7 +100,7 @@ fn pixels(png: &[u8]) -> Vec<[u8; 3]> {
 }
 
 fn sees(capturer: &Capturer, painter: &Painter, when: &str) {
-    let picture = capturer.window(painter.window, 0).unwrap();
+    let picture = capturer.window(painter.id(), 0).unwrap();
     assert_eq!((picture.width, picture.height), (painter.width.into(), painter.height.into()), "{when}");
     assert!(pixels(&picture.png) == painter.rgb, "{when}");
 }
@@ -111,7 +115,7 @@ fn each_picture_of_a_changing_window_is_what_was_drawn() {
     let on_top = || desktop.windows().unwrap().last().filter(|window| window.pid == over).cloned();
     let over = wait_for(on_top).expect("the terminal is shown").window_id.to_string();
     let mut painter = Painter::show(stage.display(), 600, 450);
-    let id = painter.window;
+    let id = painter.id();
     let shown = || desktop.window(id).unwrap().filter(|window| window.is_on_screen);
     wait_for(shown).expect("the window is shown");
     painter.draw_all(600, 450);
@@ -160,7 +164,7 @@ fn each_picture_of_a_changing_window_is_what_was_drawn() {
     // Another size, and back to it unseen.
     for (width, height) in [(500, 300), (640, 470)] {
         let size = ConfigureWindowAux::new().width(width).height(height);
-        painter.conn.configure_window(id, &size).unwrap();
+        painter.conn.configure_window(painter.window, &size).unwrap();
         painter.conn.flush().unwrap();
         let is_so = || {
             desktop
@@ -176,10 +180,10 @@ fn each_picture_of_a_changing_window_is_what_was_drawn() {
     }
 
     // Away and back, drawn anew in between.
-    painter.conn.unmap_window(id).unwrap();
+    painter.conn.unmap_window(painter.window).unwrap();
     painter.conn.flush().unwrap();
     wait_for(|| desktop.window(id).unwrap().is_none_or(|window| !window.is_on_screen).then_some(())).unwrap();
-    painter.conn.map_window(id).unwrap();
+    painter.conn.map_window(painter.window).unwrap();
     painter.conn.flush().unwrap();
     wait_for(shown).expect("the window is back");
     painter.draw_all(640, 470);
@@ -194,7 +198,7 @@ fn a_window_that_has_the_id_of_a_dead_one_is_not_shown_as_that_one() {
     let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
     let mut painter = Painter::show(stage.display(), 300, 200);
     for round in 0..5 {
-        wait_for(|| desktop.window(painter.window).unwrap()).expect("the window is shown");
+        wait_for(|| desktop.window(painter.id()).unwrap()).expect("the window is shown");
         painter.draw_all(300, 200);
         sees(&capturer, &painter, &format!("window {round} of the same id"));
         sees(&capturer, &painter, &format!("window {round} of the same id, again"));
@@ -208,17 +212,17 @@ fn a_window_is_calm_from_the_first_look_until_something_is_drawn() {
     let stage = Stage::bare().unwrap();
     let desktop = Desktop::open(Some(stage.display())).unwrap();
     let mut painter = Painter::show(stage.display(), 300, 200);
-    wait_for(|| desktop.window(painter.window).unwrap()).expect("the window is shown");
+    wait_for(|| desktop.window(painter.id()).unwrap()).expect("the window is shown");
     painter.draw_all(300, 200);
     let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
-    let calm = |painter: &Painter| capturer.glance(painter.window).unwrap().calm.unwrap();
+    let calm = |painter: &Painter| capturer.glance(painter.id()).unwrap().calm.unwrap();
     let since = Duration::from_millis(30);
     wait_for(|| (calm(&painter) > since).then_some(())).expect("nothing is drawn");
-    let before = capturer.glance(painter.window).unwrap();
+    let before = capturer.glance(painter.id()).unwrap();
     // The same pixels again: a caret that was away and is back.
     let (area, [r, g, b]) = (Rectangle { x: 5, y: 5, width: 3, height: 3 }, painter.rgb[0]);
     painter.fill(area, u32::from_be_bytes([0, r, g, b]));
-    let after = capturer.glance(painter.window).unwrap();
+    let after = capturer.glance(painter.id()).unwrap();
     assert_eq!((after.digest, after.calm), (before.digest, Some(Duration::ZERO)));
     wait_for(|| (calm(&painter) > since).then_some(())).expect("nothing is drawn again");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use capture::{Capturer, Picture};
-use desktop::{Desktop, Rect, Window};
+use desktop::{Desktop, Rect, Window, WindowId};
 use stage::{Stage, wait_for};
 
 fn managed() -> (Stage, Arc<Desktop>) {
@@ -198,7 +198,7 @@ fn a_minimised_window_gives_its_last_pixels_or_says_that_there_are_none() {
     assert!(kept.stale);
     assert_eq!((kept.width, kept.height), (picture.width, picture.height));
     assert_eq!(capturer.window(second.window_id, 0).unwrap_err().code(), "window_not_visible");
-    assert_eq!(capturer.window(1, 0).unwrap_err().code(), "window_not_found");
+    assert_eq!(capturer.window(WindowId::of_xid(1), 0).unwrap_err().code(), "window_not_found");
     stage.end(first.pid);
     wait_for(|| capturer.window(first.window_id, 0).err().filter(|error| error.code() == "window_not_found"))
         .unwrap();

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use capture::Capturer;
-use desktop::Desktop;
+use desktop::{Desktop, WindowId};
 use stage::Stage;
 
 #[test]
@@ -16,7 +16,7 @@ fn a_picture_is_not_waited_for_for_ever() {
     tell("-STOP").unwrap();
     let pictures = std::thread::scope(|scope| {
         let screen = scope.spawn(|| capturer.screen(0, &[]).map(drop));
-        let window = scope.spawn(|| capturer.window(1, 0).map(drop));
+        let window = scope.spawn(|| capturer.window(WindowId::of_xid(1), 0).map(drop));
         [screen.join(), window.join()]
     });
     let again = Desktop::open(Some(stage.display())).map(drop);

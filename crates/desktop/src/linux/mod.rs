@@ -13,7 +13,7 @@ use x11rb::errors::ReplyError;
 use x11rb::protocol::randr::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
-use crate::{App, Clip, DesktopError, Frame, Point, Probe, Screen, Window, WindowManager};
+use crate::{App, Clip, DesktopError, Frame, Point, Probe, Screen, Window, WindowId, WindowManager};
 use applications::catalog::{Catalog, CatalogCache};
 use applications::identity::{Identities, Identity};
 pub use session::Session;
@@ -107,7 +107,7 @@ impl Desktop {
 
     /// From now on a window of ours, which need not exist yet, is none of the desktop's: it is not listed, covers
     /// nothing, and what happens to it is no change. It lasts as long as the window.
-    pub fn overlook(&self, window: u32) {
+    pub fn overlook(&self, window: WindowId) {
         self.inbox.overlook(window);
     }
 
@@ -119,7 +119,7 @@ impl Desktop {
     }
 
     /// One listed window.
-    pub fn window(&self, id: u32) -> Result<Option<Window>, DesktopError> {
+    pub fn window(&self, id: WindowId) -> Result<Option<Window>, DesktopError> {
         Ok(self.windows()?.into_iter().find(|window| window.window_id == id))
     }
 
@@ -129,12 +129,6 @@ impl Desktop {
         let windows = self.listed(&catalog)?;
         let active = self.active_window()?;
         Ok(applications::apps::list(&catalog, &windows, active))
-    }
-
-    /// The window that has the person's focus: what the window manager says, else the top-level window of the focus.
-    pub fn active_window(&self) -> Result<Option<u32>, DesktopError> {
-        let (is_managed, active) = self.look(|cache, _| (cache.manager.is_some(), cache.active))?;
-        if is_managed { Ok(active) } else { self.ask("input focus", x11::stacking::focused_top_level) }
     }
 
     /// All mapped children of the root window, bottom to top.

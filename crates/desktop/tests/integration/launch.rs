@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use desktop::{Desktop, LaunchOptions, Window};
+use desktop::{Desktop, LaunchOptions, Window, WindowId};
 use stage::{Folder, Stage, wait_for};
 
 fn managed() -> (Stage, Arc<Desktop>) {
@@ -141,8 +141,8 @@ fn what_the_person_starts_and_turns_to_during_a_launch_keeps_the_focus() {
         assert_eq!(launched.windows[0].title, "new");
         assert_eq!(desktop.active_window().unwrap(), Some(mine.window_id));
         assert_eq!(launched.self_activation_suppressed, Some(!launched.prior_window_restored));
-        let order: Vec<u32> = desktop.windows().unwrap().iter().map(|window| window.window_id).collect();
-        let place = |id: u32| order.iter().position(|window| *window == id);
+        let order: Vec<WindowId> = desktop.windows().unwrap().iter().map(|window| window.window_id).collect();
+        let place = |id: WindowId| order.iter().position(|window| *window == id);
         assert!(place(launched.windows[0].window_id) < place(mine.window_id), "{order:?}");
         assert_ne!(mine.window_id, prior.window_id);
         desktop.kill(launched.pid).unwrap();

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use desktop::{Desktop, DesktopError, Placement, Window};
+use desktop::{Desktop, DesktopError, Placement, Window, WindowId};
 use stage::{Stage, wait_for};
 
 fn managed() -> (Stage, Arc<Desktop>) {
@@ -20,14 +20,14 @@ fn xterm(stage: &mut Stage, desktop: &Desktop, geometry: &str) -> Window {
 }
 
 /// The active window, as `xdotool` finds it.
-fn witnessed_active(stage: &Stage) -> Option<u32> {
+fn witnessed_active(stage: &Stage) -> Option<WindowId> {
     let answer =
         Command::new("xdotool").arg("getactivewindow").env("DISPLAY", stage.display()).output().unwrap();
-    String::from_utf8(answer.stdout).unwrap().trim().parse().ok()
+    String::from_utf8(answer.stdout).unwrap().trim().parse().ok().map(WindowId::of_xid)
 }
 
 /// Left, top, width and height of a window, as `xwininfo` finds them.
-fn witnessed_place(stage: &Stage, window: u32) -> [i32; 4] {
+fn witnessed_place(stage: &Stage, window: WindowId) -> [i32; 4] {
     let id = window.to_string();
     let answer =
         Command::new("xwininfo").args(["-id", &id]).env("DISPLAY", stage.display()).output().unwrap();
@@ -117,5 +117,5 @@ fn without_a_window_manager_nothing_pretends() {
     let window = xterm(&mut stage, &desktop, "40x10+100+100");
     let code = |error: DesktopError| error.code();
     assert_eq!(desktop.activate(window.window_id).map_err(code), Err("window_manager_refused"));
-    assert_eq!(desktop.activate(4711).map_err(code), Err("window_not_found"));
+    assert_eq!(desktop.activate(WindowId::of_xid(4711)).map_err(code), Err("window_not_found"));
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use desktop::{Desktop, DesktopError, FrameExtents, Window, WindowState};
+use desktop::{Desktop, DesktopError, FrameExtents, Window, WindowId, WindowState};
 use stage::{Stage, wait_for};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, WindowClass};
@@ -73,7 +73,7 @@ fn xterm(stage: &mut Stage, desktop: &Desktop) -> Window {
 }
 
 /// What `xprop` says of a property.
-fn witnessed(stage: &Stage, window: u32, property: &str) -> String {
+fn witnessed(stage: &Stage, window: WindowId, property: &str) -> String {
     let id = window.to_string();
     let mut command = Command::new("xprop");
     let output = command.args(["-id", &id, property]).env("DISPLAY", stage.display()).output().unwrap();
@@ -89,14 +89,14 @@ fn active_by_root(stage: &Stage) -> String {
 }
 
 /// A window of a program that takes no request to close it.
-fn plain_window(stage: &Stage) -> (RustConnection, u32) {
+fn plain_window(stage: &Stage) -> (RustConnection, WindowId) {
     let (conn, screen) = RustConnection::connect(Some(stage.display())).unwrap();
     let (root, window) = (conn.setup().roots[screen].root, conn.generate_id().unwrap());
     let (kind, none) = (WindowClass::INPUT_OUTPUT, CreateWindowAux::new());
     conn.create_window(0, window, root, 0, 0, 100, 100, 0, kind, 0, &none).unwrap();
     conn.map_window(window).unwrap();
     conn.flush().unwrap();
-    (conn, window)
+    (conn, WindowId::of_xid(window))
 }
 
 fn code<T>(answer: Result<T, DesktopError>) -> Result<T, &'static str> {
@@ -110,7 +110,12 @@ fn a_window_is_maximised_minimised_and_restored() {
         let window = xterm(&mut stage, &desktop);
         let id = window.window_id;
         let is_active = wait_for(|| desktop.window_state(id).unwrap().is_active.then_some(()));
-        assert!(is_active.is_some(), "{manager:?}: {id:#x} is not active: {}", active_by_root(&stage));
+        assert!(
+            is_active.is_some(),
+            "{manager:?}: {:#x} is not active: {}",
+            id.xid(),
+            active_by_root(&stage)
+        );
         let size = |state: WindowState| (state.bounds.width, state.bounds.height);
 
         let large = desktop.maximize(id).unwrap();
@@ -134,7 +139,7 @@ fn a_window_is_maximised_minimised_and_restored() {
 
         desktop.minimize(id).unwrap();
         assert!(desktop.maximize(id).unwrap().is_maximized, "{manager:?}");
-        assert_eq!(code(desktop.maximize(4711)), Err("window_not_found"));
+        assert_eq!(code(desktop.maximize(WindowId::of_xid(4711))), Err("window_not_found"));
     }
 }
 

@@ -25,7 +25,7 @@ fn a_managed_window_has_its_process_title_and_client_rectangle() {
     assert_eq!(window.title, "Grüße äöü");
     assert_eq!(window.kind, WindowKind::Normal);
     assert!(window.is_on_screen && window.on_current_space && !window.is_minimized);
-    assert_ne!(window.frame_id, window.window_id);
+    assert_ne!(window.frame_id, window.window_id.xid());
     assert!(window.frame.height > window.bounds.height, "the frame has a title bar");
     assert!(window.bounds.y > window.frame.y);
     assert_eq!(wait_for(|| desktop.active_window().unwrap()), Some(window.window_id));
@@ -105,8 +105,8 @@ fn without_a_window_manager_named_root_children_are_listed() {
     assert_eq!(desktop.window_manager().unwrap(), None);
     let pid = stage.run("xterm", &["-T", "bare"]).unwrap();
     let window = wait_for(|| window_of(&desktop, pid)).unwrap();
-    assert_eq!((window.title.as_str(), window.frame_id), ("bare", window.window_id));
-    assert!(desktop.stacking().unwrap().iter().any(|frame| frame.id == window.window_id));
+    assert_eq!((window.title.as_str(), window.frame_id), ("bare", window.window_id.xid()));
+    assert!(desktop.stacking().unwrap().iter().any(|frame| frame.id == window.window_id.xid()));
 }
 
 #[test]

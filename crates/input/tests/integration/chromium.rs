@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::stage::{Journal, Server, Stage, until};
-use desktop::Point;
+use desktop::{Point, WindowId};
 use input::{Agent, Button, Click, Delivery, KeyPress, Modifier, Text};
 use serde_json::json;
 
@@ -33,7 +33,7 @@ fn a_page_gets_trusted_events_behind_another_window() {
         let before = stage.person();
         let agent = Agent::open(&stage.session(), "test").unwrap();
         let click_at = |x, y| Click {
-            window_id: window,
+            window_id: WindowId::of_xid(window),
             at: Point { x, y },
             button: Button::Left,
             count: 1,
@@ -64,10 +64,21 @@ fn a_page_gets_trusted_events_behind_another_window() {
             record["event"] == "click" && record["target"] == "entry"
         });
         let text = "Hello, World! aA Grüße 世界 😀é";
-        let typed = Text { window_id: window, text: text.to_owned(), delay: Duration::ZERO, at: None };
+        let typed = Text {
+            window_id: WindowId::of_xid(window),
+            text: text.to_owned(),
+            delay: Duration::ZERO,
+            at: None,
+        };
         kept(agent.type_text(&typed).unwrap());
         page.wait("the text", |record| record["event"] == "input" && record["value"] == text);
-        let press = |keysym, modifiers| KeyPress { window_id: window, keysym, modifiers, count: 1, at: None };
+        let press = |keysym, modifiers| KeyPress {
+            window_id: WindowId::of_xid(window),
+            keysym,
+            modifiers,
+            count: 1,
+            at: None,
+        };
         kept(agent.press_key(&press(0xff08, vec![])).unwrap());
         page.wait("the shorter text", |record| record["value"] == "Hello, World! aA Grüße 世界 😀");
         kept(agent.press_key(&press(0x61, vec![Modifier::Control])).unwrap());

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::stage::{self, Fixture, Server, Stage, Watch};
-use desktop::Point;
+use desktop::{Point, WindowId};
 use input::{
     Agent, Button, Click, Delivery, Direction, Drag, Gesture, Hover, KeyPress, Modifier, Text, Wheel,
 };
@@ -31,7 +31,7 @@ fn scene(server: Server) -> Scene {
 }
 
 fn click(window_id: u32, at: Point) -> Click {
-    Click { window_id, at, button: Button::Left, count: 1, modifiers: vec![] }
+    Click { window_id: WindowId::of_xid(window_id), at, button: Button::Left, count: 1, modifiers: vec![] }
 }
 
 fn kept(delivery: Delivery) {
@@ -65,7 +65,15 @@ fn every_gesture_reaches_a_covered_window() {
 
         let to = Point { x: area.x + 60, y: area.y - 30 };
         let (duration, modifiers) = (Duration::from_millis(100), vec![Modifier::Shift]);
-        let drag = Drag { window_id, from: area, to, button: Button::Left, duration, steps: 10, modifiers };
+        let drag = Drag {
+            window_id: WindowId::of_xid(window_id),
+            from: area,
+            to,
+            button: Button::Left,
+            duration,
+            steps: 10,
+            modifiers,
+        };
         perform(Gesture::Drag(drag.clone()));
         back.journal.wait("the drag's press", |record| record["event"] == "press");
         let (left, top) = stage.origin(window_id);
@@ -80,7 +88,13 @@ fn every_gesture_reaches_a_covered_window() {
         back.journal.wait("a release outside", |record| record["event"] == "release");
 
         for (direction, name) in [(Direction::Down, "down"), (Direction::Left, "left")] {
-            perform(Gesture::Wheel(Wheel { window_id, at: area, direction, amount: 3, modifiers: vec![] }));
+            perform(Gesture::Wheel(Wheel {
+                window_id: WindowId::of_xid(window_id),
+                at: area,
+                direction,
+                amount: 3,
+                modifiers: vec![],
+            }));
             for _ in 0..3 {
                 back.journal.wait("a detent", |record| record["event"] == "scroll" && record["way"] == name);
             }
@@ -88,15 +102,31 @@ fn every_gesture_reaches_a_covered_window() {
 
         perform(Gesture::Click(click(window_id, back.place("entry"))));
         let text = "Hidden text".to_owned();
-        perform(Gesture::Text(Text { window_id, text, delay: Duration::ZERO, at: None }));
+        perform(Gesture::Text(Text {
+            window_id: WindowId::of_xid(window_id),
+            text,
+            delay: Duration::ZERO,
+            at: None,
+        }));
         back.journal.wait("the text", |record| record["text"] == "Hidden text");
         let delay = Duration::from_millis(5);
-        perform(Gesture::Text(Text { window_id, text: "!?".to_owned(), delay, at: None }));
+        perform(Gesture::Text(Text {
+            window_id: WindowId::of_xid(window_id),
+            text: "!?".to_owned(),
+            delay,
+            at: None,
+        }));
         back.journal.wait("the slow text", |record| record["text"] == "Hidden text!?");
-        perform(Gesture::Key(KeyPress { window_id, keysym: 0xff08, modifiers: vec![], count: 3, at: None }));
+        perform(Gesture::Key(KeyPress {
+            window_id: WindowId::of_xid(window_id),
+            keysym: 0xff08,
+            modifiers: vec![],
+            count: 3,
+            at: None,
+        }));
         back.journal.wait("the shorter text", |record| record["text"] == "Hidden tex");
 
-        perform(Gesture::Hover(Hover { window_id, at: button }));
+        perform(Gesture::Hover(Hover { window_id: WindowId::of_xid(window_id), at: button }));
         back.journal.wait("the pointer", |record| record["event"] == "enter");
         assert_ne!(watch.shapes(), shapes, "the pointer stays where it was moved to");
         perform(Gesture::Click(click(window_id, button)));
@@ -113,7 +143,7 @@ fn every_gesture_reaches_a_covered_window() {
 fn a_pointer_that_hovers_lets_go_of_what_covers_the_window_after_ten_seconds() {
     let Scene { stage: _stage, front: _front, mut back, watch, agent } = scene(Server::Xvfb);
     let shapes = watch.shapes();
-    let hover = Hover { window_id: back.window, at: back.place("button") };
+    let hover = Hover { window_id: WindowId::of_xid(back.window), at: back.place("button") };
     let begun = Instant::now();
     kept(agent.perform(&Gesture::Hover(hover), agent.now()).unwrap());
     assert_ne!(watch.shapes(), shapes, "the pointer stays where it was moved to");

@@ -1,7 +1,7 @@
 //! Clicks, keys and text in a GTK3 window behind the person's, on both X servers.
 
 use crate::stage::{Fixture, Server, Stage};
-use desktop::Point;
+use desktop::{Point, WindowId};
 use input::{Agent, Button, Click, Delivery, Gesture, InputError, KeyPress, Modifier, Text};
 
 const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
@@ -25,7 +25,7 @@ fn scene(server: Server) -> Scene {
 }
 
 fn click(window_id: u32, at: Point) -> Click {
-    Click { window_id, at, button: Button::Left, count: 1, modifiers: vec![] }
+    Click { window_id: WindowId::of_xid(window_id), at, button: Button::Left, count: 1, modifiers: vec![] }
 }
 
 fn kept(delivery: Delivery) {
@@ -67,15 +67,20 @@ fn keys_and_text_arrive_without_the_focus() {
         let Scene { stage, mut back, mut front, agent } = scene(server);
         let (before, keymap) = (stage.person(), stage.keymap());
         let text = |text: &str| Text {
-            window_id: back.window,
+            window_id: WindowId::of_xid(back.window),
             text: text.to_owned(),
             delay: std::time::Duration::ZERO,
             at: None,
         };
         kept(agent.type_text(&text("Hello, World! {~}")).unwrap());
         back.journal.wait("the text", |record| record["text"] == "Hello, World! {~}");
-        let press =
-            |keysym, modifiers| KeyPress { window_id: back.window, keysym, modifiers, count: 1, at: None };
+        let press = |keysym, modifiers| KeyPress {
+            window_id: WindowId::of_xid(back.window),
+            keysym,
+            modifiers,
+            count: 1,
+            at: None,
+        };
         kept(agent.press_key(&press(0xff08, vec![])).unwrap());
         back.journal.wait("the text without its end", |record| record["text"] == "Hello, World! {~");
         kept(agent.press_key(&press(0x61, vec![Modifier::Control])).unwrap());
@@ -114,7 +119,13 @@ fn a_command_of_the_window_manager_does_not_hit_the_person() {
         let Scene { stage, mut back, agent, .. } = scene(server);
         let before = stage.person();
         let (window_id, at) = (back.window, Some(back.place("area")));
-        let press = |keysym, modifiers| KeyPress { window_id, keysym, modifiers, count: 1, at };
+        let press = |keysym, modifiers| KeyPress {
+            window_id: WindowId::of_xid(window_id),
+            keysym,
+            modifiers,
+            count: 1,
+            at,
+        };
         // openbox closes the active window on Alt+F4 and shows the desktop on Super+D.
         kept(agent.press_key(&press(0xffc1, vec![Modifier::Alt])).unwrap());
         back.journal.wait("Alt+F4", |record| record["key"] == "F4");
@@ -129,8 +140,12 @@ fn text_of_a_german_keyboard_uses_its_levels() {
     let Scene { stage, mut back, agent, .. } = scene(Server::Xvfb);
     assert!(stage.command("setxkbmap").arg("de").status().unwrap().success());
     let text = "Yz ß €@ {x} é";
-    let typed =
-        Text { window_id: back.window, text: text.to_owned(), delay: std::time::Duration::ZERO, at: None };
+    let typed = Text {
+        window_id: WindowId::of_xid(back.window),
+        text: text.to_owned(),
+        delay: std::time::Duration::ZERO,
+        at: None,
+    };
     let keymap = stage.keymap();
     kept(agent.type_text(&typed).unwrap());
     back.journal.wait("the text", |record| record["text"] == text);
@@ -142,7 +157,7 @@ fn typing_that_is_cancelled_leaves_no_key_behind() {
     let Scene { stage, mut back, agent, .. } = scene(Server::Xvfb);
     let (before, keymap) = (stage.person(), stage.keymap());
     let text = |text: &str, delay| Text {
-        window_id: back.window,
+        window_id: WindowId::of_xid(back.window),
         text: text.to_owned(),
         delay: std::time::Duration::from_secs(delay),
         at: None,
@@ -159,11 +174,11 @@ fn typing_that_is_cancelled_leaves_no_key_behind() {
     let window_id = back.window;
     assert_eq!(
         (error.code(), &error),
-        ("cancelled", &InputError::Cancelled { window_id, typed: 1, count: 3 })
+        ("cancelled", &InputError::Cancelled { window_id: WindowId::of_xid(window_id), typed: 1, count: 3 })
     );
     assert_eq!((stage.person(), stage.keymap()), (before, keymap.clone()));
     let error = agent.perform(&Gesture::Text(text("x", 0)), asked).unwrap_err();
-    assert_eq!(error, InputError::Cancelled { window_id, typed: 0, count: 1 });
+    assert_eq!(error, InputError::Cancelled { window_id: WindowId::of_xid(window_id), typed: 0, count: 1 });
     kept(agent.type_text(&text("b", 0)).unwrap());
     back.journal.wait("the next text", |record| record["text"] == "世b");
     std::thread::scope(|threads| {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::qt_keys::application;
 use crate::stage::{Server, Stage, until};
+use desktop::WindowId;
 use input::{Agent, KeyPress, Modifier};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{
@@ -44,7 +45,7 @@ fn keys_arrive_while_an_element_acts_and_none_goes_where_the_focus_is_taken_to()
         front.journal.wait("the person's pointer", |record| record["event"] == "enter");
         let before = stage.person();
         let agent = Agent::open(&stage.session(), "test").unwrap();
-        agent.begin_action(back.window).unwrap();
+        agent.begin_action(WindowId::of_xid(back.window)).unwrap();
         press_key(&stage, A, None);
         front.journal.wait("a key before the application has answered", |record| record["key"] == "a");
         press_key(&stage, B, Some(back.window));
@@ -62,7 +63,7 @@ fn a_key_arrives_at_once_when_what_an_element_did_has_opened_nothing() {
     stage.put_pointer(700, 500);
     let agent = Agent::open(&stage.session(), "test").unwrap();
     for _ in 0..3 {
-        agent.begin_action(back.window).unwrap();
+        agent.begin_action(WindowId::of_xid(back.window)).unwrap();
         press_key(&stage, A, None);
         agent.end_action().unwrap();
         front.journal.wait("the key", |record| record["key"] == "a");
@@ -89,7 +90,13 @@ fn keys_arrive_while_an_application_hangs_over_a_shortcut_on_a_borrowed_key() {
     until("the person's focus", || (stage.person().2 == front.window + 1).then_some(()));
     stage.signal("STOP");
     let agent = Agent::open(&stage.session(), "test").unwrap();
-    let press = KeyPress { window_id, keysym: 0xe9, modifiers: vec![Modifier::Control], count: 1, at: None };
+    let press = KeyPress {
+        window_id: WindowId::of_xid(window_id),
+        keysym: 0xe9,
+        modifiers: vec![Modifier::Control],
+        count: 1,
+        at: None,
+    };
     std::thread::scope(|scope| {
         let call = scope.spawn(|| agent.press_key(&press));
         until("the borrowed key", || (stage.keymap() != before).then_some(()));

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
 use crate::stage::{Server, Stage, until};
+use desktop::WindowId;
 use input::Agent;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, CreateWindowAux, PropMode, Window, WindowClass};
@@ -53,7 +54,7 @@ fn an_application_is_led_that_has_the_numbers_of_one_which_has_ended() {
         let agent = Agent::open(&stage.session(), "test").unwrap();
         let (mut first, window) = start(&stage);
         let persons = stage.client_pointer(window);
-        agent.begin_action(window).unwrap();
+        agent.begin_action(WindowId::of_xid(window)).unwrap();
         agent.end_action().unwrap();
         let led = stage.client_pointer(window);
         assert_ne!(led, persons);
@@ -63,7 +64,7 @@ fn an_application_is_led_that_has_the_numbers_of_one_which_has_ended() {
         let (mut second, same) = start(&stage);
         assert_eq!(same, window, "the server gives the numbers of the client that has gone to the next");
         assert_eq!(stage.client_pointer(same), persons);
-        agent.begin_action(same).unwrap();
+        agent.begin_action(WindowId::of_xid(same)).unwrap();
         agent.end_action().unwrap();
         assert_eq!(stage.client_pointer(same), led);
         second.kill().unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::stage::{Server, Stage, until};
-use desktop::Point;
+use desktop::{Point, WindowId};
 use input::{Agent, Button, Click};
 
 /// How long a choice is waited for after each click.
@@ -28,7 +28,15 @@ fn a_list_that_takes_long_to_open_stays_open_for_the_next_click() {
             let agent = Agent::open(&stage.session(), "test").unwrap();
             let click = |window_id: u32, x: i32, y: i32| {
                 let (at, button) = (Point { x, y }, Button::Left);
-                agent.click(&Click { window_id, at, button, count: 1, modifiers: vec![] }).unwrap()
+                agent
+                    .click(&Click {
+                        window_id: WindowId::of_xid(window_id),
+                        at,
+                        button,
+                        count: 1,
+                        modifiers: vec![],
+                    })
+                    .unwrap()
             };
             assert!(click(window_id, 150, 30).focus_feigned);
             let list = journal.wait("the list", |record| record["did"] == "shown");

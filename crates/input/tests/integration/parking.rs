@@ -1,6 +1,7 @@
 //! Where the agent's pointer rests when the screen changes.
 
 use crate::stage::{Server, Stage, until};
+use desktop::WindowId;
 use input::{Agent, Button, Click};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, EventMask, WindowClass};
@@ -12,7 +13,13 @@ fn a_screen_that_becomes_smaller_leaves_the_resting_pointer_off_all_windows() {
     let agent = Agent::open(&stage.session(), "test").unwrap();
     let resting = stage.under("backlot").unwrap();
     let at = back.place("area");
-    let click = Click { window_id: back.window, at, button: Button::Left, count: 1, modifiers: vec![] };
+    let click = Click {
+        window_id: WindowId::of_xid(back.window),
+        at,
+        button: Button::Left,
+        count: 1,
+        modifiers: vec![],
+    };
     let (conn, root) = stage.connection();
     // A window everywhere, under the one where the pointer rests and nowhere else.
     let (cover, kind) = (conn.generate_id().unwrap(), WindowClass::INPUT_OUTPUT);

@@ -1,7 +1,7 @@
 //! A toolkit that asks to be activated when it is clicked: what it takes is given back.
 
 use crate::stage::{Server, Stage, until};
-use desktop::Point;
+use desktop::{Point, WindowId};
 use input::{Agent, Button, Click};
 
 #[test]
@@ -22,7 +22,13 @@ fn what_a_clicked_window_takes_from_the_person_is_given_back() {
         let agent = Agent::open(&stage.session(), "test").unwrap();
         for _ in 0..3 {
             let at = Point { x: 100, y: 100 };
-            let click = Click { window_id, at, button: Button::Left, count: 1, modifiers: vec![] };
+            let click = Click {
+                window_id: WindowId::of_xid(window_id),
+                at,
+                button: Button::Left,
+                count: 1,
+                modifiers: vec![],
+            };
             let delivery = agent.click(&click).unwrap();
             journal.wait("the click", |record| record["did"] == "clicked");
             assert!(

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::stage::{Journal, Server, Stage, until};
+use desktop::WindowId;
 use input::{Agent, KeyPress, Modifier, Text};
 
 const TEXT: &str = "Grüße, WORLD! 世界 😀 é Ж €";
@@ -21,11 +22,17 @@ pub fn application(stage: &mut Stage, version: &str, more: &[&str]) -> (u32, u32
 }
 
 fn text(window_id: u32, text: &str) -> Text {
-    Text { window_id, text: text.to_owned(), delay: Duration::ZERO, at: None }
+    Text { window_id: WindowId::of_xid(window_id), text: text.to_owned(), delay: Duration::ZERO, at: None }
 }
 
 fn press(window_id: u32, keysym: u32, modifiers: &[Modifier]) -> KeyPress {
-    KeyPress { window_id, keysym, modifiers: modifiers.to_vec(), count: 1, at: None }
+    KeyPress {
+        window_id: WindowId::of_xid(window_id),
+        keysym,
+        modifiers: modifiers.to_vec(),
+        count: 1,
+        at: None,
+    }
 }
 
 #[test]

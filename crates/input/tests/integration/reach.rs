@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::stage::{Server, Stage, until};
-use desktop::{Point, Rect};
+use desktop::{Point, Rect, WindowId};
 use input::{Agent, Button, Click, Text};
 use x11rb::connection::Connection;
 use x11rb::protocol::shape::{self, SK, SO};
@@ -14,7 +14,13 @@ use x11rb::protocol::xproto::{
 use x11rb::wrapper::ConnectionExt as _;
 
 fn click(window_id: u32, x: i32, y: i32) -> Click {
-    Click { window_id, at: Point { x, y }, button: Button::Left, count: 1, modifiers: vec![] }
+    Click {
+        window_id: WindowId::of_xid(window_id),
+        at: Point { x, y },
+        button: Button::Left,
+        count: 1,
+        modifiers: vec![],
+    }
 }
 
 #[test]
@@ -98,8 +104,12 @@ fn what_lies_over_a_window_lets_the_agent_through_and_is_left_as_it_was() {
         let before = stage.person();
         agent.click(&Click { count, ..click(back.window, area.x, area.y) }).unwrap();
         back.journal.wait("the click", |record| record["event"] == "release");
-        let text =
-            Text { window_id: back.window, text: "x".repeat(2), delay: Duration::from_millis(1), at: None };
+        let text = Text {
+            window_id: WindowId::of_xid(back.window),
+            text: "x".repeat(2),
+            delay: Duration::from_millis(1),
+            at: None,
+        };
         agent.type_text(&text).unwrap();
         back.journal.wait("the keys", |record| record["key"] == "x");
         assert_eq!(stage.person(), before);

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::stage::{Server, Stage, session, until};
-use desktop::Point;
+use desktop::{Point, WindowId};
 use input::{Agent, Button, Click, Modifier, Text, sweep_agents};
 use x11rb::protocol::xinput::{
     ConnectionExt as _, HierarchyChange, HierarchyChangeData, HierarchyChangeDataAddMaster,
@@ -105,16 +105,24 @@ fn devices_that_stayed_with_an_application_that_hangs_go_while_their_owner_lives
 
 /// What the killed process does.
 fn long_gesture(display: &str) {
-    let window_id = std::env::var(WINDOW).unwrap().parse().unwrap();
+    let window_id: u32 = std::env::var(WINDOW).unwrap().parse().unwrap();
     let agent = Agent::open(&session(display), "killed").unwrap();
     if std::env::var(GESTURE).unwrap() == "text" {
         let text = "世界".to_owned();
         let delay = Duration::from_secs(60);
-        agent.type_text(&Text { window_id, text, delay, at: None }).unwrap();
+        agent.type_text(&Text { window_id: WindowId::of_xid(window_id), text, delay, at: None }).unwrap();
     } else {
         let modifiers = vec![Modifier::Control, Modifier::Shift];
         let at = Point { x: 250, y: 250 };
-        agent.click(&Click { window_id, at, button: Button::Left, count: 100_000, modifiers }).unwrap();
+        agent
+            .click(&Click {
+                window_id: WindowId::of_xid(window_id),
+                at,
+                button: Button::Left,
+                count: 100_000,
+                modifiers,
+            })
+            .unwrap();
     }
 }
 
@@ -160,8 +168,13 @@ fn killed_in_the_middle_of_a_gesture_the_next_start_repairs() {
             let agent = Agent::open(&stage.session(), "next").unwrap();
             let at = back.place("area");
             back.journal.seen.clear();
-            let click =
-                Click { window_id: back.window, at, button: Button::Left, count: 1, modifiers: vec![] };
+            let click = Click {
+                window_id: WindowId::of_xid(back.window),
+                at,
+                button: Button::Left,
+                count: 1,
+                modifiers: vec![],
+            };
             agent.click(&click).unwrap();
             let press = back
                 .journal

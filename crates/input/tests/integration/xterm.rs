@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::stage::{Server, Stage, until};
-use desktop::Point;
+use desktop::{Point, WindowId};
 use input::{Agent, Button, Click, KeyPress, Modifier, Text};
 
 const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
@@ -25,7 +25,7 @@ fn terminal(stage: &mut Stage, locale: &str, script: &str) -> u32 {
 }
 
 fn text(window_id: u32, text: &str) -> Text {
-    Text { window_id, text: text.to_owned(), delay: Duration::ZERO, at: None }
+    Text { window_id: WindowId::of_xid(window_id), text: text.to_owned(), delay: Duration::ZERO, at: None }
 }
 
 #[test]
@@ -39,8 +39,13 @@ fn keys_and_text_reach_a_terminal_behind_another_window() {
         let typed = agent.type_text(&text(window, &format!("{line}\n"))).unwrap();
         assert!(typed.focus_kept && typed.active_window_kept && typed.pointer_kept && typed.stacking_kept);
         let at = Some(Point { x: 30, y: 30 });
-        let press =
-            KeyPress { window_id: window, keysym: 0x64, modifiers: vec![Modifier::Control], count: 1, at };
+        let press = KeyPress {
+            window_id: WindowId::of_xid(window),
+            keysym: 0x64,
+            modifiers: vec![Modifier::Control],
+            count: 1,
+            at,
+        };
         agent.press_key(&press).unwrap();
         until("the terminal's end", || (!stage.clients().contains(&window)).then_some(()));
         let written = std::fs::read_to_string(stage.folder.path().join("typed")).unwrap();
@@ -80,7 +85,13 @@ fn a_click_is_reported_to_the_program_in_the_terminal() {
         let agent = Agent::open(&stage.session(), "test").unwrap();
         let before = stage.person();
         let at = Point { x: 60, y: 60 };
-        let click = Click { window_id: window, at, button: Button::Left, count: 1, modifiers: vec![] };
+        let click = Click {
+            window_id: WindowId::of_xid(window),
+            at,
+            button: Button::Left,
+            count: 1,
+            modifiers: vec![],
+        };
         until("the report", || {
             let gone = !stage.clients().contains(&window);
             if !gone {

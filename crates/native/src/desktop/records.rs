@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use desktop::WindowId;
 use napi_derive::napi;
 
 /// A rectangle in pixels.
@@ -78,7 +79,7 @@ pub struct Screen {
 /// One top-level window.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct Window {
-    /// The XID of the client window.
+    /// The client window.
     #[napi(js_name = "window_id")]
     pub window_id: u32,
     /// Process that owns it; 0 when it cannot be known.
@@ -122,7 +123,7 @@ impl From<desktop::Window> for Window {
     fn from(window: desktop::Window) -> Self {
         let bounds = window.bounds;
         Self {
-            window_id: window.window_id,
+            window_id: window.window_id.wire(),
             pid: window.pid,
             app_name: window.app_name,
             title: window.title,
@@ -140,7 +141,7 @@ impl From<desktop::Window> for Window {
                 desktop::WindowKind::Dialog => "dialog",
                 desktop::WindowKind::Popup => "popup",
             },
-            owner_window_id: window.owner_window_id,
+            owner_window_id: window.owner_window_id.map(WindowId::wire),
         }
     }
 }

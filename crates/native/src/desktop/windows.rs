@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use desktop::WindowId;
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
@@ -33,7 +34,7 @@ pub struct WindowState {
 impl From<desktop::WindowState> for WindowState {
     fn from(state: desktop::WindowState) -> Self {
         Self {
-            window_id: state.window_id,
+            window_id: state.window_id.wire(),
             bounds: state.bounds.into(),
             is_active: state.is_active,
             is_minimized: state.is_minimized,
@@ -65,7 +66,7 @@ impl Desktop {
         window_id: u32,
     ) -> napi::Result<PromiseRaw<'env, WindowState>> {
         let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.window_state(window_id).map(WindowState::from))
+        promise(env, move || desktop.window_state(WindowId::from_wire(window_id)).map(WindowState::from))
     }
 
     /// Makes a window as large as the window manager does; one that is minimised comes back for it. Rejects with
@@ -77,7 +78,7 @@ impl Desktop {
         window_id: u32,
     ) -> napi::Result<PromiseRaw<'env, WindowState>> {
         let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.maximize(window_id).map(WindowState::from))
+        promise(env, move || desktop.maximize(WindowId::from_wire(window_id)).map(WindowState::from))
     }
 
     /// Takes a window off the screen. Rejects as `maximize` does.
@@ -88,7 +89,7 @@ impl Desktop {
         window_id: u32,
     ) -> napi::Result<PromiseRaw<'env, WindowState>> {
         let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.minimize(window_id).map(WindowState::from))
+        promise(env, move || desktop.minimize(WindowId::from_wire(window_id)).map(WindowState::from))
     }
 
     /// Makes a window neither minimised nor maximised. Rejects as `maximize` does.
@@ -99,7 +100,7 @@ impl Desktop {
         window_id: u32,
     ) -> napi::Result<PromiseRaw<'env, WindowState>> {
         let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.restore(window_id).map(WindowState::from))
+        promise(env, move || desktop.restore(WindowId::from_wire(window_id)).map(WindowState::from))
     }
 
     /// Asks a program to close its window and waits until it is gone, for at most `timeoutMs` milliseconds. Rejects with
@@ -113,7 +114,9 @@ impl Desktop {
         timeout_ms: u32,
     ) -> napi::Result<PromiseRaw<'env, ()>> {
         let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.close_window(window_id, Duration::from_millis(timeout_ms.into())))
+        promise(env, move || {
+            desktop.close_window(WindowId::from_wire(window_id), Duration::from_millis(timeout_ms.into()))
+        })
     }
 
     /// The widths of a window's decorations. Rejects with `window_not_found`.
@@ -125,7 +128,7 @@ impl Desktop {
     ) -> napi::Result<PromiseRaw<'env, FrameExtents>> {
         let desktop = Arc::clone(&self.desktop);
         promise(env, move || {
-            desktop.frame_extents(window_id).map(|extents| FrameExtents {
+            desktop.frame_extents(WindowId::from_wire(window_id)).map(|extents| FrameExtents {
                 left: extents.left,
                 right: extents.right,
                 top: extents.top,

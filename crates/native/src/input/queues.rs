@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use desktop::WindowId;
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
@@ -34,7 +35,9 @@ impl AppQueues {
         timeout_ms: u32,
     ) -> napi::Result<PromiseRaw<'env, Option<bool>>> {
         let queues = Arc::clone(&self.queues);
-        promise(env, move || queues.handled(window_id, Duration::from_millis(timeout_ms.into())))
+        promise(env, move || {
+            queues.handled(WindowId::from_wire(window_id), Duration::from_millis(timeout_ms.into()))
+        })
     }
 
     /// Ends the connections; closing twice is fine.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use desktop::Rect;
+use desktop::{Rect, WindowId};
 
 use super::objects::Source;
 use super::part::{self, Part};
@@ -38,7 +38,7 @@ const MANY_WINDOWS: usize = 16;
 
 /// The windows of one application, by their ids and by whether what lies beyond the view was read.
 #[derive(Default)]
-pub struct KeptWindows(Mutex<HashMap<(u32, bool), KeptWindow>>);
+pub struct KeptWindows(Mutex<HashMap<(WindowId, bool), KeptWindow>>);
 
 /// One window as it was read.
 struct KeptWindow {

@@ -1,39 +1,22 @@
 //! Finds the programs inside a GTK 3 window of which its sockets have not heard.
-//!
-//! A plug leaves on its window which accessible object stands for it (`_XEMBED_AT_SPI_PATH`: bus name, colon, path). The
-//! socket reads that when the plug comes, and a plug that was made with the socket's id writes it a moment later.
 
-use std::error::Error;
-
-use desktop::x11::XConnection;
-use desktop::{Rect, Session};
-use x11rb::connection::Connection as _;
-use x11rb::protocol::xproto::{Atom, ConnectionExt, Window};
+use desktop::{Rect, Session, WindowId};
 
 use super::objects::Objects;
 use super::walk::Walk;
 use crate::platform::bus::ask::{self, Ask, ObjectRef};
 use crate::platform::bus::toolkit::Toolkit;
+use crate::platform::x11::plugs::{Plug, plugs_in};
 use crate::state::States;
 
-/// Most windows that are looked at.
-const MANY_WINDOWS: usize = 512;
 /// Most levels between a socket and its window.
 const DEEP: usize = 200;
-
-/// A program inside: its object, and where it is on the screen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Plug {
-    bus: String,
-    path: String,
-    frame: Rect,
-}
 
 /// Reads the programs in those sockets below `root` in which the application says that there is nothing.
 pub fn fill(
     walk: &mut Walk<'_>,
     objects: &mut Objects,
-    (root, window): (usize, Window),
+    (root, window): (usize, WindowId),
     is_shown: &dyn Fn(States) -> bool,
 ) {
     let empty: Vec<usize> = (0..objects.all.len()).filter(|at| is_empty_socket(objects, *at)).collect();
@@ -42,7 +25,8 @@ pub fn fill(
         return;
     }
     let object = |plug: &Plug| ObjectRef { bus: plug.bus.as_str().into(), path: plug.path.as_str().into() };
-    let mut plugs = plugs_in(window).unwrap_or_default();
+    let Ok(Session::X11(session)) = Session::of(None) else { return };
+    let mut plugs = plugs_in(&session, window).unwrap_or_default();
     plugs.retain(|plug| objects.position(&object(plug)).is_none());
     let asks: Vec<Ask> = empty
         .iter()
@@ -90,51 +74,6 @@ fn lies_in(objects: &Objects, at: usize, root: usize) -> bool {
     std::iter::successors(Some(at), |at| objects.above(*at)).take(DEEP).any(|above| above == root)
 }
 
-/// The programs inside a window of the display.
-fn plugs_in(window: Window) -> Result<Vec<Plug>, Box<dyn Error>> {
-    let Session::X11(session) = Session::of(None)?;
-    let (connection, screen) = session.connect()?;
-    let top = connection.setup().roots.get(screen).map_or(0, |screen| screen.root);
-    let property = connection.intern_atom(true, b"_XEMBED_AT_SPI_PATH")?.reply()?.atom;
-    let mut found = Vec::new();
-    let mut windows = vec![window];
-    let mut next = 0;
-    while let Some(window) = windows.get(next).copied() {
-        next += 1;
-        let room = MANY_WINDOWS.saturating_sub(windows.len());
-        let Ok(tree) = connection.query_tree(window)?.reply() else { continue };
-        for child in tree.children.into_iter().take(room) {
-            match plug(&connection, (child, top), property) {
-                Ok(Some(plug)) => found.push(plug),
-                // A window that has gone meanwhile has nothing in it.
-                Ok(None) | Err(_) => windows.push(child),
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn plug(
-    connection: &XConnection,
-    (window, top): (Window, Window),
-    property: Atom,
-) -> Result<Option<Plug>, Box<dyn Error>> {
-    let said = connection.get_property(false, window, property, property, 0, 1024)?.reply()?;
-    let Some((bus, path)) = std::str::from_utf8(&said.value).ok().and_then(object) else { return Ok(None) };
-    let size = connection.get_geometry(window)?;
-    let place = connection.translate_coordinates(window, top, 0, 0)?.reply()?;
-    let size = size.reply()?;
-    let (x, y) = (place.dst_x.into(), place.dst_y.into());
-    let frame = Rect { x, y, width: size.width.into(), height: size.height.into() };
-    Ok(Some(Plug { bus: bus.to_owned(), path: path.to_owned(), frame }))
-}
-
-/// Bus name and path in the property.
-fn object(said: &str) -> Option<(&str, &str)> {
-    let at = said.find(":/").filter(|at| *at > 0)?;
-    Some((&said[..at], &said[at + 1..]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,15 +84,6 @@ mod tests {
 
     fn frame(x: i32) -> Rect {
         Rect { x, y: 0, width: 10, height: 10 }
-    }
-
-    #[test]
-    fn the_property_names_a_program_and_its_object() {
-        let path = "/org/a11y/atspi/accessible/1";
-        assert_eq!(object(&format!(":1.2:{path}")), Some((":1.2", path)));
-        for garbage in ["", ":/", ":1.2", ":1.2:", path] {
-            assert_eq!(object(garbage), None, "{garbage}");
-        }
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use desktop::{Desktop, Point, Rect, Session, Window};
+use desktop::{Desktop, Point, Rect, Session, Window, WindowId};
+
+use x11rb::protocol::xproto::Window as Xid;
 
 use super::link::{Link, Trouble};
 use super::repaint::hidden_parts;
@@ -39,12 +41,17 @@ impl Capturer {
     /// The picture of a window's client area, covered parts included; `max_dimension` 0 means no limit.
     ///
     /// A minimised window that was captured before gives its last pixels, marked `stale`.
-    pub fn window(&self, window_id: u32, max_dimension: u32) -> Result<Picture, CaptureError> {
+    pub fn window(&self, window_id: WindowId, max_dimension: u32) -> Result<Picture, CaptureError> {
         self.with(window_id, |studio, source| studio.picture(source, max_dimension))
     }
 
     /// The same picture with a red crosshair around a point of the window (window-local pixels, inside it).
-    pub fn marked(&self, window_id: u32, point: Point, max_dimension: u32) -> Result<Picture, CaptureError> {
+    pub fn marked(
+        &self,
+        window_id: WindowId,
+        point: Point,
+        max_dimension: u32,
+    ) -> Result<Picture, CaptureError> {
         let at = (clamped(point.x), clamped(point.y));
         self.with(window_id, |studio, source| {
             let Studio { link, darkroom, .. } = studio;
@@ -55,7 +62,7 @@ impl Capturer {
     }
 
     /// The pixels of a window's client area now, to make pictures of later.
-    pub fn shot(&self, window_id: u32) -> Result<Shot, CaptureError> {
+    pub fn shot(&self, window_id: WindowId) -> Result<Shot, CaptureError> {
         self.with(window_id, |studio, source| {
             let pixels = studio.link.read(source.drawable, source.part)?;
             let (width, height) = (pixels.width, pixels.height);
@@ -66,7 +73,7 @@ impl Capturer {
     /// A JPEG of a part of a window (window-local) with a fifth of its size around it, at most 500 pixels wide.
     ///
     /// A region of which no pixel lies in the window is `capture_failed`.
-    pub fn zoom(&self, window_id: u32, region: Rect) -> Result<Zoomed, CaptureError> {
+    pub fn zoom(&self, window_id: WindowId, region: Rect) -> Result<Zoomed, CaptureError> {
         self.with(window_id, |studio, source| {
             let Studio { link, darkroom, .. } = studio;
             let (area, region) = source.clip(padded(region))?;
@@ -78,7 +85,7 @@ impl Capturer {
     /// A hash of a window's pixels, or of a part of them (window-local); it changes when what is seen changes.
     ///
     /// Of a whole window only what was drawn since the last time is read.
-    pub fn digest(&self, window_id: u32, region: Option<Rect>) -> Result<String, CaptureError> {
+    pub fn digest(&self, window_id: WindowId, region: Option<Rect>) -> Result<String, CaptureError> {
         self.with(window_id, |studio, source| match region {
             None => studio.glance(source).map(|glance| glance.digest),
             Some(region) => {
@@ -90,20 +97,20 @@ impl Capturer {
     }
 
     /// The hash of a window's pixels, and for how long they were left alone before.
-    pub fn glance(&self, window_id: u32) -> Result<Glance, CaptureError> {
+    pub fn glance(&self, window_id: WindowId) -> Result<Glance, CaptureError> {
         self.with(window_id, Studio::glance)
     }
 
     /// The picture of the whole screen, all monitors; of `hidden` windows it has what lies below them.
-    pub fn screen(&self, max_dimension: u32, hidden: &[u32]) -> Result<Picture, CaptureError> {
+    pub fn screen(&self, max_dimension: u32, hidden: &[WindowId]) -> Result<Picture, CaptureError> {
         let mut guard = self.lock();
         let studio = guard.as_mut().ok_or_else(|| self.closed())?;
-        studio.screen(max_dimension, hidden, |ground| self.desktop.overlook(ground)).map_err(
-            |snag| match snag {
-                Snag::Trouble(trouble) => self.failed("screen", trouble),
-                Snag::Reason(reason) => broken("screen", reason),
-            },
-        )
+        let hidden: Vec<Xid> = hidden.iter().map(|window| window.xid()).collect();
+        let overlook = |ground| self.desktop.overlook(WindowId::of_xid(ground));
+        studio.screen(max_dimension, &hidden, overlook).map_err(|snag| match snag {
+            Snag::Trouble(trouble) => self.failed("screen", trouble),
+            Snag::Reason(reason) => broken("screen", reason),
+        })
     }
 
     /// The picture of the whole screen, all monitors, as a JPEG; `quality` is 1 to 100.
@@ -133,7 +140,7 @@ impl Capturer {
     /// Finds the window's pixels and runs `work` on them, again if the window changes meanwhile.
     fn with<T>(
         &self,
-        window_id: u32,
+        window_id: WindowId,
         work: impl Fn(&mut Studio, Source) -> Result<T, Snag>,
     ) -> Result<T, CaptureError> {
         let name = format!("window {window_id}");

@@ -56,7 +56,7 @@ impl Link {
 
     /// The window and everything inside it, with their places on the screen.
     fn surfaces(&self, window: &Window) -> Result<Vec<(Xid, Rect)>, Trouble> {
-        let mut found = vec![(window.window_id, window.bounds)];
+        let mut found = vec![(window.window_id.xid(), window.bounds)];
         let mut level = found.clone();
         while !level.is_empty() {
             let trees = level

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use desktop::{Rect, Window};
+use desktop::{Rect, Window, WindowId};
 use x11rb::connection::Connection;
 use x11rb::protocol::composite::ConnectionExt as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, Pixmap};
@@ -19,9 +19,6 @@ const MOST_BYTES: usize = 64 << 20;
 /// Films that are kept.
 const MOST_FILMS: usize = 256;
 
-/// Stands for the screen where a film has a window's id.
-const SCREEN: u32 = 0;
-
 /// The pixels of a window that outlive its being minimised.
 struct Kept {
     pixmap: Pixmap,
@@ -36,7 +33,8 @@ struct Kept {
 /// Where a window's pixels are.
 #[derive(Clone, Copy)]
 pub(crate) struct Source {
-    window_id: u32,
+    /// None for the screen.
+    window_id: Option<WindowId>,
     pub(crate) drawable: Drawable,
     /// The client window's part of the drawable.
     pub(crate) part: Rect,
@@ -80,10 +78,10 @@ struct Shelved {
 pub(crate) struct Studio {
     pub(crate) link: Link,
     pub(crate) darkroom: Darkroom,
-    kept: HashMap<u32, Kept>,
+    kept: HashMap<WindowId, Kept>,
     watches: Watches,
-    /// By window and limit of the picture's sides.
-    films: HashMap<(u32, u32), Shelved>,
+    /// By window, none for the screen, and limit of the picture's sides.
+    films: HashMap<(Option<WindowId>, u32), Shelved>,
     pictures: u64,
     /// Frames that were there when the server began to keep pixels, so that what was covered of them is missing.
     pub(crate) unsure: HashSet<u32>,
@@ -147,12 +145,17 @@ impl Studio {
     pub(crate) fn source(&mut self, window: &Window, stale: bool) -> Result<Source, Snag> {
         let window_id = window.window_id;
         let Some(kept) = self.kept.get(&window_id) else {
-            self.soil(window_id, &Changes::Everything);
-            return Ok(Source { window_id, drawable: self.link.root, part: window.bounds, stale });
+            self.soil(Some(window_id), &Changes::Everything);
+            return Ok(Source {
+                window_id: Some(window_id),
+                drawable: self.link.root,
+                part: window.bounds,
+                stale,
+            });
         };
-        let source = Source { window_id, drawable: kept.pixmap, part: kept.part, stale };
+        let source = Source { window_id: Some(window_id), drawable: kept.pixmap, part: kept.part, stale };
         let changes = self.watches.changes(&self.link, window, (kept.part, kept.size))?;
-        self.soil(window_id, &changes);
+        self.soil(Some(window_id), &changes);
         Ok(source)
     }
 
@@ -167,7 +170,7 @@ impl Studio {
 
     /// The digest of a whole window, and how long it was calm before.
     pub(crate) fn glance(&mut self, source: Source) -> Result<Glance, Snag> {
-        let calm = self.watches.calm(source.window_id);
+        let calm = source.window_id.and_then(|window| self.watches.calm(window));
         let (film, _) = self.film(source, 0, Want::Digest)?;
         let digest = film.digest();
         self.make_room();
@@ -182,7 +185,7 @@ impl Studio {
         overlook: impl Fn(u32),
     ) -> Result<Picture, Snag> {
         let part = self.link.screen()?;
-        self.soil(SCREEN, &Changes::Everything);
+        self.soil(None, &Changes::Everything);
         if !hidden.is_empty() && self.link.has_composite {
             let mut bytes = self.link.read(self.link.root, part)?.bytes.to_vec();
             self.link.uncover(&mut bytes, part, hidden, overlook)?;
@@ -192,7 +195,7 @@ impl Studio {
             self.darkroom.expose(&mut film, pixels, Want::Picture)?;
             return Ok(Picture { png: film.png(), width, height, scale, stale: false });
         }
-        let source = Source { window_id: SCREEN, drawable: self.link.root, part, stale: false };
+        let source = Source { window_id: None, drawable: self.link.root, part, stale: false };
         self.picture(source, max_dimension)
     }
 
@@ -212,21 +215,21 @@ impl Studio {
 
     /// Lets go of the windows that are no longer there.
     pub(crate) fn forget_vanished(&mut self, windows: &[Window]) {
-        let is_alive = |id: u32| id == SCREEN || windows.iter().any(|window| window.window_id == id);
-        let known = self.kept.keys().copied().chain(self.films.keys().map(|(id, _)| *id));
+        let is_alive = |id: WindowId| windows.iter().any(|window| window.window_id == id);
+        let known = self.kept.keys().copied().chain(self.films.keys().filter_map(|(id, _)| *id));
         for window_id in known.filter(|id| !is_alive(*id)).collect::<Vec<_>>() {
             self.forget(window_id);
         }
     }
 
-    fn forget(&mut self, window_id: u32) {
+    fn forget(&mut self, window_id: WindowId) {
         self.release(window_id);
         self.watches.forget(&self.link, window_id);
-        self.films.retain(|(id, _), _| *id != window_id);
+        self.films.retain(|(id, _), _| *id != Some(window_id));
     }
 
     /// Gives back the pixels of a window.
-    pub(crate) fn release(&mut self, window_id: u32) {
+    pub(crate) fn release(&mut self, window_id: WindowId) {
         if let Some(old) = self.kept.remove(&window_id) {
             // On a lost connection the pixmap is gone as well.
             let _ = self.link.conn.free_pixmap(old.pixmap);
@@ -259,7 +262,7 @@ impl Studio {
         Ok((film, scale))
     }
 
-    fn soil(&mut self, window_id: u32, changes: &Changes) {
+    fn soil(&mut self, window_id: Option<WindowId>, changes: &Changes) {
         let of_window = self.films.iter_mut().filter(|((id, _), _)| *id == window_id);
         for ((_, max_dimension), Shelved { film, .. }) in of_window {
             match changes {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use desktop::{Rect, Window};
+use desktop::{Rect, Window, WindowId};
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::damage::{ConnectionExt as _, Damage, ReportLevel};
@@ -39,8 +39,8 @@ struct Watch {
 /// The windows that are watched.
 #[derive(Default)]
 pub(crate) struct Watches {
-    by_window: HashMap<u32, Watch>,
-    ended: Vec<u32>,
+    by_window: HashMap<WindowId, Watch>,
+    ended: Vec<WindowId>,
     region: Option<Region>,
 }
 
@@ -90,12 +90,12 @@ impl Watches {
 
     /// For how long until the last call of [`Watches::changes`] nothing is known to have been drawn in a window; none
     /// for one that is not watched.
-    pub(crate) fn calm(&self, window_id: u32) -> Option<Duration> {
+    pub(crate) fn calm(&self, window_id: WindowId) -> Option<Duration> {
         self.by_window.get(&window_id).map(|watch| watch.looked.duration_since(watch.drawn))
     }
 
     /// Stops watching a window, which may be gone.
-    pub(crate) fn forget(&mut self, link: &Link, window_id: u32) {
+    pub(crate) fn forget(&mut self, link: &Link, window_id: WindowId) {
         if let Some(watch) = self.by_window.remove(&window_id) {
             // It ends with the window as well; the error that says so is passed over like other events.
             let _ = link.conn.damage_destroy(watch.damage);
@@ -103,7 +103,7 @@ impl Watches {
     }
 
     /// The windows whose frames were destroyed: what has one of their ids from now on is another window.
-    pub(crate) fn ended(&mut self, link: &Link) -> Result<Vec<u32>, Trouble> {
+    pub(crate) fn ended(&mut self, link: &Link) -> Result<Vec<WindowId>, Trouble> {
         self.drain(link)?;
         Ok(std::mem::take(&mut self.ended))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
-use desktop::{Desktop, Point, Session, x11};
+use desktop::{Desktop, Point, Session, WindowId, x11};
 
 use super::actor::Wardrobe;
 use super::link::Link;
@@ -90,12 +90,12 @@ impl Cursors {
     /// Shows a small live picture of a window, which stays on the screen; one that is shown already changes to it.
     ///
     /// The place counts when the picture is shown for the first time.
-    pub fn preview(&self, window: u32, place: PreviewPlace) -> Result<(), CursorError> {
+    pub fn preview(&self, window: WindowId, place: PreviewPlace) -> Result<(), CursorError> {
         self.tell(|done| Cue::Preview { window, place, done })
     }
 
     /// The windows of the cursors that are seen now, and of the live picture.
-    pub fn windows(&self) -> Result<Vec<u32>, CursorError> {
+    pub fn windows(&self) -> Result<Vec<WindowId>, CursorError> {
         self.tell(|answer| Cue::Windows { answer })
     }
 

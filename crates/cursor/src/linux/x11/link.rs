@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use desktop::x11::{Session, XConnection};
-use desktop::{Desktop, Point};
+use desktop::{Desktop, Point, WindowId};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ReplyError, ReplyOrIdError};
 use x11rb::protocol::composite::ConnectionExt as _;
@@ -121,7 +121,7 @@ impl Link {
     pub(crate) fn create_overlay(&self, name: &str, size: (u16, u16)) -> Result<Window, ReplyOrIdError> {
         let Self { conn, atoms, .. } = self;
         let window = conn.generate_id()?;
-        self.desktop.overlook(window);
+        self.desktop.overlook(WindowId::of_xid(window));
         let attributes = CreateWindowAux::new()
             .override_redirect(1)
             .background_pixel(0)

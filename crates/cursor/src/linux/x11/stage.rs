@@ -6,7 +6,7 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use desktop::Point;
+use desktop::{Point, WindowId};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use x11rb::connection::Connection;
 use x11rb::errors::ReplyOrIdError;
@@ -32,8 +32,8 @@ pub(crate) enum Cue {
     Enable { id: String, is_enabled: bool, done: SyncSender<()> },
     Remove { id: String, done: SyncSender<()> },
     State { id: String, answer: SyncSender<Option<State>> },
-    Windows { answer: SyncSender<Vec<u32>> },
-    Preview { window: u32, place: PreviewPlace, done: SyncSender<()> },
+    Windows { answer: SyncSender<Vec<WindowId>> },
+    Preview { window: WindowId, place: PreviewPlace, done: SyncSender<()> },
     End,
 }
 
@@ -221,12 +221,12 @@ impl Stage {
     }
 
     /// Shows the live picture of a window, opened at a place if there is none.
-    fn show_preview(&mut self, window: u32, place: &PreviewPlace) -> Result<(), ReplyOrIdError> {
+    fn show_preview(&mut self, window: WindowId, place: &PreviewPlace) -> Result<(), ReplyOrIdError> {
         if self.preview.is_none() {
             self.preview = Some(Preview::open(&self.link, place)?);
         }
         match &mut self.preview {
-            Some(preview) => preview.show(&self.link, window),
+            Some(preview) => preview.show(&self.link, window.xid()),
             None => Ok(()),
         }
     }
@@ -245,10 +245,11 @@ impl Stage {
     }
 
     /// The windows that are seen now.
-    fn mapped(&self) -> Vec<u32> {
+    fn mapped(&self) -> Vec<WindowId> {
         let actors = self.actors.values().filter(|actor| actor.is_mapped);
         let preview = self.preview.iter().filter(|preview| preview.is_mapped);
-        actors.map(|actor| actor.window).chain(preview.map(|preview| preview.window)).collect()
+        let windows = actors.map(|actor| actor.window).chain(preview.map(|preview| preview.window));
+        windows.map(WindowId::of_xid).collect()
     }
 
     /// Does what the events ask for that came so far; false when there were none.

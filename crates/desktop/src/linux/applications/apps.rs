@@ -6,12 +6,12 @@ use std::path::Path;
 
 use super::catalog::Catalog;
 use super::identity::Identity;
-use crate::{App, Window, WindowKind};
+use crate::{App, Window, WindowId, WindowKind};
 
 /// Running applications first, then installed ones, each by name.
 ///
 /// An application runs when it has a window that a person could work in; helpers without windows are none.
-pub(crate) fn list(catalog: &Catalog, windows: &[(Window, Identity)], active: Option<u32>) -> Vec<App> {
+pub(crate) fn list(catalog: &Catalog, windows: &[(Window, Identity)], active: Option<WindowId>) -> Vec<App> {
     let mut running: HashMap<u32, App> = HashMap::new();
     for (window, identity) in windows {
         if window.pid == 0 || window.kind == WindowKind::Popup {

@@ -10,7 +10,7 @@ use crate::platform::Desktop;
 use crate::platform::applications::identity::Identity;
 use crate::platform::x11::focus::Focus;
 use crate::platform::x11::unfocused_launch::UnfocusedLaunch;
-use crate::{DesktopError, LaunchOptions, Launched, Window, WindowKind};
+use crate::{DesktopError, LaunchOptions, Launched, Window, WindowId, WindowKind};
 
 /// How long a first window is awaited unless the caller says otherwise.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ impl Desktop {
         let plan = plan::in_terminal(&catalog, plan::plan(&catalog, options, &own)?)?;
         let own = (options.creates_new_application_instance && plan.family.has_profile()).then_some(own);
         let prior = self.focus()?;
-        let before: HashSet<u32> = self.windows()?.iter().map(|window| window.window_id).collect();
+        let before: HashSet<WindowId> = self.windows()?.iter().map(|window| window.window_id).collect();
 
         // On an empty desktop there is no focus to keep, and a window that nobody focuses helps nobody.
         let startup_id = startup_id();
@@ -115,7 +115,7 @@ impl Desktop {
         // After that, so that the window which has it is among them.
         let listed = self.listed(&self.catalog_cache.recent())?;
         let launched = listed.iter().filter(|(window, identity)| is_launched(window, identity));
-        let launched: Vec<u32> = launched.map(|(window, _)| window.window_id).collect();
+        let launched: Vec<WindowId> = launched.map(|(window, _)| window.window_id).collect();
         let is_taken = self.is_at(now, &launched)?;
         if !is_taken && listed.iter().any(|(window, _)| window.window_id == now.active) {
             *home = Some(now);
@@ -164,7 +164,7 @@ impl Desktop {
 
 struct Launch<'l> {
     started: Started,
-    before: HashSet<u32>,
+    before: HashSet<WindowId>,
     bundle_id: &'l str,
     name: &'l str,
 }

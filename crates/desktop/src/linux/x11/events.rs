@@ -13,7 +13,7 @@ use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt as _, 
 use super::connection::{ANSWER_LIMIT, silence};
 use super::link::{Link, lock};
 use super::unfocused_launch::UnfocusedLaunch;
-use crate::DesktopError;
+use crate::{DesktopError, WindowId};
 
 /// What changed on one window since it was last read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -116,8 +116,8 @@ impl EventInbox {
     }
 
     /// From now on nothing that happens to this window is noted, until it is gone.
-    pub(crate) fn overlook(&self, window: u32) {
-        lock(&self.notes).overlooked.insert(window);
+    pub(crate) fn overlook(&self, window: WindowId) {
+        lock(&self.notes).overlooked.insert(window.xid());
     }
 
     /// From now on marks the windows of a launch; answers the number to end it with.

@@ -11,7 +11,7 @@ use super::link::Link;
 use super::stacking;
 use super::window_cache::WindowCache;
 use crate::platform::Desktop;
-use crate::{DesktopError, WindowKind};
+use crate::{DesktopError, WindowId, WindowKind};
 
 /// How long nothing must happen on the display until a launch counts as over.
 const QUIET: Duration = Duration::from_millis(150);
@@ -26,18 +26,25 @@ const RESTORE: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Focus {
     /// The active window, as the window manager says.
-    pub(crate) active: u32,
+    pub(crate) active: WindowId,
     /// The root's child that gets the person's keys.
     top_level: Option<u32>,
 }
 
 impl Desktop {
+    /// The window that has the person's focus: what the window manager says, else the top-level window of the focus.
+    pub fn active_window(&self) -> Result<Option<WindowId>, DesktopError> {
+        let (is_managed, active) = self.look(|cache, _| (cache.manager.is_some(), cache.active))?;
+        let active = if is_managed { active } else { self.ask("input focus", stacking::focused_top_level)? };
+        Ok(active.map(WindowId::of_xid))
+    }
+
     /// Where the focus is; none without a window manager or an active window.
     pub(crate) fn focus(&self) -> Result<Option<Focus>, DesktopError> {
         let active = self.look(|cache, _| cache.active)?;
         let Some(active) = active else { return Ok(None) };
         let top_level = self.ask("input focus", stacking::focused_top_level)?;
-        Ok(Some(Focus { active, top_level }))
+        Ok(Some(Focus { active: WindowId::of_xid(active), top_level }))
     }
 
     /// Waits until the display is quiet for a moment; looks at it after each change.
@@ -57,9 +64,13 @@ impl Desktop {
     }
 
     /// True when one of the windows, or its frame, has the focus.
-    pub(crate) fn is_at(&self, focus: Focus, windows: &[u32]) -> Result<bool, DesktopError> {
+    pub(crate) fn is_at(&self, focus: Focus, windows: &[WindowId]) -> Result<bool, DesktopError> {
         let frames = |cache: &WindowCache| -> Vec<u32> {
-            windows.iter().filter_map(|window| cache.nodes.get(window)).map(|node| node.frame).collect()
+            windows
+                .iter()
+                .filter_map(|window| cache.nodes.get(&window.xid()))
+                .map(|node| node.frame)
+                .collect()
         };
         let frames = self.look(|cache, _| frames(cache))?;
         Ok(windows.contains(&focus.active) || focus.top_level.is_some_and(|window| frames.contains(&window)))
@@ -70,7 +81,7 @@ impl Desktop {
         let now = self.look(|cache, _| cache.active)?.unwrap_or(0);
         self.ask("activation", |link| {
             // Source 2 is a pager, whose wish is the person's (EWMH _NET_ACTIVE_WINDOW).
-            tell_manager(link, prior.active, link.atoms._NET_ACTIVE_WINDOW, [2, 0, now, 0, 0])
+            tell_manager(link, prior.active.xid(), link.atoms._NET_ACTIVE_WINDOW, [2, 0, now, 0, 0])
         })?;
         let deadline = Instant::now() + RESTORE;
         loop {
@@ -92,7 +103,7 @@ impl Desktop {
             let count = self.inbox.count();
             let windows = self.windows()?;
             let in_front = windows.iter().skip_while(|window| window.window_id != prior.active).skip(1);
-            let in_front: Vec<u32> = in_front
+            let in_front: Vec<WindowId> = in_front
                 .filter(|window| pids.contains(&window.pid) && window.kind != WindowKind::Popup)
                 .map(|window| window.window_id)
                 .collect();
@@ -101,8 +112,8 @@ impl Desktop {
             }
             self.ask("stacking", |link| {
                 for window in in_front.into_iter().filter(|window| asked.insert(*window)) {
-                    let below = [2, prior.active, u32::from(StackMode::BELOW), 0, 0];
-                    tell_manager(link, window, link.atoms._NET_RESTACK_WINDOW, below)?;
+                    let below = [2, prior.active.xid(), u32::from(StackMode::BELOW), 0, 0];
+                    tell_manager(link, window.xid(), link.atoms._NET_RESTACK_WINDOW, below)?;
                 }
                 Ok(())
             })?;

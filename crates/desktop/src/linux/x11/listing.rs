@@ -8,7 +8,7 @@ use super::link::Link;
 use super::properties::Properties;
 use super::window_cache::{Node, WindowCache};
 use crate::platform::applications::identity::Identity;
-use crate::{Window, WindowKind};
+use crate::{Window, WindowId, WindowKind};
 
 /// `_NET_WM_DESKTOP` of a window that is on every workspace (EWMH).
 const ALL_DESKTOPS: u32 = u32::MAX;
@@ -83,7 +83,7 @@ fn read(
     })
 }
 
-fn record(cache: &WindowCache, link: &Link, window_id: Xid, node: &Node, properties: &Properties) -> Window {
+fn record(cache: &WindowCache, link: &Link, xid: Xid, node: &Node, properties: &Properties) -> Window {
     let on_current_space = match (properties.desktop, cache.desktop) {
         (Some(desktop), Some(current)) => desktop == current || desktop == ALL_DESKTOPS,
         _ => true,
@@ -93,7 +93,7 @@ fn record(cache: &WindowCache, link: &Link, window_id: Xid, node: &Node, propert
     let is_minimized = has(link.atoms._NET_WM_STATE_HIDDEN)
         || (properties.is_iconic && on_current_space && !has(link.atoms._NET_WM_STATE_SHADED));
     Window {
-        window_id,
+        window_id: WindowId::of_xid(xid),
         pid: properties.pid,
         app_name: String::new(),
         title: properties.title.clone(),
@@ -103,7 +103,7 @@ fn record(cache: &WindowCache, link: &Link, window_id: Xid, node: &Node, propert
         on_current_space,
         is_minimized,
         kind: kind(link, node, properties),
-        owner_window_id: properties.transient_for,
+        owner_window_id: properties.transient_for.map(WindowId::of_xid),
         frame_id: node.frame,
         frame: cache.nodes.get(&node.frame).unwrap_or(node).outer(),
     }
@@ -131,16 +131,16 @@ fn kind(link: &Link, node: &Node, properties: &Properties) -> WindowKind {
 
 /// Keeps an owner that is itself listed; gives a popup without one the active, else the topmost window of its process.
 fn give_owners(cache: &WindowCache, listed: &mut [Window]) {
-    let known: HashMap<Xid, (u32, WindowKind)> =
+    let known: HashMap<WindowId, (u32, WindowKind)> =
         listed.iter().map(|window| (window.window_id, (window.pid, window.kind))).collect();
-    let mut topmost: HashMap<u32, Xid> = HashMap::new();
+    let mut topmost: HashMap<u32, WindowId> = HashMap::new();
     for window in listed.iter().filter(|window| window.kind != WindowKind::Popup && window.pid != 0) {
         topmost.insert(window.pid, window.window_id);
     }
     for window in listed {
         let said = window.owner_window_id.filter(|owner| known.contains_key(owner));
         let guessed = || {
-            let active = cache.active.filter(|active| {
+            let active = cache.active.map(WindowId::of_xid).filter(|active| {
                 known.get(active).is_some_and(|(pid, kind)| *pid == window.pid && *kind != WindowKind::Popup)
             });
             active.or_else(|| topmost.get(&window.pid).copied())

@@ -15,6 +15,7 @@ pub mod text;
 pub mod unfocused_launch;
 pub mod wallpaper;
 pub mod window_cache;
+pub mod window_id;
 
 pub use connection::XConnection;
 pub use session::{Session, failed};

@@ -2,11 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use x11rb::protocol::xproto::Window as Xid;
-
 use super::focus::tell_manager;
 use crate::platform::Desktop;
-use crate::{DesktopError, Frame, Placement, Rect, Window};
+use crate::{DesktopError, Frame, Placement, Rect, Window, WindowId};
 
 /// How long the window manager may take for what it is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -34,11 +32,11 @@ impl Desktop {
     /// window manager does that; true once the window manager says that it is active and it is on the screen.
     ///
     /// Fails with `window_not_found`, and with `window_manager_refused` where no window manager runs.
-    pub fn activate(&self, window: u32) -> Result<bool, DesktopError> {
+    pub fn activate(&self, window: WindowId) -> Result<bool, DesktopError> {
         self.managed(window, "activate")?;
         let now = self.look(|cache, _| cache.active)?.unwrap_or(0);
         self.ask("activation", |link| {
-            tell_manager(link, window, link.atoms._NET_ACTIVE_WINDOW, [PAGER, 0, now, 0, 0])
+            tell_manager(link, window.xid(), link.atoms._NET_ACTIVE_WINDOW, [PAGER, 0, now, 0, 0])
         })?;
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -57,7 +55,7 @@ impl Desktop {
     /// The client window is placed, without its decorations, in screen pixels. A maximised or full-screen window is
     /// made a normal one first. Programs and window managers may round sizes or keep windows on the screen: compare
     /// the bounds. Fails with `window_not_found`, and with `window_manager_refused` where no window manager runs.
-    pub fn set_frame(&self, window: u32, wanted: &Placement) -> Result<Window, DesktopError> {
+    pub fn set_frame(&self, window: WindowId, wanted: &Placement) -> Result<Window, DesktopError> {
         let before = self.managed(window, "move or resize")?;
         self.unmaximise(window)?;
         let mut asked = *wanted;
@@ -78,7 +76,7 @@ impl Desktop {
 
     fn place(
         &self,
-        window: Xid,
+        window: WindowId,
         asked: &Placement,
         wanted: &Placement,
         before: &Window,
@@ -93,7 +91,9 @@ impl Desktop {
             asked.width.unwrap_or(0),
             asked.height.unwrap_or(0),
         ];
-        self.ask("placing", |link| tell_manager(link, window, link.atoms._NET_MOVERESIZE_WINDOW, request))?;
+        self.ask("placing", |link| {
+            tell_manager(link, window.xid(), link.atoms._NET_MOVERESIZE_WINDOW, request)
+        })?;
         let deadline = Instant::now() + PLACING_PATIENCE;
         loop {
             let count = self.inbox.count();
@@ -111,36 +111,36 @@ impl Desktop {
     }
 
     /// A maximised window keeps its place whatever it is asked.
-    fn unmaximise(&self, window: Xid) -> Result<(), DesktopError> {
+    fn unmaximise(&self, window: WindowId) -> Result<(), DesktopError> {
         self.ask("window state", |link| {
             let atoms = &link.atoms;
             let (across, down) = (atoms._NET_WM_STATE_MAXIMIZED_HORZ, atoms._NET_WM_STATE_MAXIMIZED_VERT);
             let full = atoms._NET_WM_STATE_FULLSCREEN;
-            tell_manager(link, window, atoms._NET_WM_STATE, [REMOVE, across, down, PAGER, 0])?;
-            tell_manager(link, window, atoms._NET_WM_STATE, [REMOVE, full, 0, PAGER, 0])
+            tell_manager(link, window.xid(), atoms._NET_WM_STATE, [REMOVE, across, down, PAGER, 0])?;
+            tell_manager(link, window.xid(), atoms._NET_WM_STATE, [REMOVE, full, 0, PAGER, 0])
         })
     }
 
     /// True when the window manager says that the window is active, and a part of it is on the screen in front of the
     /// windows that it was behind.
-    fn is_in_front(&self, window: Xid) -> Result<bool, DesktopError> {
+    fn is_in_front(&self, window: WindowId) -> Result<bool, DesktopError> {
         let active = self.look(|cache, _| cache.active)?;
-        Ok(active == Some(window) && self.present(window)?.is_on_screen && self.shows(window)?)
+        Ok(active == Some(window.xid()) && self.present(window)?.is_on_screen && self.shows(window)?)
     }
 
     /// True when some point of the window's client area is not covered by the frame of another window.
-    fn shows(&self, window: Xid) -> Result<bool, DesktopError> {
+    fn shows(&self, window: WindowId) -> Result<bool, DesktopError> {
         let is = self.present(window)?;
         let stacking: Vec<Frame> = self.stacking()?;
         let above = stacking.iter().skip_while(|frame| frame.id != is.frame_id).skip(1);
         Ok(!above.filter(|frame| !frame.is_input_only).any(|frame| covers(&frame.rect, &is.bounds)))
     }
 
-    pub(crate) fn present(&self, window: Xid) -> Result<Window, DesktopError> {
+    pub(crate) fn present(&self, window: WindowId) -> Result<Window, DesktopError> {
         self.window(window)?.ok_or(DesktopError::WindowNotFound { window })
     }
 
-    pub(crate) fn managed(&self, window: Xid, what: &'static str) -> Result<Window, DesktopError> {
+    pub(crate) fn managed(&self, window: WindowId, what: &'static str) -> Result<Window, DesktopError> {
         let found = self.present(window)?;
         match self.window_manager()? {
             Some(_) => Ok(found),

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use x11rb::CURRENT_TIME;
 use x11rb::connection::Connection as _;
-use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask, Window as Xid};
+use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask};
 
 use super::focus::tell_manager;
 use super::properties::{numbers, property_of};
 use crate::platform::Desktop;
-use crate::{DesktopError, FrameExtents, WindowState};
+use crate::{DesktopError, FrameExtents, WindowId, WindowState};
 
 /// How long the window manager may take for what it is asked.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -29,16 +29,16 @@ const ICONIC: u32 = 3;
 
 impl Desktop {
     /// What a window is now. Fails with `window_not_found`.
-    pub fn window_state(&self, window: u32) -> Result<WindowState, DesktopError> {
+    pub fn window_state(&self, window: WindowId) -> Result<WindowState, DesktopError> {
         let is = self.present(window)?;
         self.look(|cache, link| {
-            let properties = cache.nodes.get(&window).and_then(|node| node.properties.as_ref());
+            let properties = cache.nodes.get(&window.xid()).and_then(|node| node.properties.as_ref());
             let has = |state| properties.is_some_and(|properties| properties.states.contains(&state));
             let atoms = &link.atoms;
             WindowState {
                 window_id: window,
                 bounds: is.bounds,
-                is_active: cache.active == Some(window),
+                is_active: cache.active == Some(window.xid()),
                 is_minimized: is.is_minimized,
                 is_maximized: has(atoms._NET_WM_STATE_MAXIMIZED_HORZ)
                     && has(atoms._NET_WM_STATE_MAXIMIZED_VERT),
@@ -49,7 +49,7 @@ impl Desktop {
     /// Makes a window as large as the window manager does; one that is minimised comes back for it.
     ///
     /// Fails with `window_not_found`, and with `window_manager_refused` where it does not happen.
-    pub fn maximize(&self, window: u32) -> Result<WindowState, DesktopError> {
+    pub fn maximize(&self, window: WindowId) -> Result<WindowState, DesktopError> {
         if self.managed(window, "maximize")?.is_minimized {
             self.bring_back(window, "maximize")?;
         }
@@ -58,16 +58,16 @@ impl Desktop {
     }
 
     /// Takes a window off the screen; fails as [`Desktop::maximize`] does.
-    pub fn minimize(&self, window: u32) -> Result<WindowState, DesktopError> {
+    pub fn minimize(&self, window: WindowId) -> Result<WindowState, DesktopError> {
         self.managed(window, "minimize")?;
         self.ask("minimising", |link| {
-            tell_manager(link, window, link.atoms.WM_CHANGE_STATE, [ICONIC, 0, 0, 0, 0])
+            tell_manager(link, window.xid(), link.atoms.WM_CHANGE_STATE, [ICONIC, 0, 0, 0, 0])
         })?;
         self.await_state(window, "minimize", |state| state.is_minimized)
     }
 
     /// Makes a window neither minimised nor maximised; fails as [`Desktop::maximize`] does.
-    pub fn restore(&self, window: u32) -> Result<WindowState, DesktopError> {
+    pub fn restore(&self, window: WindowId) -> Result<WindowState, DesktopError> {
         if self.managed(window, "restore")?.is_minimized {
             self.bring_back(window, "restore")?;
         }
@@ -79,7 +79,7 @@ impl Desktop {
     ///
     /// Fails with `window_not_found`, and with `window_manager_refused` where the window is still there after that time,
     /// as when the program asks whether to save, or where the program cannot be asked.
-    pub fn close_window(&self, window: u32, timeout: Duration) -> Result<(), DesktopError> {
+    pub fn close_window(&self, window: WindowId, timeout: Duration) -> Result<(), DesktopError> {
         self.present(window)?;
         let refuse = |reason| DesktopError::WindowManagerRefused { window, what: "close", reason };
         let deadline = Instant::now() + timeout;
@@ -109,10 +109,10 @@ impl Desktop {
 
     /// The widths of a window's decorations: what the window manager says, else what its frame shows. Fails with
     /// `window_not_found`.
-    pub fn frame_extents(&self, window: u32) -> Result<FrameExtents, DesktopError> {
+    pub fn frame_extents(&self, window: WindowId) -> Result<FrameExtents, DesktopError> {
         let is = self.present(window)?;
         let said = self.ask("decorations", |link| {
-            Ok(numbers(property_of(link, window, link.atoms._NET_FRAME_EXTENTS)?.reply())?)
+            Ok(numbers(property_of(link, window.xid(), link.atoms._NET_FRAME_EXTENTS)?.reply())?)
         })?;
         if let [left, right, top, bottom, ..] = said[..] {
             return Ok(FrameExtents { left, right, top, bottom });
@@ -126,40 +126,40 @@ impl Desktop {
     }
 
     /// False where the program does not say that it can be asked.
-    fn ask_to_close(&self, window: Xid) -> Result<bool, DesktopError> {
+    fn ask_to_close(&self, window: WindowId) -> Result<bool, DesktopError> {
         self.ask("closing", |link| {
             let atoms = &link.atoms;
-            let protocols = numbers(property_of(link, window, atoms.WM_PROTOCOLS)?.reply())?;
+            let protocols = numbers(property_of(link, window.xid(), atoms.WM_PROTOCOLS)?.reply())?;
             let is_asked = protocols.contains(&atoms.WM_DELETE_WINDOW);
             if is_asked {
                 let data = [atoms.WM_DELETE_WINDOW, CURRENT_TIME, 0, 0, 0];
-                let message = ClientMessageEvent::new(32, window, atoms.WM_PROTOCOLS, data);
-                link.conn.send_event(false, window, EventMask::NO_EVENT, message)?;
+                let message = ClientMessageEvent::new(32, window.xid(), atoms.WM_PROTOCOLS, data);
+                link.conn.send_event(false, window.xid(), EventMask::NO_EVENT, message)?;
                 link.conn.flush()?;
             }
             Ok(is_asked)
         })
     }
 
-    fn bring_back(&self, window: Xid, what: &'static str) -> Result<WindowState, DesktopError> {
+    fn bring_back(&self, window: WindowId, what: &'static str) -> Result<WindowState, DesktopError> {
         self.ask("activation", |link| {
-            tell_manager(link, window, link.atoms._NET_ACTIVE_WINDOW, [PAGER, 0, 0, 0, 0])
+            tell_manager(link, window.xid(), link.atoms._NET_ACTIVE_WINDOW, [PAGER, 0, 0, 0, 0])
         })?;
         self.await_state(window, what, |state| !state.is_minimized)
     }
 
-    fn change_maximized(&self, window: Xid, change: u32) -> Result<(), DesktopError> {
+    fn change_maximized(&self, window: WindowId, change: u32) -> Result<(), DesktopError> {
         self.ask("window state", |link| {
             let atoms = &link.atoms;
             let (across, down) = (atoms._NET_WM_STATE_MAXIMIZED_HORZ, atoms._NET_WM_STATE_MAXIMIZED_VERT);
-            tell_manager(link, window, atoms._NET_WM_STATE, [change, across, down, PAGER, 0])
+            tell_manager(link, window.xid(), atoms._NET_WM_STATE, [change, across, down, PAGER, 0])
         })
     }
 
     /// Waits until a window is so, and it has the place that goes with it.
     fn await_state(
         &self,
-        window: Xid,
+        window: WindowId,
         what: &'static str,
         is_reached: impl Fn(&WindowState) -> bool,
     ) -> Result<WindowState, DesktopError> {

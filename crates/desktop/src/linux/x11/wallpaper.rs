@@ -17,8 +17,8 @@ use x11rb::wrapper::ConnectionExt as _;
 use super::connection::XConnection;
 use super::link::Link;
 use super::properties::{numbers, property_of};
-use crate::DesktopError;
 use crate::platform::Desktop;
+use crate::{DesktopError, WindowId};
 
 /// Bytes of a pixel of a picture, and of the screens that are served.
 const PIXEL: usize = 4;
@@ -38,7 +38,7 @@ impl Desktop {
         if let Some(window) = self.covering_desktop()? {
             let reason = "a desktop program covers the background and has a wallpaper of its own";
             return Err(DesktopError::WindowManagerRefused {
-                window,
+                window: WindowId::of_xid(window),
                 what: "show the picture behind",
                 reason,
             });

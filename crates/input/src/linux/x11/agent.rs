@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use desktop::Session;
+use desktop::{Session, WindowId};
 use x11rb::protocol::xproto::MOTION_NOTIFY_EVENT;
 
 use super::agent_devices::AgentDevices;
@@ -43,7 +43,7 @@ impl Agent {
     pub fn perform(&self, gesture: &Gesture, asked: Moment) -> Result<Delivery, InputError> {
         self.with(|devices| {
             let pauses = |pause| self.stops.wait(asked, pause);
-            devices.attend(gesture.window_id())?;
+            devices.attend(gesture.window_id().xid())?;
             let performed = match gesture {
                 Gesture::Click(click) => devices.click(click, &pauses),
                 Gesture::Drag(drag) => devices.drag(drag, &pauses),
@@ -81,11 +81,11 @@ impl Agent {
     /// Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture, and
     /// holds the person's devices until [`Agent::end_action`]. To be called before an element of the window is made to
     /// act in another way than by a gesture.
-    pub fn begin_action(&self, window_id: u32) -> Result<(), InputError> {
+    pub fn begin_action(&self, window_id: WindowId) -> Result<(), InputError> {
         self.with(|devices| {
             let watcher = devices.watcher.borrow();
-            watcher.watch(window_id)?;
-            watcher.begin_act(window_id)
+            watcher.watch(window_id.xid())?;
+            watcher.begin_act(window_id.xid())
         })
     }
 

@@ -3,8 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use desktop::Point;
 use desktop::x11::Session;
+use desktop::{Point, WindowId};
 use x11rb::CURRENT_TIME;
 use x11rb::protocol::xinput;
 
@@ -114,7 +114,7 @@ impl AgentDevices {
         let target = Target::read(&self.link, hover.window_id)?;
         let at = target.point(hover.at)?;
         if pauses(Duration::ZERO) {
-            return Err(InputError::Halted { window_id: target.window, gesture: "pointer" });
+            return Err(InputError::Halted { window_id: hover.window_id, gesture: "pointer" });
         }
         let before = PersonState::look(&self.link, self.person)?;
         let mut runner = self.runner(&target, &before, false)?;
@@ -125,7 +125,7 @@ impl AgentDevices {
 
     /// Presses and releases a key.
     pub fn press_key(&self, press: &KeyPress, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
-        if toolkit::reads_messages(&self.link, press.window_id)? {
+        if toolkit::reads_messages(&self.link, press.window_id.xid())? {
             let held = self.held(&press.modifiers, press.window_id)?;
             return self.key_typing().press(press, &held, pauses);
         }
@@ -160,7 +160,7 @@ impl AgentDevices {
         let (link, keyboard) = (&self.link, self.person.keyboard);
         if !keys::is_shortcut(press.keysym, &press.modifiers)
             || keyboard::layout(link, keyboard)?.strokes.contains_key(&press.keysym)
-            || !toolkit::is_chromium(link, press.window_id)?
+            || !toolkit::is_chromium(link, press.window_id.xid())?
         {
             return Ok(None);
         }
@@ -169,7 +169,7 @@ impl AgentDevices {
 
     /// Types until `pauses` says, of the time after each character, that it is stopped.
     pub fn type_text(&self, text: &Text, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
-        if toolkit::reads_messages(&self.link, text.window_id)? {
+        if toolkit::reads_messages(&self.link, text.window_id.xid())? {
             return self.key_typing().text(text, pauses);
         }
         let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
@@ -221,7 +221,7 @@ impl AgentDevices {
         hides_keys: bool,
         (name, pauses): (&'static str, Pauses<'_>),
     ) -> Result<Delivery, InputError> {
-        let halted = || InputError::Halted { window_id: target.window, gesture: name };
+        let halted = || InputError::Halted { window_id: target.window_id, gesture: name };
         if pauses(Duration::ZERO) {
             return Err(halted());
         }
@@ -309,7 +309,7 @@ impl AgentDevices {
         }
     }
 
-    fn held(&self, modifiers: &[Modifier], window_id: u32) -> Result<Vec<u8>, InputError> {
+    fn held(&self, modifiers: &[Modifier], window_id: WindowId) -> Result<Vec<u8>, InputError> {
         if modifiers.is_empty() {
             return Ok(Vec::new());
         }

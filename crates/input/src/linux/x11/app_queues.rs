@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use desktop::{Session, x11};
+use desktop::{Session, WindowId, x11};
 
 use super::connection::link::{Link, on_display};
 use super::connection::{settle, toolkit};
@@ -35,12 +35,12 @@ impl AppQueues {
     /// takes it for an answer to a question of its own.
     ///
     /// Fails with `display_unavailable`, `display_lost` and `input_unavailable`.
-    pub fn handled(&self, window: u32, patience: Duration) -> Result<Option<bool>, InputError> {
+    pub fn handled(&self, window: WindowId, patience: Duration) -> Result<Option<bool>, InputError> {
         let deadline = Instant::now() + patience;
         let kept = self.lock().as_mut().and_then(Vec::pop);
         let display = self.session.display();
         let link = kept.map_or_else(|| on_display(display, Link::open(&self.session)), Ok)?;
-        let handled = on_display(display, ask(&link, window, deadline))?;
+        let handled = on_display(display, ask(&link, window.xid(), deadline))?;
         // One that failed is not used again.
         if let Some(idle) = self.lock().as_mut() {
             idle.push(link);

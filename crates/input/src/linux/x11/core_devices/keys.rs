@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use desktop::WindowId;
 use xkeysym::key;
 
 use super::devices::Devices;
@@ -113,8 +114,10 @@ fn plan(devices: &Devices, layout: &Layout, keysyms: &[u32]) -> Result<Planned, 
             }
         }
     }
-    let refuse =
-        || InputError::untypable(window.unwrap_or_default(), keysyms.last().copied().unwrap_or_default());
+    let refuse = || {
+        let window_id = WindowId::of_xid(window.unwrap_or_default());
+        InputError::untypable(window_id, keysyms.last().copied().unwrap_or_default())
+    };
     let mut batches = plan::batches(keysyms, &layout).ok_or_else(refuse)?;
     // What is pressed together has to be there together.
     match (batches.pop(), batches.is_empty()) {

@@ -13,7 +13,7 @@ mod typing;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use desktop::{Point, Session};
+use desktop::{Point, Session, WindowId};
 
 use super::connection::link::{Link, on_display};
 use super::core_devices::devices::{Devices, UNINTERRUPTED};
@@ -273,7 +273,9 @@ fn held(devices: &Devices, modifiers: &[Modifier]) -> Result<Vec<u8>, InputError
     let layout = devices.layout()?;
     let keycode = |modifier: &Modifier| {
         let stroke = layout.strokes.get(&modifier.keysym()).filter(|stroke| stroke.held.is_empty());
-        stroke.map(|stroke| stroke.keycode).ok_or_else(|| InputError::untypable(0, modifier.keysym()))
+        stroke
+            .map(|stroke| stroke.keycode)
+            .ok_or_else(|| InputError::untypable(WindowId::of_xid(0), modifier.keysym()))
     };
     modifiers.iter().map(keycode).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use desktop::WindowId;
 use x11rb::NONE;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window};
 
@@ -55,14 +56,14 @@ pub fn keep_pace(link: &Link, window: Window, pauses: Pauses<'_>) -> Result<bool
     if toolkit::answers_pings(link, window)? { wait_for_answer(link, window, pauses) } else { Ok(true) }
 }
 
-fn wait_for_answer(link: &Link, window_id: Window, pauses: Pauses<'_>) -> Result<bool, InputError> {
+fn wait_for_answer(link: &Link, window: Window, pauses: Pauses<'_>) -> Result<bool, InputError> {
     let deadline = Instant::now() + keyboard::PATIENCE;
-    while !settle::application(link, window_id, ANSWER, false)? {
+    while !settle::application(link, window, ANSWER, false)? {
         if pauses(Duration::ZERO) {
             return Ok(false);
         }
         if Instant::now() > deadline {
-            return Err(InputError::KeysNotRead { window_id });
+            return Err(InputError::KeysNotRead { window_id: WindowId::of_xid(window) });
         }
     }
     Ok(true)

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use desktop::WindowId;
 use x11rb::protocol::xproto::Window;
 
 use super::devices::{Devices, UNINTERRUPTED};
@@ -37,7 +38,7 @@ pub fn text(
     pauses: Pauses<'_>,
 ) -> Result<(), InputError> {
     let reader = reader::current(&devices.link, devices.person)?;
-    let window_id = reader.unwrap_or_default();
+    let window_id = WindowId::of_xid(reader.unwrap_or_default());
     let refuse = |characters| InputError::TextNotTypable { window_id, characters };
     let keysyms = plan::keysyms(text).map_err(refuse)?;
     if let Some(window) = reader {

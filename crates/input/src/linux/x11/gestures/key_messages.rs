@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use desktop::WindowId;
 use x11rb::NONE;
 use x11rb::connection::Connection;
 use x11rb::protocol::xinput;
@@ -122,7 +123,7 @@ impl<'a> Messages<'a> {
         let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?.reply()?.focus;
         let is_persons = focus == window || is_inside(link, focus, window)?;
         if !is_persons && focus > 1 && same_client(link, focus, window) {
-            return Err(InputError::ApplicationInUse { window_id: window });
+            return Err(InputError::ApplicationInUse { window_id: WindowId::of_xid(window) });
         }
         let time = link.time()?;
         restore::is_later(link, window)?;

@@ -1,5 +1,6 @@
 //! Which characters an application can read from keys.
 
+use desktop::WindowId;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window};
 
 use crate::InputError;
@@ -23,5 +24,8 @@ pub fn check(link: &Link, window: Window, text: &str) -> Result<(), InputError> 
     }
     foreign.sort_unstable();
     foreign.dedup();
-    Err(InputError::TextNotTypable { window_id: window, characters: foreign.into_iter().collect() })
+    Err(InputError::TextNotTypable {
+        window_id: WindowId::of_xid(window),
+        characters: foreign.into_iter().collect(),
+    })
 }

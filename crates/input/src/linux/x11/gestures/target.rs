@@ -1,6 +1,6 @@
 //! Where a window is, what lies above it, and which of its points a pointer can reach.
 
-use desktop::{Point, Rect};
+use desktop::{Point, Rect, WindowId};
 use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, MapState, Window};
 
@@ -17,7 +17,9 @@ const EVERY_DESKTOP: u32 = u32::MAX;
 
 /// A window as it is on the screen at one moment.
 pub struct Target {
-    /// The client window.
+    /// The client window, as callers know it.
+    pub window_id: WindowId,
+    /// Its XID.
     pub window: Window,
     /// From the root window down to the client window.
     pub chain: Vec<Window>,
@@ -30,9 +32,10 @@ impl Target {
     /// Reads the window.
     ///
     /// Fails with `window_not_found`, and with `window_not_visible` and the reason.
-    pub fn read(link: &Link, window: Window) -> Result<Self, InputError> {
-        let gone = |_| InputError::WindowNotFound { window_id: window };
-        let hidden = |reason| InputError::WindowNotVisible { window_id: window, reason };
+    pub fn read(link: &Link, window_id: WindowId) -> Result<Self, InputError> {
+        let window = window_id.xid();
+        let gone = |_| InputError::WindowNotFound { window_id };
+        let hidden = |reason| InputError::WindowNotVisible { window_id, reason };
         let conn = &link.conn;
         let geometry = conn.get_geometry(window)?;
         let attributes = conn.get_window_attributes(window)?;
@@ -59,7 +62,7 @@ impl Target {
             return Err(hidden("off the screen"));
         }
         let chain = chain(link, window)?;
-        Ok(Self { window, chain, bounds, screen })
+        Ok(Self { window_id, window, chain, bounds, screen })
     }
 
     /// The child of the root window that holds it.
@@ -83,7 +86,7 @@ impl Target {
         let whole = Rect { x: 0, y: 0, ..self.bounds };
         if !whole.contains(local) {
             return Err(InputError::PointOutsideWindow {
-                window_id: self.window,
+                window_id: self.window_id,
                 x: local.x,
                 y: local.y,
                 width: whole.width,
@@ -93,7 +96,7 @@ impl Target {
         let on_screen = Point { x: self.bounds.x + local.x, y: self.bounds.y + local.y };
         if !self.screen.contains(on_screen) {
             let reason = "beyond the edge of the screen at that point";
-            return Err(InputError::WindowNotVisible { window_id: self.window, reason });
+            return Err(InputError::WindowNotVisible { window_id: self.window_id, reason });
         }
         Ok(on_screen)
     }
@@ -128,7 +131,7 @@ impl Target {
             let met = pointer.reply()?.child;
             if met == x11rb::NONE {
                 let reason = "shaped so that nothing of it is at that point";
-                return Err(InputError::WindowNotVisible { window_id: self.window, reason });
+                return Err(InputError::WindowNotVisible { window_id: self.window_id, reason });
             }
             if met != expected {
                 return Err(self.covered(link, met, at));
@@ -139,7 +142,7 @@ impl Target {
 
     fn covered(&self, link: &Link, above: Window, at: Point) -> InputError {
         InputError::WindowCovered {
-            window_id: self.window,
+            window_id: self.window_id,
             covering: title(link, above).unwrap_or_else(|| above.to_string()),
             point: Some((at.x - self.bounds.x, at.y - self.bounds.y)),
         }

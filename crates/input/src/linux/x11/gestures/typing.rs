@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use x11rb::protocol::xproto::ConnectionExt as _;
+use desktop::WindowId;
+use x11rb::protocol::xproto::{ConnectionExt as _, Window};
 
 use super::key_messages::Messages;
 use crate::plan::{self, Layout};
@@ -40,17 +41,17 @@ impl KeyTyping<'_> {
         held: &[u8],
         pauses: &dyn Fn(Duration) -> bool,
     ) -> Result<Delivery, InputError> {
-        self.refuse_absent(press.window_id)?;
+        let window = self.present(press.window_id)?;
         let refuse = || InputError::untypable(press.window_id, press.keysym);
         let plan = Plan::make(self.link, self.person.keyboard, &[press.keysym])?.ok_or_else(refuse)?;
         let batch = plan.batches.first().ok_or_else(refuse)?;
         let stroke = batch.strokes.first().ok_or_else(refuse)?;
         let before = PersonState::look(self.link, self.person)?;
         let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
-        loan.wait_until_known(press.window_id)?;
+        loan.wait_until_known(window)?;
         let active = keys::is_shortcut(press.keysym, &press.modifiers);
         let mut device_grab = if active { Some(self.grab_devices(&before)?) } else { None };
-        let mut messages = self.messages(press.window_id, &plan.layout, active)?;
+        let mut messages = self.messages(window, &plan.layout, active)?;
         let mut is_halted = false;
         for _ in 0..press.count {
             is_halted = is_halted || pauses(Duration::ZERO);
@@ -59,23 +60,22 @@ impl KeyTyping<'_> {
             }
         }
         // What the application still has to read, it reads as the window that has the focus.
-        if active && !settle::application(self.link, press.window_id, HELD, true)? {
+        if active && !settle::application(self.link, window, HELD, true)? {
             // The person is not to wait with one that hangs.
             device_grab = None;
-            settle::application(self.link, press.window_id, keyboard::PATIENCE, true)?;
+            settle::application(self.link, window, keyboard::PATIENCE, true)?;
         }
         let focus_feigned = messages.pretends_focus();
         let events = messages.finish()?;
-        loan.give_back_when_read(press.window_id)?;
+        loan.give_back_when_read(window)?;
         if is_halted {
             return Err(InputError::Halted { window_id: press.window_id, gesture: "key" });
         }
-        let is_settled = restore::settle(self.link, press.window_id)?;
+        let is_settled = restore::settle(self.link, window)?;
         self.watcher.borrow().catch_up(|| device_grab::let_through(self.link))?;
-        let delivery =
-            restore::release(self.link, self.person, &before, press.window_id, events, device_grab)?;
+        let delivery = restore::release(self.link, self.person, &before, window, events, device_grab)?;
         if !is_settled {
-            self.watcher.borrow().linger(press.window_id)?;
+            self.watcher.borrow().linger(window)?;
         }
         Ok(Delivery { focus_feigned, ..delivery })
     }
@@ -90,7 +90,7 @@ impl KeyTyping<'_> {
     pub fn text(&self, text: &Text, pauses: impl Fn(Duration) -> bool) -> Result<Delivery, InputError> {
         let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
         let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
-        self.refuse_absent(text.window_id)?;
+        let window = self.present(text.window_id)?;
         let plan = Plan::make(self.link, self.person.keyboard, &keysyms)?
             .ok_or_else(|| refuse(text.text.clone()))?;
         let before = PersonState::look(self.link, self.person)?;
@@ -101,8 +101,8 @@ impl KeyTyping<'_> {
                 break;
             }
             let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
-            loan.wait_until_known(text.window_id)?;
-            let mut messages = self.messages(text.window_id, &plan.layout, false)?;
+            loan.wait_until_known(window)?;
+            let mut messages = self.messages(window, &plan.layout, false)?;
             for stroke in &batch.strokes {
                 if is_stopped {
                     break;
@@ -112,26 +112,28 @@ impl KeyTyping<'_> {
                 is_stopped = pauses(text.delay);
             }
             events += messages.finish()?;
-            loan.give_back_when_read(text.window_id)?;
+            loan.give_back_when_read(window)?;
         }
         if typed < keysyms.len() {
             return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
         }
-        restore::settle(self.link, text.window_id)?;
-        restore::measure(self.link, self.person, &before, text.window_id, events)
+        restore::settle(self.link, window)?;
+        restore::measure(self.link, self.person, &before, window, events)
     }
 
     fn messages<'a>(
         &'a self,
-        window: u32,
+        window: Window,
         layout: &'a Layout,
         active: bool,
     ) -> Result<Messages<'a>, InputError> {
         Messages::to(self.link, self.person, window, &layout.modifiers, active)
     }
 
-    fn refuse_absent(&self, window_id: u32) -> Result<(), InputError> {
-        let geometry = self.link.conn.get_geometry(window_id)?.reply();
-        geometry.map(drop).map_err(|_| InputError::WindowNotFound { window_id })
+    /// Fails with `window_not_found` where the window is gone.
+    fn present(&self, window_id: WindowId) -> Result<Window, InputError> {
+        let window = window_id.xid();
+        let geometry = self.link.conn.get_geometry(window)?.reply();
+        geometry.map(|_| window).map_err(|_| InputError::WindowNotFound { window_id })
     }
 }

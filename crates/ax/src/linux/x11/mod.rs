@@ -1,0 +1,3 @@
+//! What an X server tells of accessible objects.
+
+pub mod plugs;
