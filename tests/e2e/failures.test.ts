@@ -7,9 +7,10 @@ import { type Application, installApplication, startCounter, startGtk3, startXte
 import { backlotCommand, type Finished } from '../support/backlot.ts'
 import { startBareServer } from '../support/bare-server.ts'
 import { privateDesktop } from '../support/desktop.ts'
+import { displayWithout } from '../support/display-without.ts'
 import { driverCommand } from '../support/driver.ts'
 import { element, type Target } from '../support/look.ts'
-import { connect, type McpClient } from '../support/mcp-client.ts'
+import { connect, connectTo, type McpClient } from '../support/mcp-client.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { until } from '../support/until.ts'
 
@@ -97,6 +98,18 @@ describe('input', () => {
     await withTerminal(['-extension', 'XTEST'], (env, window) =>
       refusesDirectly('input_unavailable', 'click', { ...window, x: 5, y: 5 }, env),
     )
+  })
+
+  test('a display with one pointer and keyboard, on which elements are operated all the same', async () => {
+    // Pixels pass no TCP connection in shared memory.
+    await using lacking = await displayWithout(on().env.DISPLAY ?? '', 'XInputExtension', 'MIT-SHM')
+    const there = backlotCommand('mcp', '--direct')
+    await using other = await connectTo(on(), ['env', `DISPLAY=${lacking.display}`, ...there])
+    await refuses('foreground_only', 'click', { ...target, x: 5, y: 5 }, other)
+    const { element_index } = await element(other, target, 'Press me')
+    const mark = app.journal.mark()
+    await other.ask('click', { ...target, element_index })
+    await app.journal.waitFor('the button', ({ type, widget }) => type === 'clicked' && widget === 'Press me', mark)
   })
 })
 
@@ -293,6 +306,7 @@ const places: Record<FailureCode, string | readonly [place: string, words: strin
   application_in_use: 'text-keys',
   text_not_typable: 'failures',
   input_unavailable: 'failures',
+  foreground_only: 'failures',
   too_many_agents: 'failures',
   agent_closed: 'failures',
   overlay_unavailable: 'failures',

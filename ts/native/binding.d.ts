@@ -40,7 +40,7 @@ export declare class Accessibility {
 export declare class Agent {
   /**
    * Makes the devices on a display, after those of dead owners are removed. Rejects with
-   * `input_unavailable` where the X server lacks what they need.
+   * `input_unavailable` where the X server takes no synthetic input, `foreground_only` where it takes it for one pointer.
    */
   static open(desktop: Desktop, name: string): Promise<Agent>
   /**

@@ -92,6 +92,7 @@ const errorOfCode: Readonly<Record<string, Make>> = {
   launch_failed: action('launch_failed'),
   text_not_typable: action('text_not_typable'),
   input_unavailable: action('input_unavailable'),
+  foreground_only: action('input_unavailable'),
   too_many_agents: action('input_unavailable'),
   display_unavailable: action('display_unavailable'),
   desktop_not_started: action('display_unavailable'),

@@ -4,6 +4,9 @@ use desktop::WindowId;
 
 use crate::keysyms::character_of;
 
+/// The extension by which a server takes synthetic input: without it there is none at all.
+pub(crate) const XTEST: &str = "XTEST";
+
 /// A failure of this crate; [`InputError::code`] is stable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
@@ -110,6 +113,16 @@ pub enum InputError {
         /// The extension that is missing.
         missing: &'static str,
     },
+    /// The display takes synthetic input, but lacks what a second pointer and keyboard are made of.
+    #[error(
+        "The display \"{display}\" takes input only for the window in the foreground, through the person's own pointer and keyboard: it offers no \"{missing}\", which a second pair needs. Use element_index, or an X server with that extension."
+    )]
+    ForegroundOnly {
+        /// The display's name.
+        display: String,
+        /// What is missing.
+        missing: &'static str,
+    },
     /// The server has no room for the devices of another agent.
     #[error(
         "The display \"{display}\" has no room for another agent's pointer and keyboard: {agents} agents have theirs there. End the clients that no longer act (`backlot-driver status` counts them), let several share one connection, or start a display of your own with `backlot desktop`."
@@ -206,6 +219,16 @@ impl InputError {
         Self::TextNotTypable { window_id, characters }
     }
 
+    /// What a failure to make an agent's own devices means on a server that does take synthetic input.
+    pub(crate) fn in_background(self) -> Self {
+        match self {
+            Self::InputUnavailable { display, missing } if missing != XTEST => {
+                Self::ForegroundOnly { display, missing }
+            }
+            other => other,
+        }
+    }
+
     /// The stable snake_case code.
     pub fn code(&self) -> &'static str {
         match self {
@@ -220,6 +243,7 @@ impl InputError {
             Self::ApplicationInUse { .. } => "application_in_use",
             Self::TextNotTypable { .. } => "text_not_typable",
             Self::InputUnavailable { .. } => "input_unavailable",
+            Self::ForegroundOnly { .. } => "foreground_only",
             Self::TooManyAgents { .. } => "too_many_agents",
             Self::AgentClosed { .. } | Self::DevicesClosed { .. } => "agent_closed",
             Self::Cancelled { .. } | Self::Halted { .. } | Self::ActHalted { .. } => "cancelled",

@@ -193,7 +193,7 @@ pub struct Agent {
 #[napi]
 impl Agent {
     /// Makes the devices on a display, after those of dead owners are removed. Rejects with
-    /// `input_unavailable` where the X server lacks what they need.
+    /// `input_unavailable` where the X server takes no synthetic input, `foreground_only` where it takes it for one pointer.
     #[napi(catch_unwind)]
     pub fn open<'env>(
         env: &'env Env,

@@ -29,6 +29,10 @@ export const desktopFailures = kinds({
   },
   text_not_typable: { when: 'Keys cannot bring some of the characters to the window unchanged.', exit: 1 },
   input_unavailable: { when: 'The X server lacks what input in the background is made of.', exit: 1 },
+  foreground_only: {
+    when: "The display takes input for the window in front only, through the person's own pointer and keyboard.",
+    exit: 1,
+  },
   too_many_agents: { when: 'The X server has no room for the pointer and keyboard of another agent.', exit: 1 },
   agent_closed: { when: "The agent's pointer was closed before the call.", exit: 1 },
   overlay_unavailable: { when: 'The X server lacks what a cursor is shown with.', exit: 1 },

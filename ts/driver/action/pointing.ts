@@ -90,7 +90,7 @@ export const withoutTakingFocus = async <T>(
 }
 
 /** Why there is no pointer for an agent. */
-const pointerless: ReadonlySet<string> = new Set(['input_unavailable', 'too_many_agents'])
+const pointerless: ReadonlySet<string> = new Set(['input_unavailable', 'foreground_only', 'too_many_agents'])
 
 /** Clicks the middle of an element, which is scrolled to where it is out of view; `tried` are the routes that were tried before. */
 export const clickMiddle = async (

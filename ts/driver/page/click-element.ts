@@ -96,6 +96,7 @@ const unreachable: ReadonlySet<string> = new Set([
   'window_covered',
   'point_outside_window',
   'input_unavailable',
+  'foreground_only',
 ])
 
 const refuseUnclickable = (selector: string, { count, refused, by }: Facts): void => {

@@ -27,11 +27,12 @@ pub struct Agent {
 impl Agent {
     /// Makes the devices on the display, after those of dead owners are swept.
     ///
-    /// Fails with `display_unavailable` and `input_unavailable`.
+    /// Fails with `display_unavailable`, with `input_unavailable` where the server takes no synthetic input, and with
+    /// `foreground_only` where it takes it for its one pointer and keyboard only.
     pub fn open(session: &Session, name: &str) -> Result<Self, InputError> {
         let Session::X11(session) = session;
         let (name, display) = (name.to_owned(), session.display().to_owned());
-        let devices = on_display(&display, AgentDevices::open(session))?;
+        let devices = on_display(&display, AgentDevices::open(session)).map_err(InputError::in_background)?;
         Ok(Self { name, display, stops: Stops::default(), devices: Arc::new(Mutex::new(Some(devices))) })
     }
 

@@ -15,6 +15,7 @@ use x11rb::protocol::xproto::{
 use x11rb::protocol::{shape, xinput, xkb, xtest};
 
 use crate::InputError;
+use crate::error::XTEST;
 use crate::platform::x11::person::hold::GrabState;
 
 x11rb::atom_manager! {
@@ -71,8 +72,9 @@ impl Link {
         let missing =
             |missing| InputError::InputUnavailable { display: session.display().to_owned(), missing };
         for (name, extension) in [
+            // Whoever lacks another one has this one: see `InputError::in_background`.
+            (xtest::X11_EXTENSION_NAME, XTEST),
             (xinput::X11_EXTENSION_NAME, "XInputExtension"),
-            (xtest::X11_EXTENSION_NAME, "XTEST"),
             (shape::X11_EXTENSION_NAME, "SHAPE"),
             (xkb::X11_EXTENSION_NAME, "XKEYBOARD"),
         ] {
