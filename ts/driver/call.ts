@@ -46,8 +46,8 @@ export const callTool = async (
       }
       return tool.attributes.pausable && !onlyLooks ? driver.underBrake(ending, run) : run(ending)
     }
-    const outcome = await recordingsOf(driver).using(() =>
-      driver.sessions.during(caller, context.signal, work, onlyLooks),
+    const outcome = await recordingsOf(driver).whileInUse(() =>
+      driver.sessions.runCall(caller, context.signal, work, onlyLooks),
     )
     return succeeded(withoutSecrets(driver, short, tool, outcome))
   } catch (error) {

@@ -1,6 +1,6 @@
 /** How every tool acts: a gesture or a request, what is seen before and after it, and the answer that tells of it. */
 import { evidence as limits } from '@backlot/contract/limits'
-import type { Agent, Delivery, Window } from '@backlot/native'
+import type { Agent, Delivery, Point, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { IndexedElement } from '../observation/elements.ts'
@@ -36,7 +36,7 @@ const evidenceOf = async (
 ): Promise<readonly Evidence[]> => {
   const { evidence_timeout_ms } = await call.config()
   const { cursors, lateEffects } = call.driver
-  await cursors.arrive(call.owner, scene)
+  await cursors.goTo(call.owner, scene)
   const observer = await observerOf(call, scene)
   let before = await observer.observeBefore()
   const earlier = await lateEffects.observeLast(call)
@@ -46,7 +46,7 @@ const evidenceOf = async (
   if (call.signal.aborted) throw reasonOf(call.signal)
   if (!scene.keepsFocus) await noteInnerFocus(call, scene.window)
   const reported = await work()
-  cursors.acted(call.owner, scene)
+  cursors.showAction(call.owner, scene)
   if (reported.some(isConfirming)) {
     lateEffects.attribute(scene.window.pid, before, before)
     return reported
@@ -120,3 +120,7 @@ export const deliver = async (call: Call, gesture: (agent: Agent) => Promise<Del
   const feigned: Evidence = { kind: 'focus_feigned', detail: 'the window was told for a moment that it has the focus' }
   return delivery.focus_feigned ? [person, feigned] : [person]
 }
+
+/** Clicks once with the left button of the agent's own pointer. */
+export const deliverClick = (call: Call, { window_id }: Window, point: Point): Promise<Evidence[]> =>
+  deliver(call, (agent) => agent.click({ window_id, ...point, button: 'left', count: 1, modifiers: [] }))

@@ -1,6 +1,6 @@
 /** What counts as evidence of an action: each comparison is of one aspect of two observations of the same scene. */
 import { evidence as limits } from '@backlot/contract/limits'
-import type { AxElement, Rect, Window } from '@backlot/native'
+import type { AxElement, Point, Rect, Window } from '@backlot/native'
 import type { IndexedElement } from '../observation/elements.ts'
 import { isSpliced } from '../observation/spliced.ts'
 import type { Session } from '../session/sessions.ts'
@@ -44,11 +44,11 @@ export interface Scene {
   /** Where changed pixels count, in window pixels. */
   readonly place?: Rect
   /** Where the pointer presses: what lies there is read before and after. */
-  readonly point?: { readonly x: number; readonly y: number }
+  readonly point?: Point
   /** Where something else than the pointer presses: the cursor glides there as well. */
-  readonly cursorPoint?: { readonly x: number; readonly y: number }
+  readonly cursorPoint?: Point
   /** Where a gesture ends that begins at the point. */
-  readonly dragEnd?: { readonly x: number; readonly y: number }
+  readonly dragEnd?: Point
   /**
    * The place in the window of a control that is pressed. It looks pressed for a moment, says so, and may take the focus,
    * whether or not the application does anything: that is no effect.
@@ -153,7 +153,7 @@ export const compareObservations = (
   const typed = scene.text === undefined ? undefined : textEvidence(before, after, scene.text)
   if (typed !== undefined) return [typed]
   const byElement = elementEvidence(before, after, scene) ?? []
-  const elsewhere = comparisons.flatMap((witness) => witness(before, after, { stability: stability, scene }) ?? [])
+  const elsewhere = comparisons.flatMap((compare) => compare(before, after, { stability, scene }) ?? [])
   const { pendingActions = [] } = scene
   const isDoubtful = pendingActions.length > 0
   return [byElement, isDoubtful ? elsewhere.map((each) => perhapsLate(each, pendingActions)) : elsewhere].flat()
@@ -250,7 +250,7 @@ const isFocused = ({ element }: Observation): boolean =>
   typeof element === 'object' && element.states.includes('focused')
 
 /** True while a control that is pressed says so. */
-export const isHeldDown = ({ element: was }: Observation, { element: is }: Observation): boolean =>
+export const isNewlyPressed = ({ element: was }: Observation, { element: is }: Observation): boolean =>
   isPressed(is) && !isPressed(was)
 
 const isPressed = (element: Observation['element']): boolean =>

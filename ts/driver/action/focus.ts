@@ -1,15 +1,16 @@
 /** The element that keys go to: finding it, and making another one it. */
 import { Failure } from '@backlot/contract/failure'
 import { evidence as evidenceLimits } from '@backlot/contract/limits'
-import type { AxElement, Window } from '@backlot/native'
+import type { AxElement, Point, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { IndexedElement } from '../observation/elements.ts'
+import { readUntil } from '../observation/read-until.ts'
 import { defaultLimits, readTree } from '../observation/trees.ts'
-import { act, deliver } from './act.ts'
+import { act, deliverClick } from './act.ts'
 import { type Evidence, isConfirming } from './evidence.ts'
 import { innerFocus } from './inner-focus.ts'
 import { bringIntoView } from './into-view.ts'
-import { centreOf, contains, type ElementTarget, nameOf, orStaleElement, type Point } from './target.ts'
+import { centreOf, contains, type ElementTarget, nameOf, orStaleElement } from './target.ts'
 import { hasPassword, keepSecret } from './typing.ts'
 
 /** Milliseconds that an element may take until it has the focus that its toolkit gave it. */
@@ -52,9 +53,7 @@ export const focusForKeys = async (call: Call, scene: ElementTarget): Promise<Fo
       { element_index: target.index, tried: ['focus request of the toolkit'] },
     )
   }
-  const { window_id } = window
-  const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
-  const { evidence } = await act(call, scene, () => deliver(call, (agent) => agent.click(click)))
+  const { evidence } = await act(call, scene, () => deliverClick(call, window, place))
   await untilChosen(call, scene)
   return focused(scene, place, evidence, 'a click on its middle')
 }
@@ -68,21 +67,13 @@ const untilChosen = async (call: Call, { window, target }: ElementTarget): Promi
   if (target.element.role !== 'table cell' || (await read()) === null) return
   // What was chosen before the click may have been this cell too.
   await (await call.driver.queues()).handled(window.window_id, evidenceLimits.handledMs)
-  const accessibility = await call.driver.accessibility()
-  const deadline = performance.now() + focusAppearsMs
-  for (;;) {
-    const events = accessibility.generation(window.pid)
-    if ((await read())?.is_chosen) return
-    const remaining = deadline - performance.now()
-    if (remaining <= 0 || call.signal.aborted) {
-      throw new Failure(
-        'element_not_focusable',
-        `${nameOf(target)} was clicked, but its sheet has not chosen that cell alone, so keys might be written into another. Nothing was typed. Look at the window with get_window_state.`,
-        { element_index: target.index, tried: ['a click on its middle'] },
-      )
-    }
-    await accessibility.waitForEvent(window.pid, events, Math.ceil(Math.min(remaining, 50)))
-  }
+  const isChosen = (cell: Awaited<ReturnType<typeof read>>) => cell?.is_chosen === true
+  if (isChosen(await readUntil(call, window.pid, focusAppearsMs, read, isChosen))) return
+  throw new Failure(
+    'element_not_focusable',
+    `${nameOf(target)} was clicked, but its sheet has not chosen that cell alone, so keys might be written into another. Nothing was typed. Look at the window with get_window_state.`,
+    { element_index: target.index, tried: ['a click on its middle'] },
+  )
 }
 
 /** The middle of an element in window pixels, where that lies in the window. */
@@ -98,25 +89,21 @@ export const middleIn = ({ window, target }: ElementTarget): Point | null => {
 const untilFocused = async (call: Call, { window, target }: ElementTarget): Promise<void> => {
   const before = target.snapshot.focused() ?? undefined
   if (before === undefined || before === target.index) return
-  const accessibility = await call.driver.accessibility()
-  const deadline = performance.now() + focusAppearsMs
-  for (;;) {
-    const events = accessibility.generation(window.pid)
+  /** The other element while that has the focus and the one that is waited for has not. */
+  const readOther = async () => {
     const [now, other] = await Promise.all([
       orStaleElement(window, target.index, target.snapshot.read(target.index)),
       target.snapshot.read(before).catch(() => undefined),
     ])
-    if (isFocused(now) || other === undefined || !isFocused(other)) return
-    const remaining = deadline - performance.now()
-    if (remaining <= 0 || call.signal.aborted) {
-      throw new Failure(
-        'element_not_focusable',
-        `${nameOf(target)} was given the focus, but ${other.role} "${other.label}" keeps it and would get the keys. Click the element first.`,
-        { element_index: target.index, tried: ['focus request of the toolkit'] },
-      )
-    }
-    await accessibility.waitForEvent(window.pid, events, Math.ceil(Math.min(remaining, 50)))
+    return isFocused(now) || other === undefined || !isFocused(other) ? undefined : other
   }
+  const other = await readUntil(call, window.pid, focusAppearsMs, readOther, (found) => found === undefined)
+  if (other === undefined) return
+  throw new Failure(
+    'element_not_focusable',
+    `${nameOf(target)} was given the focus, but ${other.role} "${other.label}" keeps it and would get the keys. Click the element first.`,
+    { element_index: target.index, tried: ['focus request of the toolkit'] },
+  )
 }
 
 const isFocused = (element: AxElement): boolean => element.states.includes('focused')

@@ -1,7 +1,7 @@
 /** Whether an application has provably handled an action, and does nothing more: then no effect comes at once. */
 import { evidence as limits } from '@backlot/contract/limits'
 import type { Call } from '../context.ts'
-import { isHeldDown, type Observation, type Observer, type PixelStability, type Scene } from './evidence.ts'
+import { isNewlyPressed, type Observation, type Observer, type PixelStability, type Scene } from './evidence.ts'
 
 /** The proof for one action, asked for when this is made: after everything was sent. */
 export class HandlingProof {
@@ -37,7 +37,7 @@ export class HandlingProof {
     )
     if (isShown && after.sinceDrawnMs === undefined) return Number.POSITIVE_INFINITY
     // A control is let go before its application acts.
-    const looksPressed = this.#differs(after, 'place') || isHeldDown(this.before, after)
+    const looksPressed = this.#differs(after, 'place') || isNewlyPressed(this.before, after)
     if (this.scene.pressed && looksPressed && now - this.#actedAt < limits.pressedMs) return limits.lookEveryMs
     // What was drawn and stays for long enough confirms the action.
     if (

@@ -2,10 +2,9 @@
  * Which element of a window that is not active has the focus within it, and so gets the keys. Most toolkits tell the focus of
  * the active window alone, so it is what they told last, or what an action of ours has made it since.
  */
-import type { AxSnapshot, Window } from '@backlot/native'
+import type { AxSnapshot, Point, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { IndexedElement } from '../observation/elements.ts'
-import type { Point } from './target.ts'
 
 /** Remembers that an action gave the focus to `target`, or without one that it may have moved it. */
 export const noteInnerFocus = async (call: Call, window: Window, target?: IndexedElement): Promise<void> => {
@@ -16,7 +15,7 @@ export const noteInnerFocus = async (call: Call, window: Window, target?: Indexe
 }
 
 /** The same after a click on an element at `point`: one into which text is written takes the focus by it. */
-export const noteClicked = async (
+export const noteFocusAfterClick = async (
   call: Call,
   window: Window,
   target: IndexedElement | undefined,

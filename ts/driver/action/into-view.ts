@@ -2,11 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { scroll as amounts } from '@backlot/contract/limits'
-import type { AxFrame, AxPlace, Window } from '@backlot/native'
+import type { AxFrame, AxPlace, Point, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { Notes } from '../notes.ts'
-import { contains, type ElementTarget, nameOf, orStaleElement, type Point } from './target.ts'
+import { contains, type ElementTarget, middleOf, nameOf, orStaleElement } from './target.ts'
 
 /** Bringing an element into view. */
 const limits = {
@@ -56,9 +56,6 @@ export const visiblePart = async (call: Call, { window, target }: ElementTarget)
   const part = common(common(frame, area), { x: 0, y: 0, w: window.width, h: window.height })
   return part.w > 0 && part.h > 0 ? part : undefined
 }
-
-/** The middle of a place. */
-export const middleOf = ({ x, y, w, h }: AxFrame): Point => ({ x: Math.floor(x + w / 2), y: Math.floor(y + h / 2) })
 
 const common = (a: AxFrame, b: AxFrame): AxFrame => {
   const [x, y] = [Math.max(a.x, b.x), Math.max(a.y, b.y)]

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { evidence as limits } from '@backlot/contract/limits'
-import type { Accessibility, AxElement, Capturer, Desktop, Rect, Window } from '@backlot/native'
+import type { Accessibility, AxElement, Capturer, Desktop, Point, Rect, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { IndexedElement } from '../observation/elements.ts'
 import type { Observation, Observer, Scene } from './evidence.ts'
@@ -105,10 +105,7 @@ const observeScene = async (
 type Map = ReturnType<Call['driver']['windowCache']['snapshot']>
 
 /** The innermost element of a snapshot at a point of its window. */
-export const elementAt = (
-  map: Map,
-  { x, y }: { readonly x: number; readonly y: number },
-): IndexedElement | undefined => {
+export const elementAt = (map: Map, { x, y }: Point): IndexedElement | undefined => {
   const index = map?.at(x, y) ?? undefined
   const element = index === undefined ? undefined : map?.element(index)
   return map === undefined || index === undefined || !element ? undefined : { index, snapshot: map, element }

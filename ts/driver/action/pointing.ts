@@ -1,23 +1,22 @@
 /** Pressing on elements and at points: how every tool that clicks does it. */
 import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, evidence as limits } from '@backlot/contract/limits'
-import type { AxSnapshot, Rect, Window } from '@backlot/native'
+import type { AxElement, AxSnapshot, Point, Rect, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { IndexedElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { act, answer, deliver } from './act.ts'
 import { isControl } from './evidence.ts'
-import { noteClicked } from './inner-focus.ts'
+import { noteFocusAfterClick } from './inner-focus.ts'
 import { bringIntoView } from './into-view.ts'
 import { elementAt } from './observer.ts'
 import {
-  around,
   centreOf,
+  clickArea,
   contains,
   type ElementTarget,
   nameOf,
   orUnknownOutcome,
-  type Point,
   pointIn,
   refuseInvisible,
   windowOrFrontmost,
@@ -37,7 +36,7 @@ export interface Clicks {
 export type ElementAction = Parameters<AxSnapshot['perform']>[1]
 
 /** The window of an action, and what turns a point of its latest picture into window pixels. */
-export const lastPicture = async (
+export const screenshotPoints = async (
   call: Call,
   { pid, window_id }: { readonly pid: number; readonly window_id?: number },
 ): Promise<{ readonly window: Window; readonly pointAt: (x: number, y: number) => Point }> => {
@@ -55,8 +54,8 @@ export const performAction = async (
   const { window, target } = found
   let done = ''
   try {
-    const performed = await act(call, { ...found, place: frameOf(target), ...pressedOf(target) }, async () => {
-      done = await withoutTakingFocus(call, window, () => {
+    const performed = await act(call, { ...found, place: frameOf(target.element), ...pressedOf(target) }, async () => {
+      done = await guardFocus(call, window, () => {
         const asked = target.snapshot.perform(target.index, action, accessibleActionTimeoutMs)
         return orUnknownOutcome(window, target.index, asked)
       })
@@ -71,11 +70,7 @@ export const performAction = async (
 }
 
 /** Has an element's own action done, and what it opens kept from the person's focus; without a pointer of its own the action is done all the same. */
-export const withoutTakingFocus = async <T>(
-  call: Call,
-  { window_id }: Window,
-  action: () => Promise<T>,
-): Promise<T> => {
+export const guardFocus = async <T>(call: Call, { window_id }: Window, action: () => Promise<T>): Promise<T> => {
   await call
     .gesture((agent) => agent.beginAction(window_id))
     .catch((error: unknown) => {
@@ -127,9 +122,9 @@ export const clickAt = async (
   const { window_id } = window
   const request = { window_id, ...point, button, count, modifiers: [...held] }
   const clicked = target ?? elementAt(call.driver.windowCache.snapshot(window.pid, window_id), point)
-  const pressed = { ...scene, place: around(point), point, ...(clicked && pressedOf(clicked)) }
+  const pressed = { ...scene, place: clickArea(point), point, ...(clicked && pressedOf(clicked)) }
   const action = await act(call, pressed, () => deliver(call, (agent) => agent.click(request)))
-  if (button === 'left') await noteClicked(call, window, clicked, point)
+  if (button === 'left') await noteFocusAfterClick(call, window, clicked, point)
   const fields = { ...point, button, route: 'agent_pointer' }
   return answer(`✅ ${names[button]} ${where}${times[count] ?? ''}.`, action, fields)
 }
@@ -137,15 +132,10 @@ export const clickAt = async (
 /** Of a control, where it is pressed, which is also where it looks so. */
 const pressedOf = ({ element }: IndexedElement): { readonly place: Rect; readonly pressed: Rect } | undefined => {
   if (!isControl(element)) return undefined
-  const { x, y, w, h } = element.frame
+  const { x, y, width, height } = frameOf(element)
   const margin = limits.marginPx
-  const place = { x: x - margin, y: y - margin, width: w + 2 * margin, height: h + 2 * margin }
+  const place = { x: x - margin, y: y - margin, width: width + 2 * margin, height: height + 2 * margin }
   return { place, pressed: place }
 }
 
-const frameOf = ({ element: { frame } }: IndexedElement) => ({
-  x: frame.x,
-  y: frame.y,
-  width: frame.w,
-  height: frame.h,
-})
+const frameOf = ({ frame: { x, y, w, h } }: AxElement): Rect => ({ x, y, width: w, height: h })

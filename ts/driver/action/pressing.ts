@@ -10,19 +10,19 @@ import { elementOf, windowOrFrontmost } from './target.ts'
 import { isPassword, isPaste, keepSecret } from './typing.ts'
 
 /** A key, what is held around it, and how often it is pressed. */
-export interface Press {
+export interface KeyPress {
   readonly key: string
   readonly modifiers: readonly string[]
   readonly count?: number
 }
 
-type Where = { readonly pid: number; readonly window_id?: number; readonly element_index?: number }
+type KeyTarget = { readonly pid: number; readonly window_id?: number; readonly element_index?: number }
 
 /** Presses a key in the window or the element that the arguments name, and looks what came of it. */
 export const press = async (
   call: Call,
-  where: Where,
-  { key, modifiers, count = 1 }: Press,
+  where: KeyTarget,
+  { key, modifiers, count = 1 }: KeyPress,
 ): Promise<Action & Pick<Scene, 'window'>> => {
   const found = await elementOf(call, where)
   const window = found?.window ?? (await windowOrFrontmost(call, where.pid, where.window_id))
@@ -47,7 +47,7 @@ const keepPasted = async (call: Call, window: Window, named: IndexedElement | un
 }
 
 /** The whole result of pressing a key once. */
-export const pressedIn = async (call: Call, where: Where, combination: Press): Promise<Outcome> => {
+export const pressOnce = async (call: Call, where: KeyTarget, combination: KeyPress): Promise<Outcome> => {
   const pressed = await press(call, where, combination)
   const { key, modifiers } = combination
   return answer(`✅ Pressed ${[...modifiers, key].join('+')} in window ${pressed.window.window_id}.`, pressed, {

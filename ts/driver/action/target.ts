@@ -1,17 +1,11 @@
 /** Which window, element or point an action means; whatever cannot be meant is refused before anything is sent. */
 import { Failure } from '@backlot/contract/failure'
-import type { Rect, Window } from '@backlot/native'
+import type { AxFrame, Point, Rect, Window } from '@backlot/native'
 import { type Call, viewersOf } from '../context.ts'
 import type { ActedOn } from '../notes.ts'
 import { type IndexedElement, staleElement } from '../observation/elements.ts'
 import { elementNow } from '../observation/lookalike.ts'
 import { isPassword, keepSecret } from './typing.ts'
-
-/** A position in window pixels, from the window's top-left corner. */
-export interface Point {
-  readonly x: number
-  readonly y: number
-}
 
 /** An element with its window. */
 export interface ElementTarget {
@@ -51,7 +45,7 @@ export const windowOf = async (call: Call, pid: number, window_id: number): Prom
 export const windowOrFrontmost = async (call: Call, pid: number, window_id: number | undefined): Promise<Window> => {
   if (window_id !== undefined) return windowOf(call, pid, window_id)
   const windows = (await (await call.driver.desktop()).windows()).filter((window) => window.pid === pid)
-  const [frontmost] = frontmostOf(windows)
+  const [frontmost] = frontmostFirst(windows)
   if (frontmost === undefined) {
     throw new Failure(
       'process_has_no_window',
@@ -63,7 +57,7 @@ export const windowOrFrontmost = async (call: Call, pid: number, window_id: numb
 }
 
 /** Windows with the frontmost first: what is on the screen before what is not, popups last among them. */
-export const frontmostOf = (windows: readonly Window[]): readonly Window[] => {
+export const frontmostFirst = (windows: readonly Window[]): readonly Window[] => {
   const rank = (window: Window) => [window.is_on_screen ? 1 : 0, window.kind === 'popup' ? 0 : 1, window.z_index]
   return windows.toSorted((a, b) => compare(rank(b), rank(a)))
 }
@@ -77,7 +71,7 @@ export const elementOf = async (
   { pid, window_id, element_index }: { pid: number; window_id?: number; element_index?: number },
 ): Promise<ElementTarget | undefined> => {
   if (element_index === undefined) return undefined
-  const window = await windowOf(call, pid, windowFor(window_id, 'element_index'))
+  const window = await windowOf(call, pid, requireWindowId(window_id, 'element_index'))
   noteActedOn(call, { window })
   const target = await elementNow(call, window, element_index)
   noteActedOn(call, { target })
@@ -94,7 +88,7 @@ export const noteActedOn = (
   notes.actedOn = { ...notes.actedOn, ...(window && { window }), ...(target && { target }), ...(point && { point }) }
 }
 
-/** What was asked of an element; a failure that says it is gone becomes the one that names its index. */
+/** The answer of an element that was asked for something; that it is gone becomes the failure that names its index. */
 export const orStaleElement = async <T>(window: Window, element_index: number, asked: Promise<T>): Promise<T> => {
   try {
     return await asked
@@ -106,8 +100,8 @@ export const orStaleElement = async <T>(window: Window, element_index: number, a
 }
 
 /**
- * What an element was asked to do; besides what `unlessGone` says, a failure that says that no answer came tells that it
- * may be done all the same.
+ * The same for an element that was asked to do something: where no answer came, the failure says that it may be done all
+ * the same.
  */
 export const orUnknownOutcome = async <T>(window: Window, element_index: number, asked: Promise<T>): Promise<T> => {
   try {
@@ -125,7 +119,7 @@ export const orUnknownOutcome = async <T>(window: Window, element_index: number,
 }
 
 /** The window of an argument that needs one, or throws `missing_argument`. */
-export const windowFor = (window_id: number | undefined, argument: string): number => {
+export const requireWindowId = (window_id: number | undefined, argument: string): number => {
   if (window_id !== undefined) return window_id
   throw new Failure('missing_argument', `window_id is required when ${argument} is used.`, { argument: 'window_id' })
 }
@@ -162,10 +156,10 @@ export const contains = (window: Pick<Window, 'width' | 'height'>, { x, y }: Poi
   x >= 0 && y >= 0 && x < window.width && y < window.height
 
 /** The middle of an element, in window pixels. */
-export const centreOf = ({ element: { frame } }: IndexedElement): Point => ({
-  x: Math.floor(frame.x + frame.w / 2),
-  y: Math.floor(frame.y + frame.h / 2),
-})
+export const centreOf = ({ element }: IndexedElement): Point => middleOf(element.frame)
+
+/** The middle of a place. */
+export const middleOf = ({ x, y, w, h }: AxFrame): Point => ({ x: Math.floor(x + w / 2), y: Math.floor(y + h / 2) })
 
 /** Refuses a window that shows no pixel with `window_not_visible`. */
 export const refuseInvisible = (window: Window): void => {
@@ -179,4 +173,4 @@ export const refuseInvisible = (window: Window): void => {
 }
 
 /** The square around a point in which a click's effect shows, in window pixels. */
-export const around = ({ x, y }: Point): Rect => ({ x: x - 24, y: y - 24, width: 48, height: 48 })
+export const clickArea = ({ x, y }: Point): Rect => ({ x: x - 24, y: y - 24, width: 48, height: 48 })

@@ -25,7 +25,7 @@ export const withheld = (access: Access, { attributes }: Pick<Tool, 'attributes'
   access.readOnly ? attributes.writes : []
 
 /** What both permit. */
-export const both = (one: Access, other: Access): Access => ({
+export const permittedByBoth = (one: Access, other: Access): Access => ({
   readOnly: one.readOnly || other.readOnly,
   allow:
     one.allow === null

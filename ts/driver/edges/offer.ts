@@ -50,12 +50,12 @@ const unlisted = (access: Access, tool: Tool, extensions: boolean): readonly str
 ]
 
 /** The result of a call that the access keeps back, or of one that holds such a call; otherwise nothing. */
-export const kept = (access: Access, name: string, args: unknown): ToolResult | undefined => {
-  const failure = keptBack(access, name, args)
+export const refusedResult = (access: Access, name: string, args: unknown): ToolResult | undefined => {
+  const failure = accessFailure(access, name, args)
   return failure && failed(failure)
 }
 
-const keptBack = (access: Access, name: string, args: unknown): Failure | undefined => {
+const accessFailure = (access: Access, name: string, args: unknown): Failure | undefined => {
   const tool = findTool(name)
   if (tool === undefined) return undefined
   if (!permitted(access, tool)) return refusal(access, name)
@@ -65,7 +65,7 @@ const keptBack = (access: Access, name: string, args: unknown): Failure | undefi
   for (const call of tool.nested?.(args ?? {}) ?? []) {
     // Further nesting is refused by the tool itself.
     const nests = typeof call.name === 'string' && findTool(call.name)?.nested !== undefined
-    const failure = typeof call.name === 'string' && !nests ? keptBack(access, call.name, call.args) : undefined
+    const failure = typeof call.name === 'string' && !nests ? accessFailure(access, call.name, call.args) : undefined
     if (failure !== undefined) return failure
   }
   return undefined
@@ -78,4 +78,4 @@ export const callPermitted = async (
   name: string,
   args: unknown,
   context: CallContext,
-): Promise<ToolResult> => kept(access, name, args) ?? callTool(driver, name, args, context)
+): Promise<ToolResult> => refusedResult(access, name, args) ?? callTool(driver, name, args, context)

@@ -5,7 +5,7 @@ import { waiting as limits } from '@backlot/contract/limits'
 import type { AxSnapshot, Window } from '@backlot/native'
 import { elementOf, nameOf, windowById, windowOf, windowOrFrontmost } from '../action/target.ts'
 import type { Call } from '../context.ts'
-import { withIndex } from './tokens.ts'
+import { withElementIndex } from './tokens.ts'
 import { refreshedMap } from './trees.ts'
 
 /** What one look found. */
@@ -17,7 +17,7 @@ export interface Reading {
 }
 
 /** A condition in one place. */
-export interface Watched {
+export interface Condition {
   /** What is waited for, in words. */
   readonly what: string
   read(): Promise<Reading>
@@ -25,7 +25,7 @@ export interface Watched {
   next(timeoutMs: number): Promise<unknown>
 }
 
-interface Wanted {
+interface Args {
   readonly pid?: number
   readonly window_id?: number
   readonly role?: string
@@ -47,17 +47,17 @@ interface Element {
 
 /** By the name that a call gives. */
 export const conditions = {
-  element: (call: Call, wanted: Wanted) => element(call, wanted, true),
-  element_gone: (call: Call, wanted: Wanted) =>
+  element: (call: Call, wanted: Args) => element(call, wanted, true),
+  element_gone: (call: Call, wanted: Args) =>
     wanted.element_index === undefined && wanted.element_token === undefined
       ? orWindowGone(call, wanted, (...given) => element(...given, false))
       : orWindowGone(call, wanted, thisElementGone),
-  text: (call: Call, wanted: Wanted) => text(call, wanted, true),
-  text_gone: (call: Call, wanted: Wanted) => orWindowGone(call, wanted, (...given) => text(...given, false)),
-  window: (call: Call, wanted: Wanted) => titled(call, wanted, true),
-  window_gone: (call: Call, wanted: Wanted) => titled(call, wanted, false),
-  still: (call: Call, wanted: Wanted) => still(call, wanted),
-} satisfies Record<string, (call: Call, wanted: Wanted) => Promise<Watched>>
+  text: (call: Call, wanted: Args) => text(call, wanted, true),
+  text_gone: (call: Call, wanted: Args) => orWindowGone(call, wanted, (...given) => text(...given, false)),
+  window: (call: Call, wanted: Args) => windowTitled(call, wanted, true),
+  window_gone: (call: Call, wanted: Args) => windowTitled(call, wanted, false),
+  still: (call: Call, wanted: Args) => pixelsStill(call, wanted),
+} satisfies Record<string, (call: Call, wanted: Args) => Promise<Condition>>
 
 const needs = (argument: string, type: string): Failure =>
   new Failure('missing_argument', `Missing required ${type} field: ${argument}`, { argument })
@@ -68,9 +68,9 @@ const holds = (whole: string, part: string | undefined): boolean =>
 /** The end of something in a window, which the end of the window is too, also where that came before the first look. */
 const orWindowGone = async (
   call: Call,
-  wanted: Wanted,
-  condition: (call: Call, wanted: Wanted) => Promise<Watched>,
-): Promise<Watched> => {
+  wanted: Args,
+  condition: (call: Call, wanted: Args) => Promise<Condition>,
+): Promise<Condition> => {
   const { pid } = wanted
   let { window_id } = wanted
   /** What that says where it failed because the window is no longer there. */
@@ -115,7 +115,7 @@ const isGone = async (call: Call, window_id: number, patienceMs: number): Promis
 }
 
 /** The tree of a window, read again whenever its application has announced something and gone quiet. */
-const treeOf = async (call: Call, { pid, window_id, label }: Wanted) => {
+const treeOf = async (call: Call, { pid, window_id, label }: Args) => {
   if (pid === undefined) throw needs('pid', 'integer')
   const first = await windowOrFrontmost(call, pid, window_id)
   const accessibility = await call.driver.accessibility()
@@ -134,7 +134,7 @@ const treeOf = async (call: Call, { pid, window_id, label }: Wanted) => {
   }
 }
 
-const element = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<Watched> => {
+const element = async (call: Call, wanted: Args, isWanted: boolean): Promise<Condition> => {
   const { role, label } = wanted
   if (role === undefined && label === undefined) throw needs('label (or role)', 'string')
   const tree = await treeOf(call, wanted)
@@ -161,10 +161,10 @@ const element = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<W
 
 const shown = ({ element_index, role, label }: Element): string => `[element_index ${element_index}] ${role} "${label}"`
 
-const thisElementGone = async (call: Call, wanted: Wanted): Promise<Watched> => {
+const thisElementGone = async (call: Call, wanted: Args): Promise<Condition> => {
   const { pid, window_id, element_index, element_token } = wanted
   if (pid === undefined) throw needs('pid', 'integer')
-  const found = await withIndex(call, { ...wanted, pid })
+  const found = await withElementIndex(call, { ...wanted, pid })
     .then((args) => elementOf(call, args))
     .catch(unlessStale)
   if (found === undefined) {
@@ -194,7 +194,7 @@ const unlessStale = (error: unknown): undefined => {
   if (Failure.from(error).code !== 'stale_element') throw error
 }
 
-const text = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<Watched> => {
+const text = async (call: Call, wanted: Args, isWanted: boolean): Promise<Condition> => {
   const { text: part } = wanted
   if (part === undefined) throw needs('text', 'string')
   const tree = await treeOf(call, wanted)
@@ -219,7 +219,7 @@ const text = async (call: Call, wanted: Wanted, isWanted: boolean): Promise<Watc
   }
 }
 
-const titled = async (call: Call, { pid, window_id, title }: Wanted, isWanted: boolean): Promise<Watched> => {
+const windowTitled = async (call: Call, { pid, window_id, title }: Args, isWanted: boolean): Promise<Condition> => {
   if (title === undefined && pid === undefined && window_id === undefined) throw needs('title', 'string')
   const desktop = await call.driver.desktop()
   let changes = 0
@@ -248,7 +248,7 @@ const titled = async (call: Call, { pid, window_id, title }: Wanted, isWanted: b
   }
 }
 
-const still = async (call: Call, { pid, window_id, still_ms }: Wanted): Promise<Watched> => {
+const pixelsStill = async (call: Call, { pid, window_id, still_ms }: Args): Promise<Condition> => {
   if (pid === undefined) throw needs('pid', 'integer')
   const window = await windowOrFrontmost(call, pid, window_id)
   const capturer = await call.driver.capturer()

@@ -1,6 +1,6 @@
 /** Elements by their token, which outlives snapshots. */
 
-import { windowFor, windowOf } from '../action/target.ts'
+import { requireWindowId, windowOf } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { candidatesFor, staleToken } from './elements.ts'
 import { noteLookalike } from './lookalike.ts'
@@ -13,10 +13,10 @@ interface TokenTarget {
 }
 
 /** The arguments with the index of the element that `element_token` stands for; throws `stale_element`. */
-export const withIndex = async <Args extends TokenTarget>(call: Call, args: Args): Promise<Args> => {
+export const withElementIndex = async <Args extends TokenTarget>(call: Call, args: Args): Promise<Args> => {
   const { element_token: token, pid, window_id }: TokenTarget = args
   if (token === undefined) return args
-  const window = await windowOf(call, pid ?? 0, windowFor(window_id, 'element_token'))
+  const window = await windowOf(call, pid ?? 0, requireWindowId(window_id, 'element_token'))
   const { windowCache } = call.driver
   const known = windowCache.snapshot(window.pid, window.window_id)
   const found = known?.find(token)

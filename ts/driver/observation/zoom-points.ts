@@ -1,7 +1,7 @@
 /** Points of a zoom picture as places in its window. */
 import { Failure } from '@backlot/contract/failure'
-import type { Window } from '@backlot/native'
-import { contains, type Point, windowOf } from '../action/target.ts'
+import type { Point, Window } from '@backlot/native'
+import { contains, windowOf } from '../action/target.ts'
 import { type Call, viewersOf } from '../context.ts'
 import type { Zoom } from './zoomed.ts'
 
@@ -9,7 +9,7 @@ import type { Zoom } from './zoomed.ts'
  * The window of the last zoom picture of a process that the caller was given, and what turns a point of that picture into
  * window pixels; for `from_zoom`. Throws `zoom_required` when there is none, and `point_outside_window` for a point beyond the picture.
  */
-export const lastZoom = async (
+export const zoomPoints = async (
   call: Call,
   { pid, window_id }: { readonly pid: number; readonly window_id?: number },
 ): Promise<{ readonly window: Window; readonly pointAt: (x: number, y: number) => Point }> => {

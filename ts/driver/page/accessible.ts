@@ -1,10 +1,10 @@
 /** A page as the accessibility bus shows it: for browsers and web views that listen for no debugger. */
 import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
-import type { AxSnapshot, Rect, Window } from '@backlot/native'
-import { act, answer, deliver } from '../action/act.ts'
+import type { AxSnapshot, Point, Rect, Window } from '@backlot/native'
+import { act, answer, deliverClick } from '../action/act.ts'
 import { bringIntoView } from '../action/into-view.ts'
-import { around, contains, type Point, refuseInvisible } from '../action/target.ts'
+import { clickArea, contains, refuseInvisible } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { refreshedMap } from '../observation/trees.ts'
 import type { Outcome } from '../tool/tool.ts'
@@ -129,9 +129,8 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
   const { pid, window_id } = window
   const target =
     first.element_index === null ? undefined : call.driver.windowCache.element(pid, window_id, first.element_index)
-  const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
-  const scene = { window, target, place: around(place), cursorPoint: place }
-  const { evidence } = await act(call, scene, () => deliver(call, (agent) => agent.click(click)))
+  const scene = { window, target, place: clickArea(place), cursorPoint: place }
+  const { evidence } = await act(call, scene, () => deliverClick(call, window, place))
   const others = found.length > 1 ? ` (the first of ${found.length} that match)` : ''
   return answer(
     `✅ Clicked <${first.tag}> "${first.label}"${others} in "${window.title}".`,

@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { page as limits, evidence as looking } from '@backlot/contract/limits'
-import type { Window } from '@backlot/native'
-import { act, answer, deliver } from '../action/act.ts'
+import type { Point, Window } from '@backlot/native'
+import { act, answer, deliver, deliverClick } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
-import { around, type Point, refuseInvisible } from '../action/target.ts'
+import { clickArea, refuseInvisible } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { asFacts, asText, BrowserRefused, type Facts } from './browser-socket.ts'
@@ -29,7 +29,7 @@ export const clickElement = async (call: Call, shownPage: ShownPage, selector: s
   const place = placeOf(window, asFacts(aimed.viewport), asFacts(noted.mouse), { x, y })
   if (noted.met === false) throw unclickable(selector, 'is covered', { by: 'something that appeared under the mouse' })
   const device = await deviceFor(call, shownPage, selector, place)
-  const scene = { window, ...(place && { place: around(place), cursorPoint: place }) }
+  const scene = { window, ...(place && { place: clickArea(place), cursorPoint: place }) }
   const clicked = await act(call, scene, async () => [
     ...(await device.press({ x, y })),
     ...(await received(shownPage)),
@@ -68,11 +68,10 @@ const deviceFor = async (
   if (press === undefined) {
     refuseInvisible(window)
     if (place === undefined) throw unclickable(selector, 'lies in a part of the page that the window does not show', {})
-    const click = { window_id, ...place, button: 'left' as const, count: 1, modifiers: [] }
     return {
       route: 'agent_pointer',
       isPointed: true,
-      press: () => deliver(call, (agent) => agent.click(click)),
+      press: () => deliverClick(call, window, place),
     }
   }
   const pointed = place && (await deliver(call, (agent) => agent.move({ window_id, ...place })).catch(unlessReachable))

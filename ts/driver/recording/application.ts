@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { recording as limits } from '@backlot/contract/limits'
 import type { AxSnapshot, Shot, Window } from '@backlot/native'
-import { frontmostOf } from '../action/target.ts'
+import { frontmostFirst } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { defaultLimits, readTree } from '../observation/trees.ts'
 
@@ -43,7 +43,7 @@ export const readApplication = async (call: Call, pid: number, clicked: Window |
     // What is recorded of a call is none of its caller's business, who may have given it up.
     const own: Call = { ...call, signal: new AbortController().signal }
     const desktop = await call.driver.desktop()
-    const windows = frontmostOf((await desktop.windows()).filter((window) => window.pid === pid))
+    const windows = frontmostFirst((await desktop.windows()).filter((window) => window.pid === pid))
     if (windows.length === 0) return { ...noApplication(`process ${pid} has no window`), taken_at }
     const trees = Promise.all(windows.slice(0, limits.windows).map((window) => treeOf(own, window)))
     const front = windows.find(({ is_on_screen, is_minimized }) => is_on_screen && !is_minimized)

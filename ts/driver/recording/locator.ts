@@ -70,7 +70,7 @@ export const locatorOf = (markdown: string, element_index: number): Locator | un
 }
 
 /** How many of the objects around an element stand, in this order, around the other too; the title of a window may differ. */
-const shared = (a: readonly Step[], b: readonly Step[]): number => {
+const pathSimilarity = (a: readonly Step[], b: readonly Step[]): number => {
   let [at, count] = [0, 0]
   for (const step of a) {
     const next = b.findIndex((each, index) => index >= at && each.role === step.role && alike(each, step))
@@ -93,7 +93,7 @@ const titled: ReadonlySet<string> = new Set([
 const alike = (a: Step, b: Step): boolean => a.name === b.name || titled.has(a.role)
 
 /** Below this nothing is taken to be meant. */
-const least = 0.4
+const leastScore = 0.4
 
 /**
  * The element of a tree that a locator means. The role must be the same; name and path decide between those, and where
@@ -103,13 +103,18 @@ export const locate = (markdown: string, locator: Locator): Located | undefined 
   const candidates = linesOf(markdown)
     .filter((each): each is Line & { index: number } => each.index !== undefined && each.role === locator.role)
     .map((each) => {
-      const path = shared(locator.path, each.path)
+      const path = pathSimilarity(locator.path, each.path)
       const isNamed = each.name === locator.name
-      return { each, isNamed, path, score: isNamed ? 0.6 + 0.4 * path : 0.6 * path * likeness(each.name, locator.name) }
+      return {
+        each,
+        isNamed,
+        path,
+        score: isNamed ? 0.6 + 0.4 * path : 0.6 * path * likeness(each.name, locator.name),
+      }
     })
     .sort((a, b) => b.score - a.score)
   const [best] = candidates
-  if (best === undefined || best.score < least) return undefined
+  if (best === undefined || best.score < leastScore) return undefined
   const equals = candidates.filter(({ score }) => score === best.score)
   const chosen = equals[Math.min(locator.nth, equals.length - 1)] ?? best
   const { index, role, name, path } = chosen.each

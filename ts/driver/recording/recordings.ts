@@ -96,7 +96,7 @@ class Recordings {
   }
 
   /** Runs what a caller asked for: for as long as that takes, what is recorded is in use. */
-  async using<T>(work: () => Promise<T>): Promise<T> {
+  async whileInUse<T>(work: () => Promise<T>): Promise<T> {
     this.#running += 1
     clearTimeout(this.#idle)
     try {
@@ -122,7 +122,7 @@ class Recordings {
   }
 
   /** Runs a call, and hands what was seen of it to the recordings that hold it. */
-  async during(call: Call, tool: Tool, args: RecordedCall['args'], run: () => Promise<Outcome>): Promise<Outcome> {
+  async recordCall(call: Call, tool: Tool, args: RecordedCall['args'], run: () => Promise<Outcome>): Promise<Outcome> {
     const holding = tool.attributes.recorded ? this.#holding(call.owner) : []
     if (holding.length === 0) return run()
     const [started_at, from] = [new Date(), performance.now()]

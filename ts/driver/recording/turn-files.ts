@@ -29,7 +29,7 @@ export const filesOf = async (
   }
 }
 
-interface TurnPicture {
+interface Picture {
   readonly png: Uint8Array
   readonly window_id: number
   readonly stale: boolean
@@ -39,15 +39,15 @@ const picturesOf = async (
   { shot, clicked, missing }: Application,
   click: ClickPoint | undefined,
 ): Promise<{
-  readonly screenshot?: TurnPicture
-  readonly dotted?: TurnPicture
+  readonly screenshot?: Picture
+  readonly dotted?: Picture
   readonly missing?: string | undefined
 }> => {
   if (shot === undefined) return { missing }
   const take = async (
     { window, pixels }: NonNullable<Application['shot']>,
     point?: { x: number; y: number },
-  ): Promise<TurnPicture> => ({
+  ): Promise<Picture> => ({
     png: await pixels.png(point),
     window_id: window.window_id,
     stale: pixels.stale,

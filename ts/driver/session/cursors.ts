@@ -100,7 +100,7 @@ export class Cursors {
   }
 
   /** Goes to where an action will happen, and is there when it does; does nothing for a caller without a cursor. */
-  async arrive(owner: Session, scene: Scene): Promise<void> {
+  async goTo(owner: Session, scene: Scene): Promise<void> {
     this.#preview(scene).catch(() => undefined)
     const at = placeOf(scene)
     if (at === undefined || !this.#follows(owner)) return
@@ -115,7 +115,7 @@ export class Cursors {
   }
 
   /** Goes along with a gesture that takes its time from now on; nobody waits for it. */
-  accompany(owner: Session, scene: Scene, durationMs: number): void {
+  followDrag(owner: Session, scene: Scene, durationMs: number): void {
     const record = this.#records.get(owner.key)
     const end = scene.dragEnd && onScreen(scene, scene.dragEnd)
     if (record === undefined || end === undefined || !this.#follows(owner)) return
@@ -130,7 +130,7 @@ export class Cursors {
   }
 
   /** Shows that the action happened; nobody waits for it. */
-  acted(owner: Session, scene: Scene): void {
+  showAction(owner: Session, scene: Scene): void {
     const record = this.#records.get(owner.key)
     if (record === undefined || placeOf(scene) === undefined || !this.#follows(owner)) return
     const end = scene.dragEnd && onScreen(scene, scene.dragEnd)

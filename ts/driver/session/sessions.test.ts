@@ -28,7 +28,7 @@ const opened = (env: Record<string, string> = {}) => {
 const never = new AbortController().signal
 
 const use = (sessions: Sessions, client: string, session?: string): Promise<Session> =>
-  sessions.during(
+  sessions.runCall(
     { client, ...(client !== anonymous && { holder: client }), ...(session && { session }) },
     never,
     async (owner) => owner,
@@ -54,7 +54,7 @@ test('a name means the same session whoever says it, and a connection without on
 test('a call that only looks begins no named session, and sees one that nobody has used', async () => {
   const sessions = opened()
   const look = (session?: string) =>
-    sessions.during({ client: 'client-1', ...(session && { session }) }, never, async (owner) => owner, true)
+    sessions.runCall({ client: 'client-1', ...(session && { session }) }, never, async (owner) => owner, true)
   const unused = await look('a')
   expect([unused.name, unused.overrides, sessions.active]).toEqual(['a', {}, []])
   const begun = await use(sessions, 'client-1', 'a')
@@ -81,7 +81,7 @@ test('an ended session refuses its late calls until it is declared again', async
 
 test('a call under way fails when its session ends', async () => {
   const sessions = opened()
-  const running = sessions.during({ client: 'client-1', session: 'a' }, never, async (_, signal) => {
+  const running = sessions.runCall({ client: 'client-1', session: 'a' }, never, async (_, signal) => {
     const { promise, reject } = Promise.withResolvers<never>()
     signal.addEventListener('abort', () => reject(signal.reason))
     await sessions.end('a')
@@ -104,7 +104,7 @@ test('one that cannot give back what a session had keeps nobody else from it', a
       done.push(key)
     },
   })
-  for (const end of [() => sessions.end('a'), () => sessions.gone('client-1'), () => sessions.close()]) {
+  for (const end of [() => sessions.end('a'), () => sessions.disconnected('client-1'), () => sessions.close()]) {
     sessions.start('a', 'client-1')
     sessions.start('b', 'client-1')
     expect(await codeOf(end())).toBe('display_lost')
@@ -133,7 +133,7 @@ test('the end of a connection ends its own session and those that it started', a
   sessions.start('of the other', 'client-2')
   await use(sessions, 'client-1', 'of the other')
   await use(sessions, anonymous, 'from a shell')
-  await sessions.gone('client-1')
+  await sessions.disconnected('client-1')
   expect(over.sort()).toEqual(['client-1', 'session declared', 'session named'])
   expect(sessions.active).toEqual(['of the other', 'from a shell'])
   expect(await codeOf(use(sessions, anonymous, 'declared'))).toBe('session_ended')
@@ -146,7 +146,7 @@ test('a session without calls ends, one with a call under way does not', async (
   const ended = Promise.withResolvers<void>()
   const { session } = sessions.start('idle', undefined)
   session.signal.addEventListener('abort', () => ended.resolve())
-  const long = sessions.during({ client: anonymous, session: 'busy' }, never, async (busy) => {
+  const long = sessions.runCall({ client: anonymous, session: 'busy' }, never, async (busy) => {
     await ended.promise
     return busy.signal.aborted
   })

@@ -75,7 +75,7 @@ export class Sessions {
    * the session ends. A call that only looks does not begin a named session: it sees what one has that nobody has used.
    * Throws `session_ended` for one that is over.
    */
-  async during<T>(
+  async runCall<T>(
     caller: Caller,
     signal: AbortSignal,
     work: (session: Session, signal: AbortSignal) => Promise<T>,
@@ -122,7 +122,7 @@ export class Sessions {
   }
 
   /** Ends what ends with a connection: its own session, and those that it started. */
-  async gone(client: string): Promise<void> {
+  async disconnected(client: string): Promise<void> {
     const over = [...this.#records.values()].filter(({ key, holder }) => key === client || holder === client)
     await allDone(over.map((session) => () => this.#end(session, closed)))
   }

@@ -6,7 +6,7 @@ import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import { emptyNotes, type Notes } from '../notes.ts'
 import { observed } from '../observation/observe.ts'
-import { withIndex } from '../observation/tokens.ts'
+import { withElementIndex } from '../observation/tokens.ts'
 import { recordingsOf } from '../recording/recordings.ts'
 import type { Outcome, Tool } from './tool.ts'
 
@@ -17,7 +17,7 @@ import type { Outcome, Tool } from './tool.ts'
 export const runTool = async (caller: Call, tool: Tool, checked: Static<TObject>): Promise<Outcome> => {
   const call = { ...caller, types: typedTexts(tool, checked), notes: emptyNotes() }
   const run = async (): Promise<Outcome> => {
-    const args = tool.findsElement ? checked : await withIndex(call, checked)
+    const args = tool.findsElement ? checked : await withElementIndex(call, checked)
     const { lateEffects } = call.driver
     const { pid } = args as { readonly pid?: unknown }
     const mayAct = tool.attributes.pausable && tool.nested === undefined && tool.onlyReads?.(checked) !== true
@@ -31,7 +31,7 @@ export const runTool = async (caller: Call, tool: Tool, checked: Static<TObject>
     lateEffects.follow(call, tool.name, outcome)
     return observed(call, args, withNotes(call.notes, withoutContents(call, tool, outcome)))
   }
-  return recordingsOf(call.driver).during(call, tool, checked, () =>
+  return recordingsOf(call.driver).recordCall(call, tool, checked, () =>
     tool.nested === undefined ? untilAborted(run, call.signal) : run(),
   )
 }

@@ -2,12 +2,12 @@
 
 import { Failure } from '@backlot/contract/failure'
 import { choice } from '@backlot/contract/fields/choice'
-import type { Window } from '@backlot/native'
+import type { Point, Window } from '@backlot/native'
 import { type Static, Type } from '@sinclair/typebox'
-import { buttons, clickAt, clickMiddle, lastPicture, performAction } from '../action/pointing.ts'
-import { elementOf, type Point, refuseDisabled } from '../action/target.ts'
+import { buttons, clickAt, clickMiddle, performAction, screenshotPoints } from '../action/pointing.ts'
+import { elementOf, refuseDisabled } from '../action/target.ts'
 import type { Call } from '../context.ts'
-import { lastZoom } from '../observation/zoom-points.ts'
+import { zoomPoints } from '../observation/zoom-points.ts'
 import { absolutePath, writePicture } from '../paths.ts'
 import { coordinate, elementIndex, modifiers, pid, windowId } from '../tool/arguments.ts'
 import { acts, tool } from '../tool/tool.ts'
@@ -56,7 +56,7 @@ export const click = tool({
       const count = clicksFor[action]
       return performAction(call, found, action, count === 0 ? undefined : { button, count, held })
     }
-    const { window, pointAt } = await (args.from_zoom ? lastZoom : lastPicture)(call, args)
+    const { window, pointAt } = await (args.from_zoom ? zoomPoints : screenshotPoints)(call, args)
     const point = pointAt(args.x ?? 0, args.y ?? 0)
     if (debugImage !== undefined) await writeMarked(call, window, point, debugImage)
     const clicks = { button, count: args.count ?? 1, held }

@@ -38,7 +38,7 @@ const forCursor = <T>(
 ): Promise<T> => {
   if (cursor_id === undefined || cursor_id === defaultCursor) return work(call.owner)
   const { client, holder, driver, signal } = call
-  return driver.sessions.during({ client, ...(holder && { holder }), session: cursor_id }, signal, work, onlyLooks)
+  return driver.sessions.runCall({ client, ...(holder && { holder }), session: cursor_id }, signal, work, onlyLooks)
 }
 
 export const getAgentCursorState = tool({

@@ -1,6 +1,6 @@
 /** Single keys and combinations, through the agent's own keyboard. */
 import { Type } from '@sinclair/typebox'
-import { pressedIn } from '../action/pressing.ts'
+import { pressOnce } from '../action/pressing.ts'
 import { elementIndex, modifiers, pid, windowId } from '../tool/arguments.ts'
 import { acts, tool } from '../tool/tool.ts'
 
@@ -26,7 +26,7 @@ export const pressKey = tool({
     const { checkKey, checkModifiers } = await call.driver.native()
     checkKey(args.key)
     checkModifiers(held)
-    return pressedIn(call, args, { key: args.key, modifiers: held })
+    return pressOnce(call, args, { key: args.key, modifiers: held })
   },
 })
 
@@ -46,6 +46,6 @@ export const hotkey = tool({
   attributes: { ...acts(), presses: ['keys'] },
   async run(call, args) {
     const { checkCombination } = await call.driver.native()
-    return pressedIn(call, args, checkCombination([...args.keys]))
+    return pressOnce(call, args, checkCombination([...args.keys]))
   },
 })

@@ -3,7 +3,7 @@ import { accessibleActionTimeoutMs } from '@backlot/contract/limits'
 import { Type } from '@sinclair/typebox'
 import { act, answer } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
-import { withoutTakingFocus } from '../action/pointing.ts'
+import { guardFocus } from '../action/pointing.ts'
 import { windowOrFrontmost } from '../action/target.ts'
 import { defaultLimits, readTree } from '../observation/trees.ts'
 import { pid, windowId } from '../tool/arguments.ts'
@@ -29,9 +29,7 @@ export const invokeMenu = tool({
     const snapshot = await readTree(call, window, defaultLimits)
     let path = args.path
     const action = await act(call, { window }, async (): Promise<Evidence[]> => {
-      const chosen = await withoutTakingFocus(call, window, () =>
-        snapshot.invokeMenu(args.path, accessibleActionTimeoutMs),
-      )
+      const chosen = await guardFocus(call, window, () => snapshot.invokeMenu(args.path, accessibleActionTimeoutMs))
       path = chosen.path
       const accepted: Evidence = { kind: 'ax_action', detail: `the toolkit accepted "${chosen.action}"` }
       return chosen.value === null

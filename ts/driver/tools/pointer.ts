@@ -5,23 +5,23 @@ import { choice } from '@backlot/contract/fields/choice'
 import type { Agent } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { act, answer, deliver } from '../action/act.ts'
-import { buttons, clickAt, clickMiddle, lastPicture, performAction } from '../action/pointing.ts'
-import { around, elementOf, refuseDisabled, refuseInvisible } from '../action/target.ts'
-import { lastZoom } from '../observation/zoom-points.ts'
+import { buttons, clickAt, clickMiddle, performAction, screenshotPoints } from '../action/pointing.ts'
+import { clickArea, elementOf, refuseDisabled, refuseInvisible } from '../action/target.ts'
+import { zoomPoints } from '../observation/zoom-points.ts'
 import { coordinate, elementIndex, modifiers, pid, windowId } from '../tool/arguments.ts'
 import { acts, tool } from '../tool/tool.ts'
 
 /** A drag, as long as the call does not say otherwise, and at most. */
 const limits = { durationMs: 500, steps: 20, longestMs: 10_000, mostSteps: 1_000 } as const
 
-interface Aim {
+interface ClickTarget {
   readonly element_index?: number
   readonly x?: number
   readonly y?: number
 }
 
 /** Refuses everything but exactly one of an element and a whole point. */
-const refuseMixture = (name: string, { element_index, x, y }: Aim): void => {
+const refuseMixture = (name: string, { element_index, x, y }: ClickTarget): void => {
   if ((x === undefined) !== (y === undefined)) {
     throw new Failure('invalid_argument', 'Provide both x and y together, not just one.', {
       argument: x === undefined ? 'x' : 'y',
@@ -58,7 +58,7 @@ export const doubleClick = tool({
       refuseDisabled(found.target)
       return performAction(call, found, 'open', twice)
     }
-    const { window, pointAt } = await lastPicture(call, args)
+    const { window, pointAt } = await screenshotPoints(call, args)
     return clickAt(call, { window }, pointAt(args.x ?? 0, args.y ?? 0), twice, `(${args.x}, ${args.y})`)
   },
 })
@@ -87,7 +87,7 @@ export const rightClick = tool({
       refuseDisabled(found.target)
       return held.length > 0 ? clickMiddle(call, found, once) : performAction(call, found, 'show_menu', once)
     }
-    const { window, pointAt } = await lastPicture(call, args)
+    const { window, pointAt } = await screenshotPoints(call, args)
     return clickAt(call, { window }, pointAt(args.x ?? 0, args.y ?? 0), once, `(${args.x}, ${args.y})`)
   },
 })
@@ -117,7 +117,7 @@ export const drag = tool({
     const held = args.modifier ?? []
     const { checkModifiers } = await call.driver.native()
     checkModifiers([...held])
-    const { window, pointAt } = await (args.from_zoom ? lastZoom : lastPicture)(call, args)
+    const { window, pointAt } = await (args.from_zoom ? zoomPoints : screenshotPoints)(call, args)
     const [from, to] = [pointAt(args.from_x, args.from_y), pointAt(args.to_x, args.to_y)]
     refuseInvisible(window)
     const { window_id } = window
@@ -125,7 +125,7 @@ export const drag = tool({
     const request = { window_id, from, to, button, duration_ms, steps, modifiers: [...held] }
     const scene = { window, place: spanning(from, to), point: from, dragEnd: to }
     const drag = (agent: Agent) => {
-      call.driver.cursors.accompany(call.owner, scene, duration_ms)
+      call.driver.cursors.followDrag(call.owner, scene, duration_ms)
       return agent.drag(request)
     }
     const action = await act(call, scene, () => deliver(call, drag))
@@ -134,11 +134,11 @@ export const drag = tool({
   },
 })
 
-type Place = ReturnType<typeof around>
+type Place = ReturnType<typeof clickArea>
 
 /** The rectangle in which a drag's effect shows. */
-const spanning = (from: Parameters<typeof around>[0], to: Parameters<typeof around>[0]): Place => {
-  const [a, b] = [around(from), around(to)]
+const spanning = (from: Parameters<typeof clickArea>[0], to: Parameters<typeof clickArea>[0]): Place => {
+  const [a, b] = [clickArea(from), clickArea(to)]
   const [x, y] = [Math.min(a.x, b.x), Math.min(a.y, b.y)]
   return {
     x,

@@ -5,11 +5,20 @@ import { choice } from '@backlot/contract/fields/choice'
 import { scroll as limits } from '@backlot/contract/limits'
 import { type Static, Type } from '@sinclair/typebox'
 import { act, answer, deliver } from '../action/act.ts'
-import { bringIntoView, middleOf, visiblePart } from '../action/into-view.ts'
+import { bringIntoView, visiblePart } from '../action/into-view.ts'
 import { beforeScroll } from '../action/moved.ts'
-import { lastPicture } from '../action/pointing.ts'
+import { screenshotPoints } from '../action/pointing.ts'
 import { press } from '../action/pressing.ts'
-import { around, centreOf, contains, elementOf, nameOf, refuseInvisible, windowOrFrontmost } from '../action/target.ts'
+import {
+  centreOf,
+  clickArea,
+  contains,
+  elementOf,
+  middleOf,
+  nameOf,
+  refuseInvisible,
+  windowOrFrontmost,
+} from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { coordinate, elementIndex, pid, windowId } from '../tool/arguments.ts'
 import { acts, type Outcome, tool } from '../tool/tool.ts'
@@ -88,7 +97,7 @@ const turnWheel = async (call: Call, args: Arguments, instead = false): Promise<
   const amount = Math.min(limits.most, (args.amount ?? limits.amount) * steps)
   const before = await beforeScroll(call, window, direction)
   const request = { window_id: window.window_id, ...point, direction, amount, modifiers: [] }
-  const place = { ...around(point), x: point.x - 96, y: point.y - 96, width: 192, height: 192 }
+  const place = { ...clickArea(point), x: point.x - 96, y: point.y - 96, width: 192, height: 192 }
   const scene = { window, target, place, point }
   const turned = await act(call, scene, () => deliver(call, (agent) => agent.wheel(request)))
   const moved = await before.hasMoved(turned)
@@ -115,7 +124,7 @@ const wheelPlace = async (call: Call, args: Arguments) => {
     throw new Failure('target_ambiguous', 'Provide element_index or x and y, not both: they may mean different places.')
   }
   if (x !== undefined && y !== undefined) {
-    const { window, pointAt } = await lastPicture(call, args)
+    const { window, pointAt } = await screenshotPoints(call, args)
     return { window, target: undefined, point: pointAt(x, y), shown: undefined }
   }
   const found = await elementOf(call, args)

@@ -1,7 +1,7 @@
 /** Text: inserted through the toolkit, else typed on the agent's own keyboard. */
 import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, longestText, typingDelayMs } from '@backlot/contract/limits'
-import type { Window } from '@backlot/native'
+import type { Point, Window } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { act, answer, deliver } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
@@ -12,7 +12,6 @@ import {
   elementOf,
   nameOf,
   orUnknownOutcome,
-  type Point,
   refuseDisabled,
   windowOrFrontmost,
 } from '../action/target.ts'

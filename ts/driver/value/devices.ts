@@ -1,7 +1,7 @@
 /** Setting a value with the agent's own pointer or keyboard, where the toolkit offers nothing for it. */
 import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, typingDelayMs } from '@backlot/contract/limits'
-import { deliver } from '../action/act.ts'
+import { deliver, deliverClick } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
 import { focusForKeys } from '../action/focus.ts'
 import { bringIntoView } from '../action/into-view.ts'
@@ -118,9 +118,7 @@ const clickSwitch: Route = async (call, found) => {
       { window_id: window.window_id, element_index: target.index },
     )
   }
-  const { window_id } = window
-  const click = { window_id, ...point, button: 'left' as const, count: 1, modifiers: [] }
-  const evidence = await deliver(call, (agent) => agent.click(click))
+  const evidence = await deliverClick(call, window, point)
   return readBack(call, found, 'agent_pointer', evidence, async () => {
     const now = await orStaleElement(window, target.index, target.snapshot.read(target.index))
     return { value: now.value, confirmed: now.value === wanted }

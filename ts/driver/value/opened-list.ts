@@ -1,19 +1,11 @@
 /** Choosing from a list that has its options only while it is open: opened, chosen from and closed in one call. */
 import { Failure } from '@backlot/contract/failure'
 import { accessibleActionTimeoutMs, valueAppearsMs } from '@backlot/contract/limits'
-import type { AxOption, Window } from '@backlot/native'
-import { deliver } from '../action/act.ts'
+import type { AxOption, Point, Window } from '@backlot/native'
+import { deliver, deliverClick } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
 import { bringIntoView } from '../action/into-view.ts'
-import {
-  centreOf,
-  contains,
-  type ElementTarget,
-  nameOf,
-  orStaleElement,
-  type Point,
-  refuseInvisible,
-} from '../action/target.ts'
+import { centreOf, contains, type ElementTarget, nameOf, orStaleElement, refuseInvisible } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { Setting } from './setting.ts'
@@ -59,8 +51,7 @@ export const chooseOpened = async (call: Call, found: ElementTarget, value: stri
   let isTaken = false
   try {
     if (options.length === 0) {
-      const click = { window_id, ...point, button: 'left' as const, count: 1, modifiers: [] }
-      evidence.push(...(await deliver(call, (agent) => agent.click(click))))
+      evidence.push(...(await deliverClick(call, window, point)))
       options = await waitFor(call, found, read, (now) => now.length > 0)
     }
     if (options.length === 0) throw namesNone(target)

@@ -3,6 +3,7 @@ import { valueAppearsMs } from '@backlot/contract/limits'
 import type { Evidence } from '../action/evidence.ts'
 import type { ElementTarget } from '../action/target.ts'
 import type { Call } from '../context.ts'
+import { readUntil } from '../observation/read-until.ts'
 import type { Setting } from './setting.ts'
 
 /** Reads until the value is as wanted, for a short while. */
@@ -13,13 +14,6 @@ export const readBack = async (
   evidence: readonly Evidence[],
   read: () => Promise<{ readonly value: string | null; readonly confirmed: boolean }>,
 ): Promise<Setting> => {
-  const accessibility = await call.driver.accessibility()
-  const deadline = performance.now() + valueAppearsMs
-  for (;;) {
-    const events = accessibility.generation(pid)
-    const now = await read()
-    const remaining = deadline - performance.now()
-    if (now.confirmed || remaining <= 0 || call.signal.aborted) return { route, evidence, ...now }
-    await accessibility.waitForEvent(pid, events, Math.ceil(Math.min(remaining, 50)))
-  }
+  const answer = await readUntil(call, pid, valueAppearsMs, read, ({ confirmed }) => confirmed)
+  return { route, evidence, ...answer }
 }

@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { notBegun } from '../../ending.ts'
 import { failed, type ToolResult } from '../../tool/result.ts'
-import { type Access, both, isFull } from '../access.ts'
+import { type Access, isFull, permittedByBoth } from '../access.ts'
 import type { Caller } from '../caller.ts'
 import type { Connection } from './connection.ts'
 import { type DaemonAddress, reachDaemon, reachRunning, startDeadline } from './launch.ts'
@@ -27,7 +27,7 @@ export const daemonCaller = (reach: DaemonAddress, access: Access): Caller => {
   }
   return {
     async call(name, args, signal) {
-      const refused = await keptBack(access, name, args)
+      const refused = await refusalOf(access, name, args)
       if (refused !== undefined) return refused
       try {
         const deadline = startDeadline()
@@ -41,7 +41,7 @@ export const daemonCaller = (reach: DaemonAddress, access: Access): Caller => {
       try {
         // A list is not kept waiting by a daemon that hangs.
         const found = await Promise.race([connection(() => reachRunning(reach)), Bun.sleep(listWaitMs)])
-        return found === undefined ? access : both(access, found.greeting.access)
+        return found === undefined ? access : permittedByBoth(access, found.greeting.access)
       } catch {
         return access
       }
@@ -74,5 +74,5 @@ const callThrough = async (
 }
 
 /** Loads the registry only where something is kept back. */
-const keptBack = async (access: Access, name: string, args: unknown): Promise<ToolResult | undefined> =>
-  isFull(access) ? undefined : (await import('../offer.ts')).kept(access, name, args)
+const refusalOf = async (access: Access, name: string, args: unknown): Promise<ToolResult | undefined> =>
+  isFull(access) ? undefined : (await import('../offer.ts')).refusedResult(access, name, args)

@@ -29,7 +29,7 @@ export interface DaemonOptions {
 }
 
 /** Milliseconds that calls have to end once they are told to. */
-const lastWordsMs = 2_000
+const endingCallsMs = 2_000
 
 /**
  * Serves until SIGTERM, SIGINT, `shutdown` or the idle time, then leaves nothing behind.
@@ -95,7 +95,7 @@ class Daemon implements Service {
     clearTimeout(this.#idle)
     listener.stop()
     if (isSame(socket, ino)) rmSync(socket, { force: true })
-    await this.#dismiss()
+    await this.#endCalls()
     try {
       await (await this.#driver)[Symbol.asyncDispose]()
     } catch (error) {
@@ -175,8 +175,8 @@ class Daemon implements Service {
     return { session: name, ended: await (await this.#driver).sessions.end(name) }
   }
 
-  gone(client: string): void {
-    const ended = this.#driver.then((driver) => driver.sessions.gone(client))
+  disconnected(client: string): void {
+    const ended = this.#driver.then((driver) => driver.sessions.disconnected(client))
     ended.catch((error: unknown) =>
       log(`the agent of ${client} stays for the next sweep: ${Failure.from(error).message}`),
     )
@@ -271,9 +271,9 @@ class Daemon implements Service {
   }
 
   /** Ends all calls, lets their answers leave, and hangs up. */
-  async #dismiss(): Promise<void> {
-    const deadline = performance.now() + lastWordsMs
-    for (const peer of this.#peers) peer.data.dismiss()
+  async #endCalls(): Promise<void> {
+    const deadline = performance.now() + endingCallsMs
+    for (const peer of this.#peers) peer.data.endCalls()
     while (this.#peers.size > 0 && performance.now() < deadline) await Bun.sleep(5)
     for (const peer of this.#peers) peer.terminate()
   }

@@ -28,7 +28,7 @@ export interface Service {
   beginSession(name: string, client: string): Promise<unknown>
   endSession(name: string): Promise<unknown>
   /** The connection of that name is gone, and its calls are aborted. */
-  gone(client: string): void
+  disconnected(client: string): void
   /** Ends the daemon once this connection has its answer; one that others use only where `onlyIdle` is not asked for. */
   shutdown(onlyIdle: boolean): Promise<unknown>
 }
@@ -37,7 +37,7 @@ export interface Service {
 const fullOutboxBytes = 8 * 1024 * 1024
 
 /** Bytes of lines that wait for their turn over which no further line of a connection is read. */
-const mostHeldBytes = 8 * 1024 * 1024
+const mostQueuedBytes = 8 * 1024 * 1024
 
 /** What a line costs beside its text. */
 const lineBytes = 64
@@ -50,11 +50,11 @@ export class SocketEdge {
   readonly #reader = new LineReader(longestLineBytes, (line) => this.#take(line))
   readonly #byId = new Map<Id, AbortController>()
   readonly #running = new Set<AbortController>()
-  readonly #held: Line[] = []
-  #heldBytes = 0
+  readonly #queued: Line[] = []
+  #queuedBytes = 0
   #inOrder: Promise<unknown> = Promise.resolve()
   #hasEnded = false
-  #isDismissed = false
+  #isEnding = false
   #isClosed = false
   #isPaused = false
   /** Clients that stay greet; others may send each call through a connection of its own. */
@@ -79,13 +79,13 @@ export class SocketEdge {
   /** Takes what arrived. */
   data(bytes: Uint8Array): void {
     this.#reader.push(bytes)
-    this.#regulate()
+    this.#throttleReading()
   }
 
   /** The socket takes bytes again. */
   drain(): void {
     this.#outbox.drain()
-    this.#regulate()
+    this.#throttleReading()
     this.#hangUpWhenDone()
   }
 
@@ -97,10 +97,10 @@ export class SocketEdge {
   }
 
   /** The daemon ends: whatever runs ends with `cancelled`, and the answers are the last. */
-  dismiss(): void {
-    this.#isDismissed = true
-    for (const line of this.#held.splice(0)) this.#send(idOf(line), failed(ending()))
-    this.#heldBytes = 0
+  endCalls(): void {
+    this.#isEnding = true
+    for (const line of this.#queued.splice(0)) this.#send(idOf(line), failed(ending()))
+    this.#queuedBytes = 0
     for (const running of this.#running) running.abort()
     this.#hasEnded = true
     this.#hangUpWhenDone()
@@ -109,42 +109,42 @@ export class SocketEdge {
   /** The client is gone: whatever runs for it ends. */
   close(): void {
     this.#isClosed = true
-    this.#held.length = 0
+    this.#queued.length = 0
     this.#outbox.clear()
     for (const running of this.#running) running.abort()
-    this.service.gone(this.connection)
+    this.service.disconnected(this.connection)
   }
 
   #take(line: Line): void {
     if (this.#isClosed) return
     if ('text' in line && line.text.trim() === '') return
-    if (this.#isDismissed) {
+    if (this.#isEnding) {
       this.#send(idOf(line), failed(ending()))
       return
     }
-    if (this.#isBusy() && !('text' in line && isAtOnce(line.text))) this.#hold(line)
+    if ((this.#queued.length > 0 || !this.#hasRoom) && !('text' in line && isAtOnce(line.text))) this.#queue(line)
     else this.#answer(line)
   }
 
   /** Keeps a line until there is room; lines behind it are read all the same, since one may cancel it. */
-  #hold(line: Line): void {
-    this.#held.push(line)
-    this.#heldBytes += sizeOf(line)
+  #queue(line: Line): void {
+    this.#queued.push(line)
+    this.#queuedBytes += sizeOf(line)
   }
 
-  #isBusy(): boolean {
-    return this.#held.length > 0 || this.#running.size >= callsAtOnce || this.#outbox.waitingBytes > fullOutboxBytes
+  get #hasRoom(): boolean {
+    return this.#running.size < callsAtOnce && this.#outbox.waitingBytes <= fullOutboxBytes
   }
 
-  /** Goes on with held lines, and stops or resumes reading. */
-  #regulate(): void {
-    while (this.#held.length > 0 && this.#running.size < callsAtOnce && this.#outbox.waitingBytes <= fullOutboxBytes) {
-      const line = this.#held.shift()
+  /** Answers lines that wait, and stops or resumes reading. */
+  #throttleReading(): void {
+    while (this.#hasRoom) {
+      const line = this.#queued.shift()
       if (line === undefined) break
-      this.#heldBytes -= sizeOf(line)
+      this.#queuedBytes -= sizeOf(line)
       this.#answer(line)
     }
-    const mustPause = this.#heldBytes > mostHeldBytes || this.#outbox.waitingBytes > fullOutboxBytes
+    const mustPause = this.#queuedBytes > mostQueuedBytes || this.#outbox.waitingBytes > fullOutboxBytes
     if (mustPause === this.#isPaused || this.#isClosed) return
     this.#isPaused = mustPause
     if (mustPause) this.socket.pause()
@@ -177,7 +177,7 @@ export class SocketEdge {
       this.#running.delete(running)
       if (id !== undefined && this.#byId.get(id) === running) this.#byId.delete(id)
       this.#send(id, reply)
-      this.#regulate()
+      this.#throttleReading()
       this.#hangUpWhenDone()
     }
     if (id === undefined) this.#inOrder = this.#inOrder.then(answer)
@@ -191,9 +191,9 @@ export class SocketEdge {
       running.abort()
       return
     }
-    const turn = this.#held.findIndex((line) => idOf(line) === id)
+    const turn = this.#queued.findIndex((line) => idOf(line) === id)
     if (turn === -1) return
-    for (const line of this.#held.splice(turn, 1)) this.#heldBytes -= sizeOf(line)
+    for (const line of this.#queued.splice(turn, 1)) this.#queuedBytes -= sizeOf(line)
     this.#send(id, failed(notBegun()))
   }
 
@@ -255,7 +255,7 @@ export class SocketEdge {
   }
 
   #hangUpWhenDone(): void {
-    if (this.#hasEnded && this.#running.size === 0 && this.#held.length === 0 && this.#outbox.waitingBytes === 0) {
+    if (this.#hasEnded && this.#running.size === 0 && this.#queued.length === 0 && this.#outbox.waitingBytes === 0) {
       this.#hangUp()
     }
   }
