@@ -8,7 +8,7 @@ import { answer } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
 import { expandHome } from '../paths.ts'
 import { pid } from '../tool/arguments.ts'
-import { reads, tool } from '../tool/tool.ts'
+import { acts, reads, tool } from '../tool/tool.ts'
 import { windowLine } from './windows.ts'
 
 /** Milliseconds that a launched application has to show its first window. */
@@ -56,17 +56,7 @@ export const launchApp = tool({
     ),
     additional_arguments: Type.Optional(Type.Array(Type.String(), { more: 'Appended to the command line.' })),
   }),
-  attributes: {
-    readOnly: false,
-    destructive: false,
-    idempotent: false,
-    openWorld: true,
-    pausable: true,
-    recorded: true,
-    extension: false,
-    grants: [],
-    writes: [],
-  },
+  attributes: { ...acts(), destructive: false },
   async run({ driver }, args) {
     if (args.bundle_id === undefined && args.name === undefined) {
       throw new Failure(
@@ -126,17 +116,7 @@ export const killApp = tool({
   title: 'Kill an app',
   description: 'Ends a process by force; unsaved work is lost. Try closing it through its own menu first.',
   arguments: Type.Object({ pid }),
-  attributes: {
-    readOnly: false,
-    destructive: true,
-    idempotent: true,
-    openWorld: false,
-    pausable: true,
-    recorded: false,
-    extension: false,
-    grants: [],
-    writes: [],
-  },
+  attributes: { ...acts(), idempotent: true, openWorld: false, recorded: false },
   async run({ driver }, args) {
     const desktop = await driver.desktop()
     const name = (await desktop.windows()).find((window) => window.pid === args.pid)?.app_name

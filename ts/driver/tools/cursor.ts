@@ -7,7 +7,7 @@ import { absolutePath } from '../paths.ts'
 import { type CursorSettings, cursorDefaults, cursorIcons } from '../session/cursor-settings.ts'
 import { type CursorConfig, type CursorView, defaultCursor } from '../session/cursors.ts'
 import type { Session } from '../session/sessions.ts'
-import { type Attributes, type Outcome, reads, tool } from '../tool/tool.ts'
+import { arranges, type Outcome, reads, tool } from '../tool/tool.ts'
 
 const cursorId = Type.Optional(
   Type.String({
@@ -16,18 +16,6 @@ const cursorId = Type.Optional(
     description: "A session's; else the caller's own.",
   }),
 )
-
-const attributes: Attributes = {
-  readOnly: false,
-  destructive: false,
-  idempotent: true,
-  openWorld: false,
-  pausable: false,
-  recorded: false,
-  extension: false,
-  grants: [],
-  writes: [],
-}
 
 /** Runs something for the session whose cursor is meant: the one that is named, which it keeps alive, else the call's. */
 const forCursor = <T>(
@@ -65,7 +53,7 @@ export const moveCursor = tool({
     y: Type.Number({ description: 'Y on the screen.' }),
     cursor_id: cursorId,
   }),
-  attributes: { ...attributes, recorded: true },
+  attributes: { ...arranges, recorded: true },
   async run(call, { x, y, cursor_id }) {
     const { width, height } = await (await call.driver.desktop()).screen()
     const outside = x < 0 || x >= width ? 'x' : y < 0 || y >= height ? 'y' : undefined
@@ -87,7 +75,7 @@ export const setAgentCursorEnabled = tool({
   title: 'Show or hide the cursor',
   description: "Shows or hides an agent's cursor.",
   arguments: Type.Object({ enabled: Type.Boolean(), cursor_id: cursorId }),
-  attributes,
+  attributes: arranges,
   async run(call, { enabled, cursor_id }) {
     const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.enable(owner, enabled))
     return outcomeOf(view, `✅ Cursor "${view.cursor_id}" is ${enabled ? 'enabled' : 'disabled'}, ${seen(view)}.`)
@@ -135,7 +123,7 @@ export const setAgentCursorMotion = tool({
     dwell_after_click_ms: milliseconds(0, 5_000, `Default ${kept.dwell_after_click_ms}.`),
     idle_hide_ms: milliseconds(0, 60_000, `0: never. Default ${kept.idle_hide_ms}.`),
   }),
-  attributes,
+  attributes: arranges,
   async run(call, args) {
     const { cursor_id, cursor_icon, cursor_color, cursor_label, cursor_size, cursor_opacity, ...pace } = args
     const icon = cursor_icon === undefined ? {} : await iconOf(call, cursor_icon)
@@ -167,7 +155,7 @@ export const setAgentCursorStyle = tool({
     bloom_color: Type.Optional(Type.String({ pattern: `^(?:${hex})?$`, description: '#RRGGBB, or empty to revert.' })),
     image_path: Type.Optional(Type.String({ description: 'PNG, JPEG, SVG or ICO; empty reverts to the arrow.' })),
   }),
-  attributes,
+  attributes: arranges,
   async run(call, { cursor_id, gradient_colors, bloom_color, image_path }) {
     const color = (text: string) => colorIn(call, 'gradient_colors', text)
     const image =

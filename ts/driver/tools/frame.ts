@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox'
 import { answer } from '../action/act.ts'
 import { windowOf } from '../action/target.ts'
 import { pid, windowId } from '../tool/arguments.ts'
-import { tool } from '../tool/tool.ts'
+import { acts, tool } from '../tool/tool.ts'
 
 const place = Type.Integer({ minimum: -32_768, maximum: 32_767 })
 const length = Type.Integer({ minimum: 1, maximum: 32_767 })
@@ -23,18 +23,7 @@ export const setWindowFrame = tool({
     width: Type.Optional(length),
     height: Type.Optional(length),
   }),
-  attributes: {
-    readOnly: false,
-    destructive: false,
-    idempotent: true,
-    openWorld: false,
-    recorded: true,
-    extension: true,
-    disturbs: true,
-    pausable: true,
-    grants: [],
-    writes: [],
-  },
+  attributes: { ...acts(), destructive: false, idempotent: true, openWorld: false, extension: true, disturbs: true },
   async run(call, args) {
     const { x, y, width, height } = args
     const wanted = { ...given({ x }), ...given({ y }), ...given({ width }), ...given({ height }) }

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { answer } from '../action/act.ts'
 import { windowOrFrontmost } from '../action/target.ts'
 import { pid, windowId } from '../tool/arguments.ts'
-import { tool } from '../tool/tool.ts'
+import { acts, tool } from '../tool/tool.ts'
 
 export const bringToFront = tool({
   name: 'bring_to_front',
@@ -12,18 +12,7 @@ export const bringToFront = tool({
   description:
     "Activates a window, which changes what the person sees and where the person's keys go. Only when the person should see it: every other tool works in the background.",
   arguments: Type.Object({ pid, window_id: Type.Optional(windowId) }),
-  attributes: {
-    readOnly: false,
-    destructive: false,
-    idempotent: true,
-    openWorld: false,
-    recorded: false,
-    extension: false,
-    disturbs: true,
-    pausable: true,
-    grants: [],
-    writes: [],
-  },
+  attributes: { ...acts(), destructive: false, idempotent: true, openWorld: false, recorded: false, disturbs: true },
   async run(call, args) {
     const window = await windowOrFrontmost(call, args.pid, args.window_id)
     const { window_id, title } = window
