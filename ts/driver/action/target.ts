@@ -68,9 +68,21 @@ const compare = (a: readonly number[], b: readonly number[]): number =>
 /** The element of an action's arguments with its window, read again; `undefined` when no index was given. */
 export const elementOf = async (
   call: Call,
-  { pid, window_id, element_index }: { pid: number; window_id?: number; element_index?: number },
+  args: { readonly pid: number; readonly window_id?: number; readonly element_index?: number },
 ): Promise<ElementTarget | undefined> => {
-  if (element_index === undefined) return undefined
+  const { element_index } = args
+  return element_index === undefined ? undefined : namedElement(call, { ...args, element_index })
+}
+
+/** The element of an index with its window, read again. */
+export const namedElement = async (
+  call: Call,
+  {
+    pid,
+    window_id,
+    element_index,
+  }: { readonly pid: number; readonly window_id?: number; readonly element_index: number },
+): Promise<ElementTarget> => {
   const window = await windowOf(call, pid, requireWindowId(window_id, 'element_index'))
   noteActedOn(call, { window })
   const target = await elementNow(call, window, element_index)
@@ -122,6 +134,26 @@ export const orUnknownOutcome = async <T>(window: Window, element_index: number,
 export const requireWindowId = (window_id: number | undefined, argument: string): number => {
   if (window_id !== undefined) return window_id
   throw new Failure('missing_argument', `window_id is required when ${argument} is used.`, { argument: 'window_id' })
+}
+
+/** Refuses arguments that name anything but one element or one whole point; `tool` is how the failure names it. */
+export const requireOneTarget = (
+  tool: string,
+  { element_index, x, y }: { readonly element_index?: number; readonly x?: number; readonly y?: number },
+): void => {
+  if ((x === undefined) !== (y === undefined)) {
+    const argument = x === undefined ? 'x' : 'y'
+    throw new Failure('invalid_argument', 'Provide both x and y together, not just one.', { argument })
+  }
+  if (element_index !== undefined && x !== undefined) {
+    throw new Failure('target_ambiguous', 'Provide element_index or x and y, not both: they may mean different places.')
+  }
+  if (element_index === undefined && x === undefined) {
+    throw new Failure(
+      'target_required',
+      `${tool} needs a target: element_index with window_id, or x and y. Call get_window_state to find one.`,
+    )
+  }
 }
 
 /** How messages name an element. */

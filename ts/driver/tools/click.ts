@@ -5,7 +5,7 @@ import { choice } from '@backlot/contract/fields/choice'
 import type { Point, Window } from '@backlot/native'
 import { type Static, Type } from '@sinclair/typebox'
 import { buttons, clickAt, clickMiddle, performAction, screenshotPoints } from '../action/pointing.ts'
-import { elementOf, refuseDisabled } from '../action/target.ts'
+import { elementOf, refuseDisabled, requireOneTarget } from '../action/target.ts'
 import type { Call } from '../context.ts'
 import { zoomPoints } from '../observation/zoom-points.ts'
 import { absolutePath, writePicture } from '../paths.ts'
@@ -75,20 +75,9 @@ const writeMarked = async (call: Call, { window_id }: Window, point: Point, path
 }
 
 const refuseMixture = (args: Arguments): void => {
-  const { element_index, x, y, action, button, count, window_id, from_zoom, debug_image_out } = args
+  const { element_index, action, button, count, window_id, from_zoom, debug_image_out } = args
   const refuse = (argument: string, message: string) => new Failure('invalid_argument', message, { argument })
-  if ((x === undefined) !== (y === undefined)) {
-    throw refuse(x === undefined ? 'x' : 'y', 'Provide both x and y together, not just one.')
-  }
-  if (element_index !== undefined && x !== undefined) {
-    throw new Failure('target_ambiguous', 'Provide element_index or x and y, not both: they may mean different places.')
-  }
-  if (element_index === undefined && x === undefined) {
-    throw new Failure(
-      'target_required',
-      'click needs a target: element_index with window_id, or x and y. Call get_window_state to find one.',
-    )
-  }
+  requireOneTarget('click', args)
   if (element_index === undefined && action !== undefined) {
     throw refuse('action', 'Argument "action" needs element_index: a point has no actions. Leave it out.')
   }

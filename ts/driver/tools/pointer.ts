@@ -1,42 +1,17 @@
 /** The pointer's other gestures: double click, right click, drag. */
 
-import { Failure } from '@backlot/contract/failure'
 import { choice } from '@backlot/contract/fields/choice'
 import type { Agent } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
 import { act, answer, deliver } from '../action/act.ts'
 import { buttons, clickAt, clickMiddle, performAction, screenshotPoints } from '../action/pointing.ts'
-import { clickArea, elementOf, refuseDisabled, refuseInvisible } from '../action/target.ts'
+import { clickArea, elementOf, refuseDisabled, refuseInvisible, requireOneTarget } from '../action/target.ts'
 import { zoomPoints } from '../observation/zoom-points.ts'
 import { coordinate, elementIndex, modifiers, pid, windowId } from '../tool/arguments.ts'
 import { acts, tool } from '../tool/tool.ts'
 
 /** A drag, as long as the call does not say otherwise, and at most. */
 const limits = { durationMs: 500, steps: 20, longestMs: 10_000, mostSteps: 1_000 } as const
-
-interface ClickTarget {
-  readonly element_index?: number
-  readonly x?: number
-  readonly y?: number
-}
-
-/** Refuses everything but exactly one of an element and a whole point. */
-const refuseMixture = (name: string, { element_index, x, y }: ClickTarget): void => {
-  if ((x === undefined) !== (y === undefined)) {
-    throw new Failure('invalid_argument', 'Provide both x and y together, not just one.', {
-      argument: x === undefined ? 'x' : 'y',
-    })
-  }
-  if (element_index !== undefined && x !== undefined) {
-    throw new Failure('target_ambiguous', 'Provide element_index or x and y, not both: they may mean different places.')
-  }
-  if (element_index === undefined && x === undefined) {
-    throw new Failure(
-      'target_required',
-      `${name} needs a target: element_index with window_id, or x and y. Call get_window_state to find one.`,
-    )
-  }
-}
 
 export const doubleClick = tool({
   name: 'double_click',
@@ -51,7 +26,7 @@ export const doubleClick = tool({
   }),
   attributes: { ...acts('accessibility'), clicks: true },
   async run(call, args) {
-    refuseMixture('double_click', args)
+    requireOneTarget('double_click', args)
     const twice = { button: 'left', count: 2, held: [] } as const
     const found = await elementOf(call, args)
     if (found !== undefined) {
@@ -77,7 +52,7 @@ export const rightClick = tool({
   }),
   attributes: { ...acts('accessibility'), clicks: true },
   async run(call, args) {
-    refuseMixture('right_click', args)
+    requireOneTarget('right_click', args)
     const held = args.modifier ?? []
     const { checkModifiers } = await call.driver.native()
     checkModifiers([...held])

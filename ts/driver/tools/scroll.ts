@@ -13,10 +13,11 @@ import {
   centreOf,
   clickArea,
   contains,
-  elementOf,
   middleOf,
+  namedElement,
   nameOf,
   refuseInvisible,
+  requireOneTarget,
   windowOrFrontmost,
 } from '../action/target.ts'
 import type { Call } from '../context.ts'
@@ -109,31 +110,18 @@ const turnWheel = async (call: Call, args: Arguments, instead = false): Promise<
 
 /** Where the wheel is turned: at the point, or in the middle of the element. */
 const wheelPlace = async (call: Call, args: Arguments) => {
-  const { element_index, x, y, by } = args
+  const { element_index, by } = args
   if (by === 'page') {
     throw new Failure('invalid_argument', 'Argument "by" "page" needs mode "keys": a wheel has detents.', {
       argument: 'by',
     })
   }
-  if ((x === undefined) !== (y === undefined)) {
-    throw new Failure('invalid_argument', 'Provide both x and y together, not just one.', {
-      argument: x === undefined ? 'x' : 'y',
-    })
-  }
-  if (x !== undefined && element_index !== undefined) {
-    throw new Failure('target_ambiguous', 'Provide element_index or x and y, not both: they may mean different places.')
-  }
-  if (x !== undefined && y !== undefined) {
+  requireOneTarget('scroll with mode "wheel"', args)
+  if (element_index === undefined) {
     const { window, pointAt } = await screenshotPoints(call, args)
-    return { window, target: undefined, point: pointAt(x, y), shown: undefined }
+    return { window, target: undefined, point: pointAt(args.x ?? 0, args.y ?? 0), shown: undefined }
   }
-  const found = await elementOf(call, args)
-  if (found === undefined) {
-    throw new Failure(
-      'target_required',
-      'scroll with mode "wheel" needs a target: element_index with window_id, or x and y. Call get_window_state to find one.',
-    )
-  }
+  const found = await namedElement(call, { ...args, element_index })
   refuseInvisible(found.window)
   // Of what is larger than its window the part in view will do.
   const part = await visiblePart(call, found)

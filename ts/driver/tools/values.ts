@@ -4,7 +4,7 @@ import { accessibleActionTimeoutMs, longestText } from '@backlot/contract/limits
 import { Type } from '@sinclair/typebox'
 import { answer } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
-import { type ElementTarget, elementOf, nameOf, orUnknownOutcome, refuseDisabled } from '../action/target.ts'
+import { type ElementTarget, namedElement, nameOf, orUnknownOutcome, refuseDisabled } from '../action/target.ts'
 import { reasonOf } from '../ending.ts'
 import { elementIndex, pid, windowId } from '../tool/arguments.ts'
 import { acts, type Outcome, tool } from '../tool/tool.ts'
@@ -24,8 +24,7 @@ export const setValue = tool({
   }),
   attributes: { ...acts('accessibility'), idempotent: true, types: ['value'] },
   async run(call, args) {
-    const found = await elementOf(call, args)
-    if (found === undefined) throw new Error('element_index is required')
+    const found = await namedElement(call, args)
     refuseDisabled(found.target)
     if (call.signal.aborted) throw reasonOf(call.signal)
     const throughToolkit = await setThroughToolkit(found, args.value)
