@@ -179,10 +179,10 @@ export class LateEffects {
   async withLateFacts<Result extends Answer>(session: string, before: number, outcome: Result): Promise<Result> {
     const open = [...this.#followed].filter(({ action, since }) => action.owner.key === session && since < before)
     await within(limits.answerMs, Promise.all(open.map((each) => this.#observe(each))))
-    const kept = this.#untold.get(session)
-    if (kept === undefined) return outcome
+    const untold = this.#untold.get(session)
+    if (untold === undefined) return outcome
     this.#untold.delete(session)
-    const { facts, leftOut } = kept
+    const { facts, leftOut } = untold
     return {
       ...outcome,
       text: [
@@ -262,17 +262,17 @@ export class LateEffects {
     const { key, signal } = action.owner
     // Nobody asks for a session that is over.
     if (signal.aborted) return
-    const kept = this.#untold.get(key) ?? { facts: [], leftOut: 0 }
-    this.#untold.set(key, kept)
+    const untold = this.#untold.get(key) ?? { facts: [], leftOut: 0 }
+    this.#untold.set(key, untold)
     const or = others.map(({ tool, at, owner }) => ({
       after: tool,
       at: iso(at),
       of_another_session: owner.key !== key,
     }))
-    kept.facts.push({ after: action.tool, at: iso(action.at), pid, window_id, detail, ...(or.length > 0 && { or }) })
-    while (kept.facts.length > limits.mostKept) {
-      kept.facts.shift()
-      kept.leftOut += 1
+    untold.facts.push({ after: action.tool, at: iso(action.at), pid, window_id, detail, ...(or.length > 0 && { or }) })
+    while (untold.facts.length > limits.mostKept) {
+      untold.facts.shift()
+      untold.leftOut += 1
     }
   }
 

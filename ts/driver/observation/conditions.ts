@@ -47,17 +47,17 @@ interface Element {
 
 /** By the name that a call gives. */
 export const conditions = {
-  element: (call: Call, wanted: Args) => element(call, wanted, true),
-  element_gone: (call: Call, wanted: Args) =>
-    wanted.element_index === undefined && wanted.element_token === undefined
-      ? orWindowGone(call, wanted, (...given) => element(...given, false))
-      : orWindowGone(call, wanted, thisElementGone),
-  text: (call: Call, wanted: Args) => text(call, wanted, true),
-  text_gone: (call: Call, wanted: Args) => orWindowGone(call, wanted, (...given) => text(...given, false)),
-  window: (call: Call, wanted: Args) => windowTitled(call, wanted, true),
-  window_gone: (call: Call, wanted: Args) => windowTitled(call, wanted, false),
-  still: (call: Call, wanted: Args) => pixelsStill(call, wanted),
-} satisfies Record<string, (call: Call, wanted: Args) => Promise<Condition>>
+  element: (call: Call, args: Args) => element(call, args, true),
+  element_gone: (call: Call, args: Args) =>
+    args.element_index === undefined && args.element_token === undefined
+      ? orWindowGone(call, args, (...given) => element(...given, false))
+      : orWindowGone(call, args, thisElementGone),
+  text: (call: Call, args: Args) => text(call, args, true),
+  text_gone: (call: Call, args: Args) => orWindowGone(call, args, (...given) => text(...given, false)),
+  window: (call: Call, args: Args) => windowTitled(call, args, true),
+  window_gone: (call: Call, args: Args) => windowTitled(call, args, false),
+  still: (call: Call, args: Args) => pixelsStill(call, args),
+} satisfies Record<string, (call: Call, args: Args) => Promise<Condition>>
 
 const needs = (argument: string, type: string): Failure =>
   new Failure('missing_argument', `Missing required ${type} field: ${argument}`, { argument })
@@ -68,11 +68,11 @@ const holds = (whole: string, part: string | undefined): boolean =>
 /** The end of something in a window, which the end of the window is too, also where that came before the first look. */
 const orWindowGone = async (
   call: Call,
-  wanted: Args,
-  condition: (call: Call, wanted: Args) => Promise<Condition>,
+  args: Args,
+  condition: (call: Call, args: Args) => Promise<Condition>,
 ): Promise<Condition> => {
-  const { pid } = wanted
-  let { window_id } = wanted
+  const { pid } = args
+  let { window_id } = args
   /** What that says where it failed because the window is no longer there. */
   const orGone = async (error: unknown): Promise<Reading> => {
     const patienceMs = endingCodes.has(Failure.from(error).code) ? endingMs : 0
@@ -83,7 +83,7 @@ const orWindowGone = async (
   if (pid !== undefined)
     window_id = (await windowOrFrontmost(call, pid, window_id).catch(() => undefined))?.window_id ?? window_id
   try {
-    const watched = await condition(call, { ...wanted, ...(window_id !== undefined && { window_id }) })
+    const watched = await condition(call, { ...args, ...(window_id !== undefined && { window_id }) })
     return { ...watched, read: () => watched.read().catch(orGone) }
   } catch (error) {
     const gone = await orGone(error)
@@ -134,10 +134,10 @@ const treeOf = async (call: Call, { pid, window_id, label }: Args) => {
   }
 }
 
-const element = async (call: Call, wanted: Args, isWanted: boolean): Promise<Condition> => {
-  const { role, label } = wanted
+const element = async (call: Call, args: Args, isWanted: boolean): Promise<Condition> => {
+  const { role, label } = args
   if (role === undefined && label === undefined) throw needs('label (or role)', 'string')
-  const tree = await treeOf(call, wanted)
+  const tree = await treeOf(call, args)
   const named = [role, label === undefined ? undefined : `"${label}"`].filter((word) => word !== undefined).join(' ')
   return {
     what: `${isWanted ? 'an element' : 'the end of every element'} ${named} in window ${tree.window.window_id}`,
@@ -161,10 +161,10 @@ const element = async (call: Call, wanted: Args, isWanted: boolean): Promise<Con
 
 const shown = ({ element_index, role, label }: Element): string => `[element_index ${element_index}] ${role} "${label}"`
 
-const thisElementGone = async (call: Call, wanted: Args): Promise<Condition> => {
-  const { pid, window_id, element_index, element_token } = wanted
+const thisElementGone = async (call: Call, args: Args): Promise<Condition> => {
+  const { pid, window_id, element_index, element_token } = args
   if (pid === undefined) throw needs('pid', 'integer')
-  const found = await withElementIndex(call, { ...wanted, pid })
+  const found = await withElementIndex(call, { ...args, pid })
     .then((args) => elementOf(call, args))
     .catch(unlessStale)
   if (found === undefined) {
@@ -173,7 +173,7 @@ const thisElementGone = async (call: Call, wanted: Args): Promise<Condition> => 
     return { what: 'the end of an element', next: async () => undefined, read: async () => ({ met: true, saw, facts }) }
   }
   const { target } = found
-  const tree = await treeOf(call, wanted)
+  const tree = await treeOf(call, args)
   return {
     what: `the end of ${nameOf(target)}`,
     next: tree.next,
@@ -194,10 +194,10 @@ const unlessStale = (error: unknown): undefined => {
   if (Failure.from(error).code !== 'stale_element') throw error
 }
 
-const text = async (call: Call, wanted: Args, isWanted: boolean): Promise<Condition> => {
-  const { text: part } = wanted
+const text = async (call: Call, args: Args, isWanted: boolean): Promise<Condition> => {
+  const { text: part } = args
   if (part === undefined) throw needs('text', 'string')
-  const tree = await treeOf(call, wanted)
+  const tree = await treeOf(call, args)
   return {
     what: `the ${isWanted ? '' : 'end of the '}text "${part}" in window ${tree.window.window_id}`,
     next: tree.next,

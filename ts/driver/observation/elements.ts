@@ -51,10 +51,14 @@ export class WindowCache {
 
   /** Keeps a snapshot as the pair's index map and names it. */
   keepSnapshot(pid: number, window_id: number, snapshot: AxSnapshot, limits: TreeLimits): string {
-    const seen = this.#of(pid, window_id)
+    const record = this.#of(pid, window_id)
     this.#snapshots += 1
     const id = `${this.#started}-${this.#snapshots}`
-    Object.assign(seen, { map: snapshot, limits, returned: [...seen.returned, { id, snapshot }].slice(-returnedKept) })
+    Object.assign(record, {
+      map: snapshot,
+      limits,
+      returned: [...record.returned, { id, snapshot }].slice(-returnedKept),
+    })
     return id
   }
 
@@ -118,9 +122,9 @@ export class WindowCache {
 
   #of(pid: number, window_id: number): WindowRecord {
     const pair = key(pid, window_id)
-    const seen = this.#windows.get(pair) ?? { window_id, returned: [], scales: new Map() }
-    this.#windows.set(pair, seen)
-    return seen
+    const record = this.#windows.get(pair) ?? { window_id, returned: [], scales: new Map() }
+    this.#windows.set(pair, record)
+    return record
   }
 }
 

@@ -1,7 +1,7 @@
 /** The cursors of the agents: each session has one, which goes where its actions happen. */
 import { Failure } from '@backlot/contract/failure'
 import { type Shared, shared } from '@backlot/contract/shared'
-import type { CursorState, Point, PreviewPlace, Cursors as Shown } from '@backlot/native'
+import type { CursorState, Cursors as Overlay, Point, PreviewPlace } from '@backlot/native'
 import type { Scene } from '../action/evidence.ts'
 import { reasonOf } from '../ending.ts'
 import { type CursorSettings, cursorDefaults, paceOf, styleOf } from './cursor-settings.ts'
@@ -13,7 +13,7 @@ type Native = typeof import('@backlot/native')
 export const defaultCursor = 'default'
 
 /** How a cursor is shown: blended with what is below, cut out of it, or not at all and why. */
-export type Overlay = 'composited' | 'shaped' | 'off' | 'unavailable'
+export type OverlayKind = 'composited' | 'shaped' | 'off' | 'unavailable'
 
 /** A cursor as the tools tell of it. */
 export interface CursorView {
@@ -23,7 +23,7 @@ export interface CursorView {
   readonly enabled: boolean
   /** Whether it is on the screen now: hidden ones and idle ones are not. */
   readonly visible: boolean
-  readonly overlay: Overlay
+  readonly overlay: OverlayKind
   /** False where no font has the letters of its label. */
   readonly labelled: boolean
   readonly settings: CursorSettings
@@ -60,7 +60,7 @@ interface CursorRecord {
   /** Where it was sent last. */
   position: Point | undefined
   /** The overlay's connection that knows it as it is set. */
-  styledOn: Shown | undefined
+  styledOn: Overlay | undefined
   /** Where it hid by itself. */
   idle: Point | undefined
   /** When something of it was told last. */
@@ -73,24 +73,24 @@ const hiddenWaitMs = 30_000
 /** All cursors of a driver, by the session that each belongs to. */
 export class Cursors {
   readonly #records = new Map<string, CursorRecord>()
-  readonly #shown: Shared<Shown>
+  readonly #overlay: Shared<Overlay>
   readonly #followers = new Set<(event: CursorEvent) => void>()
   /** The overlay's connection whose cursors are known to hide. */
-  #attended: Shown | undefined
+  #watchedOverlay: Overlay | undefined
   /** Why there is no overlay, as it was when that was tried last. */
-  #missing: Failure | undefined
+  #unavailable: Failure | undefined
   /** How often cursors were asked for that nobody has used. */
   #asked = 0
 
   constructor(
     private readonly native: () => Promise<Native>,
-    open: () => Promise<Shown>,
+    open: () => Promise<Overlay>,
     /** False: nothing is ever shown, and the tools answer all the same. */
     private readonly isShown: boolean,
     /** Where the live preview is; `undefined` where there is none. */
     private readonly preview: () => Promise<PreviewPlace | undefined>,
   ) {
-    this.#shown = shared(open)
+    this.#overlay = shared(open)
   }
 
   /** Tells what cursors do from now on, until the function that it returns is called. */
@@ -109,7 +109,9 @@ export class Cursors {
     const isGlide = record.glides && record.isEnabled
     record.position = at
     // An action is not worth less for being unseen.
-    await this.#show(record, (shown) => this.#go(record, shown, isGlide ? 'glide' : 'place', at)).catch(() => undefined)
+    await this.#show(record, (overlay) => this.#go(record, overlay, isGlide ? 'glide' : 'place', at)).catch(
+      () => undefined,
+    )
     // The session may have ended on the way.
     if (owner.signal.aborted) await this.end(owner)
   }
@@ -119,12 +121,12 @@ export class Cursors {
     const record = this.#records.get(owner.key)
     const end = scene.dragEnd && onScreen(scene, scene.dragEnd)
     if (record === undefined || end === undefined || !this.#follows(owner)) return
-    const travel = async (shown: Shown): Promise<void> => {
+    const travel = async (overlay: Overlay): Promise<void> => {
       this.#tell(record, 'pulse')
-      await shown.pulse(record.key)
+      await overlay.pulse(record.key)
       this.#tell(record, 'drag', end)
       record.position = end
-      await shown.travel(record.key, end, durationMs)
+      await overlay.travel(record.key, end, durationMs)
     }
     this.#show(record, travel).catch(() => undefined)
   }
@@ -135,11 +137,11 @@ export class Cursors {
     if (record === undefined || placeOf(scene) === undefined || !this.#follows(owner)) return
     const end = scene.dragEnd && onScreen(scene, scene.dragEnd)
     if (end !== undefined) record.position = end
-    const pulse = async (shown: Shown): Promise<void> => {
+    const pulse = async (overlay: Overlay): Promise<void> => {
       // It came along, and may have a pixel to go.
-      if (end !== undefined) await shown.place(record.key, end)
+      if (end !== undefined) await overlay.place(record.key, end)
       this.#tell(record, 'pulse')
-      await shown.pulse(record.key)
+      await overlay.pulse(record.key)
     }
     this.#show(record, pulse).catch(() => undefined)
   }
@@ -149,7 +151,7 @@ export class Cursors {
     const record = await this.#of(owner)
     record.glides = true
     record.position = to
-    await this.#show(record, (shown) => this.#go(record, shown, record.isEnabled ? 'glide' : 'place', to))
+    await this.#show(record, (overlay) => this.#go(record, overlay, record.isEnabled ? 'glide' : 'place', to))
     return this.#viewNow(owner)
   }
 
@@ -176,7 +178,7 @@ export class Cursors {
     if (isTold && !isEnabled) this.#tell(record, 'hide')
     record.isEnabled = isEnabled
     if (isTold && isEnabled) this.#tell(record, 'place')
-    await this.#show(record, (shown) => shown.enable(record.key, isEnabled))
+    await this.#show(record, (overlay) => overlay.enable(record.key, isEnabled))
     return this.#viewNow(owner)
   }
 
@@ -187,10 +189,10 @@ export class Cursors {
     let state: CursorState | null = null
     this.#asked += 1
     const id = `unused ${this.#asked} ${owner.key}`
-    await this.#show(undefined, async (shown) => {
+    await this.#show(undefined, async (overlay) => {
       // How the overlay shows a cursor is known of a cursor alone.
-      await shown.dress(id, styleOf(fresh.settings))
-      state = (await shown.state(id).finally(() => shown.remove(id))) ?? null
+      await overlay.dress(id, styleOf(fresh.settings))
+      state = (await overlay.state(id).finally(() => overlay.remove(id))) ?? null
     })
     return viewOf(fresh, state, this.isShown)
   }
@@ -206,7 +208,7 @@ export class Cursors {
 
   /** The windows of the cursors that are seen now, which pictures for agents leave out. */
   async windows(): Promise<number[]> {
-    return (await this.#shown.peek())?.windows().catch(() => []) ?? []
+    return (await this.#overlay.peek())?.windows().catch(() => []) ?? []
   }
 
   /** Takes away the cursor of a session that is over. */
@@ -214,12 +216,12 @@ export class Cursors {
     const record = this.#records.get(key)
     if (record?.styledOn !== undefined) this.#tell(record, 'hide')
     this.#records.delete(key)
-    await (await this.#shown.peek())?.remove(key).catch(() => undefined)
+    await (await this.#overlay.peek())?.remove(key).catch(() => undefined)
   }
 
   /** Takes all from the screen; they come back with their next action. */
   async close(): Promise<void> {
-    await this.#shown.close()
+    await this.#overlay.close()
   }
 
   /** Whether actions of this session show a cursor: a named one's, and those of a connection that used a cursor's tool. */
@@ -230,8 +232,8 @@ export class Cursors {
   async #viewNow(owner: Session): Promise<CursorView> {
     const record = await this.#of(owner)
     let state: CursorState | null = null
-    await this.#show(record, async (shown) => {
-      state = (await shown.state(record.key)) ?? null
+    await this.#show(record, async (overlay) => {
+      state = (await overlay.state(record.key)) ?? null
     })
     return viewOf(record, state, this.isShown)
   }
@@ -267,10 +269,10 @@ export class Cursors {
     }
   }
 
-  async #go(record: CursorRecord, shown: Shown, kind: 'glide' | 'place', to: Point): Promise<void> {
+  async #go(record: CursorRecord, overlay: Overlay, kind: 'glide' | 'place', to: Point): Promise<void> {
     if (this.#records.get(record.key) !== record) return
     this.#tell(record, kind, to)
-    await shown[kind](record.key, to)
+    await overlay[kind](record.key, to)
   }
 
   /** What the person does not see, as that of a session that is over, is not told. */
@@ -289,16 +291,16 @@ export class Cursors {
   }
 
   /** Tells which cursors hide by themselves, as long as that overlay is there. */
-  async #attend(shown: Shown): Promise<void> {
-    this.#attended = shown
+  async #watchHidden(overlay: Overlay): Promise<void> {
+    this.#watchedOverlay = overlay
     try {
-      for (;;) for (const { id, at } of await shown.hidden(hiddenWaitMs)) this.#idled(id, at)
+      for (;;) for (const { id, at } of await overlay.hidden(hiddenWaitMs)) this.#hidByItself(id, at)
     } catch {
       // It was closed or lost; the next one is attended to when it is opened.
     }
   }
 
-  #idled(key: string, at: number): void {
+  #hidByItself(key: string, at: number): void {
     const record = this.#records.get(key)
     // What was told since brought it back.
     if (record === undefined || record.reportedAt > at) return
@@ -307,16 +309,16 @@ export class Cursors {
   }
 
   /** Does something to a cursor on the screen, where there is an overlay. */
-  async #show(record: CursorRecord | undefined, work: (shown: Shown) => Promise<unknown>): Promise<void> {
+  async #show(record: CursorRecord | undefined, work: (overlay: Overlay) => Promise<unknown>): Promise<void> {
     if (!this.isShown) return
-    const shown = await this.#open()
-    if (shown === undefined) return
+    const overlay = await this.#open()
+    if (overlay === undefined) return
     try {
-      if (record !== undefined && record.styledOn !== shown) await this.#dress(record, shown)
-      await work(shown)
+      if (record !== undefined && record.styledOn !== overlay) await this.#dress(record, overlay)
+      await work(overlay)
     } catch (error) {
       // It is opened again by whoever needs it next.
-      if (Failure.from(error).code === 'display_lost') await this.#shown.close()
+      if (Failure.from(error).code === 'display_lost') await this.#overlay.close()
       throw error
     }
   }
@@ -324,30 +326,30 @@ export class Cursors {
   /** Shows the window of an action in the live preview. */
   async #preview({ window }: Scene): Promise<void> {
     const place = await this.preview()
-    if (place !== undefined) await this.#show(undefined, (shown) => shown.preview(window.window_id, place))
+    if (place !== undefined) await this.#show(undefined, (overlay) => overlay.preview(window.window_id, place))
   }
 
-  async #dress(record: CursorRecord, shown: Shown): Promise<void> {
+  async #dress(record: CursorRecord, overlay: Overlay): Promise<void> {
     const { settings } = record
-    await shown.dress(record.key, styleOf(settings))
-    await shown.pace(record.key, paceOf(settings))
-    await shown.enable(record.key, record.isEnabled)
-    if (record.settings === settings) record.styledOn = shown
+    await overlay.dress(record.key, styleOf(settings))
+    await overlay.pace(record.key, paceOf(settings))
+    await overlay.enable(record.key, record.isEnabled)
+    if (record.settings === settings) record.styledOn = overlay
     // Its session may have ended meanwhile.
-    if (this.#records.get(record.key) !== record) await shown.remove(record.key)
+    if (this.#records.get(record.key) !== record) await overlay.remove(record.key)
   }
 
   /** The overlay; where the server has none, the cursors go on without. */
-  async #open(): Promise<Shown | undefined> {
-    if (this.#missing !== undefined) return undefined
+  async #open(): Promise<Overlay | undefined> {
+    if (this.#unavailable !== undefined) return undefined
     try {
-      const shown = await this.#shown.get()
-      if (this.#attended !== shown) void this.#attend(shown)
-      return shown
+      const overlay = await this.#overlay.get()
+      if (this.#watchedOverlay !== overlay) void this.#watchHidden(overlay)
+      return overlay
     } catch (error) {
       const failure = Failure.from(error)
       if (failure.code !== 'overlay_unavailable') throw failure
-      this.#missing = failure
+      this.#unavailable = failure
       return undefined
     }
   }

@@ -39,7 +39,7 @@ export const getAgentCursorState = tool({
     const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.view(owner), true)
     const { position } = view
     const where = position === null ? 'was nowhere yet' : `is at (${position.x}, ${position.y})`
-    const { text, structured } = outcomeOf(view, `✅ Cursor "${view.cursor_id}" ${where}, ${seen(view)}.`)
+    const { text, structured } = outcomeOf(view, `✅ Cursor "${view.cursor_id}" ${where}, ${visibility(view)}.`)
     return { text, structured: { ...structured, cursors: call.driver.cursors.configs.map(listed) } }
   },
 })
@@ -66,7 +66,7 @@ export const moveCursor = tool({
     }
     const to = { x: Math.floor(x), y: Math.floor(y) }
     const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.move(owner, to))
-    return outcomeOf(view, `✅ Cursor "${view.cursor_id}" moved to (${to.x}, ${to.y}), ${seen(view)}.`)
+    return outcomeOf(view, `✅ Cursor "${view.cursor_id}" moved to (${to.x}, ${to.y}), ${visibility(view)}.`)
   },
 })
 
@@ -78,7 +78,7 @@ export const setAgentCursorEnabled = tool({
   attributes: arranges,
   async run(call, { enabled, cursor_id }) {
     const view = await forCursor(call, cursor_id, (owner) => call.driver.cursors.enable(owner, enabled))
-    return outcomeOf(view, `✅ Cursor "${view.cursor_id}" is ${enabled ? 'enabled' : 'disabled'}, ${seen(view)}.`)
+    return outcomeOf(view, `✅ Cursor "${view.cursor_id}" is ${enabled ? 'enabled' : 'disabled'}, ${visibility(view)}.`)
   },
 })
 
@@ -87,7 +87,7 @@ const part = (more: string) => Type.Optional(Type.Number({ minimum: 0, maximum: 
 const milliseconds = (minimum: number, maximum: number, more: string) =>
   Type.Optional(Type.Number({ minimum, maximum, more }))
 
-const kept = cursorDefaults
+const defaults = cursorDefaults
 
 export const setAgentCursorMotion = tool({
   name: 'set_agent_cursor_motion',
@@ -102,26 +102,36 @@ export const setAgentCursorMotion = tool({
     cursor_color: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Hex or CSS name.' })),
     cursor_label: Type.Optional(Type.String({ maxLength: 64 })),
     cursor_size: Type.Optional(
-      Type.Number({ minimum: 4, maximum: 100, description: 'Dot radius in points.', more: `Default ${kept.size}.` }),
+      Type.Number({
+        minimum: 4,
+        maximum: 100,
+        description: 'Dot radius in points.',
+        more: `Default ${defaults.size}.`,
+      }),
     ),
-    cursor_opacity: part(`Default ${kept.opacity}.`),
-    start_handle: part(`Default ${kept.start_handle}.`),
-    end_handle: part(`Default ${kept.end_handle}.`),
-    arc_size: part(`Default ${kept.arc_size}.`),
+    cursor_opacity: part(`Default ${defaults.opacity}.`),
+    start_handle: part(`Default ${defaults.start_handle}.`),
+    end_handle: part(`Default ${defaults.end_handle}.`),
+    arc_size: part(`Default ${defaults.arc_size}.`),
     arc_flow: Type.Optional(
       Type.Number({
         minimum: -1,
         maximum: 1,
         description: 'Above 0 bulges to the destination.',
-        more: `Default ${kept.arc_flow}.`,
+        more: `Default ${defaults.arc_flow}.`,
       }),
     ),
     spring: Type.Optional(
-      Type.Number({ minimum: 0.3, maximum: 1, description: '1 never overshoots.', more: `Default ${kept.spring}.` }),
+      Type.Number({
+        minimum: 0.3,
+        maximum: 1,
+        description: '1 never overshoots.',
+        more: `Default ${defaults.spring}.`,
+      }),
     ),
-    glide_duration_ms: milliseconds(50, 5_000, `Default ${kept.glide_duration_ms}.`),
-    dwell_after_click_ms: milliseconds(0, 5_000, `Default ${kept.dwell_after_click_ms}.`),
-    idle_hide_ms: milliseconds(0, 60_000, `0: never. Default ${kept.idle_hide_ms}.`),
+    glide_duration_ms: milliseconds(50, 5_000, `Default ${defaults.glide_duration_ms}.`),
+    dwell_after_click_ms: milliseconds(0, 5_000, `Default ${defaults.dwell_after_click_ms}.`),
+    idle_hide_ms: milliseconds(0, 60_000, `0: never. Default ${defaults.idle_hide_ms}.`),
   }),
   attributes: arranges,
   async run(call, args) {
@@ -219,7 +229,7 @@ const colorIn = async (call: Call, argument: string, text: string): Promise<stri
   }
 }
 
-const seen = ({ visible, enabled, overlay }: CursorView): string => {
+const visibility = ({ visible, enabled, overlay }: CursorView): string => {
   if (overlay === 'off') return 'not seen: the daemon runs with --no-overlay'
   if (overlay === 'unavailable') return 'not seen: the X server has no overlay'
   return visible ? 'visible' : enabled ? 'hidden until it acts' : 'hidden'

@@ -26,7 +26,7 @@ export const setWindowFrame = tool({
   attributes: { ...acts(), destructive: false, idempotent: true, openWorld: false, extension: true, disturbs: true },
   async run(call, args) {
     const { x, y, width, height } = args
-    const wanted = { ...given({ x }), ...given({ y }), ...given({ width }), ...given({ height }) }
+    const wanted = defined({ x, y, width, height })
     if (Object.keys(wanted).length === 0) {
       throw new Failure('missing_argument', 'Missing required integer field: x (or y, width, height).', {
         argument: 'x',
@@ -52,8 +52,8 @@ export const setWindowFrame = tool({
 })
 
 /** A record without what is undefined. */
-const given = <Key extends string>(record: Readonly<Record<Key, number | undefined>>): Record<Key, number> =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Record<Key, number>
+const defined = <Key extends string>(record: Readonly<Record<Key, number | undefined>>): Partial<Record<Key, number>> =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Partial<Record<Key, number>>
 
 const isSame = (a: Rect, b: Rect): boolean => a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height
 

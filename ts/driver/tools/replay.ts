@@ -102,14 +102,19 @@ const played = async (
     resolved = found.resolved
     const { text, structured } = await runTool(call, known, checkArguments(known, found.args))
     targets.learn(action.result, structured)
-    return { report: { ...named, ok: true, summary: firstLine(text), effect: structured.effect, ...said(resolved) } }
+    return {
+      report: { ...named, ok: true, summary: firstLine(text), effect: structured.effect, ...unlessEmpty(resolved) },
+    }
   } catch (error) {
     const failure = Failure.from(error)
-    return { report: { ...named, ok: false, code: failure.code, summary: failure.message, ...said(resolved) }, failure }
+    return {
+      report: { ...named, ok: false, code: failure.code, summary: failure.message, ...unlessEmpty(resolved) },
+      failure,
+    }
   }
 }
 
-const said = (resolved: Resolved): { readonly resolved?: Resolved } =>
+const unlessEmpty = (resolved: Resolved): { readonly resolved?: Resolved } =>
   Object.keys(resolved).length === 0 ? {} : { resolved }
 
 const refuseUnrecordable = (

@@ -26,19 +26,19 @@ export const writeCell = async (call: Call, found: ElementTarget, value: string)
   refuseInvisible(window)
   const { window_id } = window
   const { at, evidence } = await focusForKeys(call, found)
-  const told = [...evidence]
+  const gathered = [...evidence]
   const press = async (key: string) => {
-    told.push(...(await deliver(call, (agent) => agent.pressKey({ window_id, key, modifiers: [], at }))))
+    gathered.push(...(await deliver(call, (agent) => agent.pressKey({ window_id, key, modifiers: [], at }))))
   }
   if (value !== '') {
     const text = { window_id, text: value, delay_ms: typingDelayMs, at }
-    told.push(...(await deliver(call, (agent) => agent.typeText(text))))
+    gathered.push(...(await deliver(call, (agent) => agent.typeText(text))))
   }
   // It takes off what the sheet completed by itself from the cells above, or all where nothing was typed.
   await press('delete')
   // The application says of a cell that was emptied what it held, until its cursor has left it.
   await press('return')
-  return readBack(call, found, 'agent_keyboard', told, async () => {
+  return readBack(call, found, 'agent_keyboard', gathered, async () => {
     const cell = await orStaleElement(window, target.index, target.snapshot.cell(target.index, value))
     return { value: cell?.text ?? null, confirmed: cell?.holds === true }
   })
