@@ -1,8 +1,10 @@
 /** The official TypeScript MCP client, connected to the executable under test. */
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import type { Client as SdkClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { backlotCommand } from './backlot.ts'
+import { loadClient } from './bundled-client.ts'
 import type { TestDesktop } from './desktop.ts'
+
+const { Client, StdioClientTransport } = await loadClient()
 
 /** Result of a tool, taken apart. */
 export interface Result {
@@ -17,7 +19,7 @@ export interface Result {
 
 /** A connected client. */
 export interface McpClient extends AsyncDisposable {
-  readonly client: Client
+  readonly client: SdkClient
   /** Pid of the server that the client started. */
   readonly pid: number
   /** Calls a tool and gives its result, failures included. */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { findAcceleration } from './acceleration.ts'
 import { adbPrograms, toyboxProgram } from './adb-programs.ts'
+import { bundleClient } from './bundled-client.ts'
 import { dockerPrograms } from './docker.ts'
 import { buildAnewWhereBuilderChanged } from './image.ts'
 import { npmComputer, npmWith } from './npm-with.ts'
@@ -24,6 +25,7 @@ export const prepare = async (jobs: readonly string[]): Promise<void> => {
     adbPrograms(),
     toyboxProgram(),
     dockerPrograms(),
+    bundleClient(),
   ].map((made) => made.catch(() => undefined))
   if (jobs.some((name) => name.includes('/packages'))) packages.push(packOnce())
   const guest = Promise.all([buildAnewWhereBuilderChanged(), findAcceleration()]).then(() =>
