@@ -30,6 +30,7 @@ test('only the crate of the display connects to it', () => {
 
 test('what a window id is made of is known in the folders of the display server, and on the wire', () => {
   const inFolders = /\bof_xid\b|\.xid\(|\bdesktop::x11\b/
+  const ofWindows = /\.x11_/
   const onTheWire = /\bfrom_wire\b|\bwire\b\(|WindowId::wire\b/
   const wrong = rust
     .filter(
@@ -38,6 +39,7 @@ test('what a window id is made of is known in the folders of the display server,
     .filter(
       (file) =>
         (inFolders.test(read(file)) && !file.includes('/x11/')) ||
+        (ofWindows.test(read(file)) && !file.includes('/x11/') && !file.startsWith('crates/desktop/')) ||
         (onTheWire.test(read(file)) && !file.startsWith('crates/native/')),
     )
   expect(wrong).toEqual([])

@@ -1,4 +1,5 @@
 /** Records of the desktop, spelled on every wire as the native core gives them. */
+import { Failure } from './failure.ts'
 
 /** A rectangle in pixels; the origin is the top-left corner of the screen. */
 export interface Rect {
@@ -16,10 +17,12 @@ export interface Window {
   app_name: string
   /** Empty when the window has none. */
   title: string
-  /** The window without decorations, in screen pixels. */
-  bounds: Rect
-  x: number
-  y: number
+  /** The window without decorations, in screen pixels; null where the display server does not tell its place. */
+  bounds: Rect | null
+  /** Left edge of the bounds. */
+  x: number | null
+  /** Top edge of the bounds. */
+  y: number | null
   width: number
   height: number
   /** Position in the stack; higher is nearer the front. */
@@ -31,6 +34,16 @@ export interface Window {
   kind: 'normal' | 'dialog' | 'popup'
   /** For popups and dialogs the window they belong to. */
   owner_window_id: number | null
+}
+
+/** The bounds of a window. Throws `unsupported` where its display server does not tell its place. */
+export const boundsOf = ({ window_id, bounds }: Pick<Window, 'window_id' | 'bounds'>): Rect => {
+  if (bounds !== null) return bounds
+  throw new Failure(
+    'unsupported',
+    `The display server does not tell where window ${window_id} is on the screen. Use what needs no place there, or an X server.`,
+    { window_id },
+  )
 }
 
 /** An application: installed, running with windows, or both. */

@@ -697,8 +697,12 @@ export interface AxRequest {
   window_id: number
   /** Its title. */
   title: string
-  /** Where it is on the screen, without decorations. */
-  bounds: Rect
+  /** Its width without decorations. */
+  width: number
+  /** Its height. */
+  height: number
+  /** Where it is on the screen; null where the display server does not tell. */
+  bounds?: Rect | null
   /** Most elements that get an index; 0 for no limit. */
   max_elements: number
   /** Deepest level below the window that is read; 0 for no limit. */
@@ -1422,15 +1426,15 @@ export interface Window {
   app_name: string
   /** Title; empty when it has none. */
   title: string
-  /** The client window without decorations, in screen pixels. */
-  bounds: Rect
+  /** The client window without decorations, in screen pixels; null where the display server does not tell its place. */
+  bounds: Rect | null
   /** Left edge of the bounds. */
-  x: number
+  x: number | null
   /** Top edge of the bounds. */
-  y: number
-  /** Width of the bounds. */
+  y: number | null
+  /** Width without decorations. */
   width: number
-  /** Height of the bounds. */
+  /** Height without decorations. */
   height: number
   /** Position in the stack; higher is nearer the front. */
   z_index: number
@@ -1450,8 +1454,6 @@ export interface Window {
 export interface WindowState {
   /** The window. */
   window_id: number
-  /** The client window without decorations, in pixels of the screen. */
-  bounds: Rect
   /** True when the window manager says that it has the focus. */
   is_active: boolean
   /** True when the window manager has iconified it. */

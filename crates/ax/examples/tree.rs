@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ax::{Accessibility, SnapshotRequest};
-use desktop::{Rect, WindowId};
+use desktop::{Point, Size, WindowId};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -24,7 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         pid: pid.parse()?,
         window_id: WindowId::of_xid(0),
         title,
-        bounds: Rect { x, y, width: width.unsigned_abs(), height: height.unsigned_abs() },
+        size: Size { width: width.unsigned_abs(), height: height.unsigned_abs() },
+        place: Some(Point { x, y }),
         max_elements: 0,
         max_depth: 0,
         all_places: false,

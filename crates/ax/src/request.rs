@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use desktop::{Rect, WindowId};
+use desktop::{Point, Rect, Size, WindowId};
 
 use crate::Cell;
 
@@ -17,8 +17,10 @@ pub struct SnapshotRequest {
     pub window_id: WindowId,
     /// Its title.
     pub title: String,
-    /// Where it is on the screen, without decorations.
-    pub bounds: Rect,
+    /// How large it is without decorations.
+    pub size: Size,
+    /// Its top-left corner on the screen; none where the display server does not tell.
+    pub place: Option<Point>,
     /// Most elements that get an index; 0 for no limit.
     pub max_elements: u32,
     /// Deepest level below the window that is read; 0 for no limit.

@@ -170,7 +170,7 @@ fn a_cursor_is_in_nobodys_way() {
     let overlay = scene.overlay();
     assert!(witness.shape_get_rectangles(overlay, SK::INPUT).unwrap().reply().unwrap().rectangles.is_empty());
     assert!(scene.desktop.windows().unwrap().iter().all(|window| window.window_id.xid() != overlay));
-    assert!(scene.desktop.stacking().unwrap().iter().all(|frame| frame.id != overlay));
+    assert!(scene.desktop.x11_stacking().unwrap().iter().all(|frame| frame.id != overlay));
     assert_eq!(scene.desktop.changes(), changes);
 }
 

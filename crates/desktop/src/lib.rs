@@ -15,7 +15,7 @@ pub use platform::processes::stat;
 pub use platform::x11;
 pub use platform::{Desktop, Session};
 pub use types::{
-    App, Frame, FrameExtents, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Window,
-    WindowKind, WindowManager, WindowState,
+    App, FrameExtents, LaunchOptions, Launched, Placement, Point, Probe, Rect, Screen, Size, Window,
+    WindowKind, WindowState,
 };
 pub use window_id::WindowId;

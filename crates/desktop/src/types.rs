@@ -27,6 +27,16 @@ pub struct Rect {
 }
 
 impl Rect {
+    /// Its top-left corner.
+    pub fn place(&self) -> Point {
+        Point { x: self.x, y: self.y }
+    }
+
+    /// How large it is.
+    pub fn size(&self) -> Size {
+        Size { width: self.width, height: self.height }
+    }
+
     /// The part that both rectangles cover, when there is one.
     pub fn intersection(&self, other: &Rect) -> Option<Rect> {
         let x = self.x.max(other.x);
@@ -45,6 +55,22 @@ impl Rect {
         let right = i64::from(self.x) + i64::from(self.width);
         let bottom = i64::from(self.y) + i64::from(self.height);
         point.x >= self.x && i64::from(point.x) < right && point.y >= self.y && i64::from(point.y) < bottom
+    }
+}
+
+/// How large something is, in pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}
+
+impl Size {
+    /// The rectangle of this size at a place.
+    pub fn at(self, place: Point) -> Rect {
+        Rect { x: place.x, y: place.y, width: self.width, height: self.height }
     }
 }
 
@@ -82,28 +108,6 @@ pub struct Screen {
     pub scale_factor: f64,
 }
 
-/// A mapped child of the root window, as the pointer meets it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// The XID of the root's child.
-    pub id: u32,
-    /// Its outer rectangle in screen pixels, border included.
-    pub rect: Rect,
-    /// Where it takes the pointer, in screen pixels: its input region within its bounding region.
-    pub input: Vec<Rect>,
-    /// True when it has no pixels of its own.
-    pub is_input_only: bool,
-}
-
-/// The window manager that runs on a display.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WindowManager {
-    /// Its `_NET_SUPPORTING_WM_CHECK` window.
-    pub check_window: u32,
-    /// The name it gives itself; empty when it gives none.
-    pub name: String,
-}
-
 /// What a display offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
@@ -139,8 +143,10 @@ pub struct Window {
     pub app_name: String,
     /// Title; empty when the window has none.
     pub title: String,
-    /// The client window without decorations, in screen pixels.
-    pub bounds: Rect,
+    /// The client window without decorations.
+    pub size: Size,
+    /// Its top-left corner on the screen; none where the display server does not tell.
+    pub place: Option<Point>,
     /// Position in the stack; higher is nearer the front.
     pub z_index: u32,
     /// True when the window is mapped and a part of it lies on the screen.
@@ -153,10 +159,13 @@ pub struct Window {
     pub kind: WindowKind,
     /// For popups and dialogs the window they belong to.
     pub owner_window_id: Option<WindowId>,
-    /// The child of the root window that contains it: its decoration frame, or the window itself.
-    pub frame_id: u32,
-    /// The frame in screen pixels, decorations included.
-    pub frame: Rect,
+}
+
+impl Window {
+    /// The client window in screen pixels; none where the display server does not tell its place.
+    pub fn bounds(&self) -> Option<Rect> {
+        self.place.map(|place| self.size.at(place))
+    }
 }
 
 /// What a window is once the window manager has done what it was asked.
@@ -164,8 +173,8 @@ pub struct Window {
 pub struct WindowState {
     /// The client window.
     pub window_id: WindowId,
-    /// The client window without decorations, in screen pixels.
-    pub bounds: Rect,
+    /// The client window without decorations.
+    pub size: Size,
     /// True when the window manager says that it has the focus.
     pub is_active: bool,
     /// True when the window manager has iconified it.

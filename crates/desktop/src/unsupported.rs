@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
-    App, Clip, DesktopError, Frame, FrameExtents, LaunchOptions, Launched, Placement, Point, Probe, Screen,
-    Window, WindowId, WindowManager, WindowState,
+    App, Clip, DesktopError, FrameExtents, LaunchOptions, Launched, Placement, Point, Probe, Screen, Window,
+    WindowId, WindowState,
 };
 
 /// Processes, of which nothing is known here.
@@ -94,16 +94,6 @@ impl Desktop {
 
     /// The window that has the person's focus.
     pub fn active_window(&self) -> Result<Option<WindowId>, DesktopError> {
-        match self.never {}
-    }
-
-    /// All mapped children of the root window.
-    pub fn stacking(&self) -> Result<Vec<Frame>, DesktopError> {
-        match self.never {}
-    }
-
-    /// The window manager, when one runs.
-    pub fn window_manager(&self) -> Result<Option<WindowManager>, DesktopError> {
         match self.never {}
     }
 

@@ -1,4 +1,5 @@
 /** How long after a click its answer comes, where the click changes something and where it does not. */
+import { boundsOf } from '@backlot/contract/desktop'
 import { type Application, lateToolkits, startChromium, startLate } from '../../support/applications.ts'
 import { backlotCommand } from '../../support/backlot.ts'
 import type { Journal } from '../../support/journal.ts'
@@ -44,7 +45,8 @@ const rowsOf = async (
       if (found === undefined) return undefined
       const { x, y, w, h } = found.frame
       // The text beside the button, which shows nothing of the press itself.
-      return { x: Math.round(x + w + 25 - window.x), y: Math.round(y + h / 2 - window.y) }
+      const { x: left, y: top } = boundsOf(window)
+      return { x: Math.round(x + w + 25 - left), y: Math.round(y + h / 2 - top) }
     })
   const [nothing, atOnce] = [await place('Nothing'), await place('At once')]
   const [without, after]: number[][] = [[], []]

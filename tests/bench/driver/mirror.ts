@@ -12,6 +12,8 @@ export const requestFor = (window: Window, { isFirst = false } = {}) => ({
   pid: window.pid,
   window_id: window.window_id,
   title: window.title,
+  width: window.width,
+  height: window.height,
   bounds: window.bounds,
   max_elements: isFirst ? 1_000_000 + firsts++ : 0,
   max_depth: 0,

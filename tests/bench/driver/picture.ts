@@ -34,7 +34,7 @@ const frameRows = async (stage: Stage, { name, timesCopy, alsoChanges }: Drawn):
   await using frames = new Program([await stage.example('capture', 'frames'), `Frames of ${name}`], on.env)
   const window_id = Number(await frames.next())
   const window = await stage.windowOf('the frames', (each) => each.window_id === window_id)
-  const { width, height } = window.bounds
+  const { width, height } = window
   if (width !== 1920 || height !== 1080) throw new Error(`the window of frames is ${width}x${height}`)
   // From here on the server keeps the window's pixels, which the bare frame needs too.
   const capturer = await Capturer.open(x)

@@ -16,14 +16,14 @@ export const defaultLimits: TreeLimits = {
 /** The tree of a window as it is now. */
 export const readTree = async (
   { driver, signal }: Call,
-  { pid, window_id, title, bounds }: Window,
+  { pid, window_id, title, width, height, bounds }: Window,
   limits: TreeLimits,
 ): Promise<AxSnapshot> => {
   const { AxCancel } = await driver.native()
   const accessibility = await driver.accessibility()
   const cancel = new AxCancel()
   using _cancelling = addAbortListener(signal, () => cancel.cancel())
-  return await accessibility.snapshot({ pid, window_id, title, bounds, ...limits }, cancel)
+  return await accessibility.snapshot({ pid, window_id, title, width, height, bounds, ...limits }, cancel)
 }
 
 /**

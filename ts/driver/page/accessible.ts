@@ -1,4 +1,5 @@
 /** A page as the accessibility bus shows it: for browsers and web views that listen for no debugger. */
+import { boundsOf } from '@backlot/contract/desktop'
 import { Failure } from '@backlot/contract/failure'
 import { page as limits } from '@backlot/contract/limits'
 import type { AxSnapshot, Point, Rect, Window } from '@backlot/native'
@@ -140,8 +141,8 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
       matches: found.length,
       viewport_x: null,
       viewport_y: null,
-      screen_x: window.x + place.x,
-      screen_y: window.y + place.y,
+      screen_x: window.x === null ? null : window.x + place.x,
+      screen_y: window.y === null ? null : window.y + place.y,
       pointer_moved: true,
       route: 'agent_pointer',
     },
@@ -223,6 +224,7 @@ const objectOf = (window: Window, facts: Facts): PageObject => {
     Object.entries(asFacts(facts.attributes)).map(([name, value]) => [plainName(name), cut(asText(value))]),
   )
   const { x, y, w, h } = asFacts(facts.frame)
+  const { x: left, y: top } = boundsOf(window)
   return {
     role: asText(facts.role),
     label: asText(facts.label),
@@ -233,8 +235,7 @@ const objectOf = (window: Window, facts: Facts): PageObject => {
     tag: tag.toLowerCase(),
     attributes,
     offscreen: facts.offscreen === true,
-    rect:
-      typeof x === 'number' ? { x: x - window.x, y: Number(y) - window.y, width: Number(w), height: Number(h) } : null,
+    rect: typeof x === 'number' ? { x: x - left, y: Number(y) - top, width: Number(w), height: Number(h) } : null,
   }
 }
 

@@ -1,5 +1,7 @@
 /** Clicking an element of a page with trusted events, and seeing whether it got them. */
+
 import { setTimeout as pause } from 'node:timers/promises'
+import { boundsOf } from '@backlot/contract/desktop'
 import { Failure } from '@backlot/contract/failure'
 import { page as limits, evidence as looking } from '@backlot/contract/limits'
 import type { Point, Window } from '@backlot/native'
@@ -41,8 +43,8 @@ export const clickElement = async (call: Call, shownPage: ShownPage, selector: s
     matches: aimed.count,
     viewport_x: x,
     viewport_y: y,
-    screen_x: place === undefined ? null : window.x + place.x,
-    screen_y: place === undefined ? null : window.y + place.y,
+    screen_x: place === undefined || window.x === null ? null : window.x + place.x,
+    screen_y: place === undefined || window.y === null ? null : window.y + place.y,
     pointer_moved: device.isPointed,
     route: device.route,
   })
@@ -152,6 +154,7 @@ const placeOf = (window: Window, viewport: Facts, mouse: Facts, { x, y }: Point)
 }
 
 const within = (window: Window, screenX: number, screenY: number): Point | undefined => {
-  const [x, y] = [Math.floor(screenX) - window.x, Math.floor(screenY) - window.y]
+  const { x: left, y: top } = boundsOf(window)
+  const [x, y] = [Math.floor(screenX) - left, Math.floor(screenY) - top]
   return x >= 0 && y >= 0 && x < window.width && y < window.height ? { x, y } : undefined
 }

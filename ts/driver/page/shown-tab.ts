@@ -1,10 +1,11 @@
 /** Which page of a browser a window shows. */
+import type { Rect } from '@backlot/contract/desktop'
 import type { Tab } from './web-page.ts'
 
 /** A window, as far as its page is known by it. */
 export interface TabWindow {
   readonly title: string
-  readonly bounds: { readonly x: number; readonly y: number; readonly width: number; readonly height: number }
+  readonly bounds: Rect | null
 }
 
 /** Pixels by which a browser's idea of a window may differ from the window manager's: its frame and shadow. */
@@ -19,7 +20,10 @@ export const shownTabs = async (
   tabs: readonly Tab[],
   isShown: (tab: Tab) => Promise<boolean | undefined>,
 ): Promise<readonly Tab[]> => {
-  let left = narrow(tabs, ({ bounds }) => bounds === undefined || isNear(bounds, window.bounds))
+  let left = narrow(
+    tabs,
+    ({ bounds }) => bounds === undefined || window.bounds === null || isNear(bounds, window.bounds),
+  )
   left = narrow(left, ({ title }) => isTitleOf(window.title, title))
   if (left.length < 2) return left
   const shown = await Promise.all(left.map(isShown))
@@ -38,7 +42,7 @@ const narrow = (tabs: readonly Tab[], fits: (tab: Tab) => boolean): readonly Tab
 const isTitleOf = (window: string, page: string): boolean =>
   page !== '' && (window === page || window.startsWith(`${page} - `) || window.startsWith(`${page} — `))
 
-const isNear = (a: TabWindow['bounds'], b: TabWindow['bounds']): boolean =>
+const isNear = (a: Rect, b: Rect): boolean =>
   [a.x - b.x, a.y - b.y, a.x + a.width - b.x - b.width, a.y + a.height - b.y - b.height].every(
     (difference) => Math.abs(difference) <= frame,
   )

@@ -1,5 +1,6 @@
 /** The files of one turn, its pictures among them. */
 
+import { boundsOf } from '@backlot/contract/desktop'
 import type { Content } from '@backlot/native/durable'
 import type { Application } from './application.ts'
 import { asJson, names } from './folder.ts'
@@ -55,10 +56,10 @@ const picturesOf = async (
   // The point may lie in a window behind the one in front, or in one that the click has closed.
   const dots = click === undefined ? [] : [shot, ...(clicked === undefined ? [] : [clicked])]
   const under = dots
-    .map((seen) => ({
-      seen,
-      at: { x: (click?.screen_x ?? 0) - seen.window.x, y: (click?.screen_y ?? 0) - seen.window.y },
-    }))
+    .map((seen) => {
+      const { x, y } = boundsOf(seen.window)
+      return { seen, at: { x: (click?.screen_x ?? 0) - x, y: (click?.screen_y ?? 0) - y } }
+    })
     .find(({ seen: { pixels }, at }) => at.x >= 0 && at.y >= 0 && at.x < pixels.width && at.y < pixels.height)
   const [screenshot, dotted] = await Promise.all([take(shot), under && take(under.seen, under.at)])
   return { screenshot, ...(dotted && { dotted }) }

@@ -38,8 +38,10 @@ export const clickPointOf = ({ tool, actedOn: { window, target, point } }: Recor
   if (tool.attributes.clicks !== true || window === undefined) return undefined
   const at = point ?? (target && centreOf(target))
   if (at === undefined) return undefined
-  const { window_id } = window
-  return { ...at, window_id, screen_x: window.x + at.x, screen_y: window.y + at.y }
+  const { window_id, x, y } = window
+  // Without a place on the screen there is none to mark.
+  if (x === null || y === null) return undefined
+  return { ...at, window_id, screen_x: x + at.x, screen_y: y + at.y }
 }
 
 /** The process of an action, `undefined` where it has none. */

@@ -376,7 +376,5 @@ const placeOf = (scene: Scene): Point | undefined => {
   return onScreen(scene, { x: around.x + around.width / 2, y: around.y + around.height / 2 })
 }
 
-const onScreen = ({ window }: Scene, { x, y }: Point): Point => ({
-  x: Math.floor(window.x + x),
-  y: Math.floor(window.y + y),
-})
+const onScreen = ({ window }: Scene, { x, y }: Point): Point | undefined =>
+  window.x === null || window.y === null ? undefined : { x: Math.floor(window.x + x), y: Math.floor(window.y + y) }

@@ -1,4 +1,5 @@
 /** Where a window is and how large. */
+import { boundsOf } from '@backlot/contract/desktop'
 import { Failure } from '@backlot/contract/failure'
 import type { Rect } from '@backlot/native'
 import { Type } from '@sinclair/typebox'
@@ -34,9 +35,10 @@ export const setWindowFrame = tool({
     }
     const window = await windowOf(call, args.pid, args.window_id)
     const { window_id, title } = window
-    const { bounds } = await (await call.driver.desktop()).setFrame(window_id, wanted)
+    const before = boundsOf(window)
+    const bounds = boundsOf(await (await call.driver.desktop()).setFrame(window_id, wanted))
     const missed = Object.entries(wanted).filter(([side, value]) => bounds[side as keyof Rect] !== value)
-    if (missed.length > 0 && isSame(bounds, window.bounds)) {
+    if (missed.length > 0 && isSame(bounds, before)) {
       throw new Failure(
         'window_manager_refused',
         `Window ${window_id} "${title}" stayed ${shown(bounds)}: its window manager or its program allows nothing else. Leave it where it is, or ask for another size.`,

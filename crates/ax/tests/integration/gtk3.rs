@@ -15,7 +15,7 @@ fn the_tree_is_what_an_independent_walk_finds() {
     drop(desk.spawn("gtk3-widget-factory", &[]));
     let pid = desk.last_pid();
     let mut request = request(pid, "gtk3-widget-factory");
-    (request.bounds.width, request.bounds.height) = (1366, 741);
+    (request.size.width, request.size.height) = (1366, 741);
     tree_with(&accessibility, &request, "table cell \"Orville\"");
     let path = format!("{}/tests/walk.py", env!("CARGO_MANIFEST_DIR"));
     let mut walk = String::new();
@@ -145,7 +145,8 @@ fn an_open_menu_is_in_the_tree_and_is_a_window_of_its_own() {
     let window = frames::around(&open.elements(Some("menu item")));
     let (left, top) = (window.left, window.top);
     let mut popup = support::request(pid, "");
-    popup.bounds = desktop::Rect { x: left, y: top, width: window.width, height: window.height };
+    popup.size = desktop::Size { width: window.width, height: window.height };
+    popup.place = Some(desktop::Point { x: left, y: top });
     let menu = tree_with(&accessibility, &popup, "menu item \"Save as\"");
     assert!(!menu.markdown(None, false).contains("Remove me"));
     assert_eq!(element(&menu, "menu item", "Open").frame.y, 0);

@@ -6,7 +6,7 @@ use std::sync::{Mutex, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGu
 use std::time::{Duration, Instant};
 
 use ax::{Accessibility, Element, Snapshot, SnapshotRequest};
-use desktop::{Rect, WindowId};
+use desktop::{Point, Size, WindowId};
 use stage::{Folder, finish};
 
 /// How long a condition may take on a busy machine.
@@ -213,7 +213,8 @@ pub fn request(pid: u32, title: &str) -> SnapshotRequest {
         pid,
         window_id: WindowId::of_xid(0),
         title: title.to_owned(),
-        bounds: Rect { x: 0, y: 0, width: 600, height: 500 },
+        size: Size { width: 600, height: 500 },
+        place: Some(Point::default()),
         max_elements: 0,
         max_depth: 0,
         all_places: false,

@@ -29,7 +29,7 @@ fn a_page_in_chromium_is_read_and_pressed() {
     ];
     drop(desk.spawn("chromium", &arguments));
     let mut request = request(desk.last_pid(), "Fixture - Chromium");
-    (request.bounds.width, request.bounds.height) = (1000, 800);
+    (request.size.width, request.size.height) = (1000, 800);
     let snapshot = tree_with(&accessibility, &request, "push button \"Button 3\"");
     let tree = snapshot.markdown(None, false);
     assert!(tree.contains("- document web = \"Fixture\""), "{tree}");

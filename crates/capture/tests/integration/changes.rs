@@ -109,7 +109,7 @@ fn sees(capturer: &Capturer, painter: &Painter, when: &str) {
 fn each_picture_of_a_changing_window_is_what_was_drawn() {
     let mut stage = Stage::managed().unwrap();
     let desktop = Desktop::open(Some(stage.display())).unwrap();
-    wait_for(|| desktop.window_manager().unwrap()).expect("openbox runs");
+    wait_for(|| desktop.x11_window_manager().unwrap()).expect("openbox runs");
     // A window manager that lists its first window is one that manages.
     let over = stage.run("xterm", &["-geometry", "200x60+0+0", "-e", "sleep", "600"]).unwrap();
     let on_top = || desktop.windows().unwrap().last().filter(|window| window.pid == over).cloned();
@@ -170,7 +170,7 @@ fn each_picture_of_a_changing_window_is_what_was_drawn() {
             desktop
                 .window(id)
                 .unwrap()
-                .filter(|window| (window.bounds.width, window.bounds.height) == (width, height))
+                .filter(|window| (window.size.width, window.size.height) == (width, height))
         };
         wait_for(is_so).expect("the window has its new size");
         painter.draw_all(width as u16, height as u16);

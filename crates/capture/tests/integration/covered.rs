@@ -11,7 +11,7 @@ use stage::{Stage, wait_for};
 fn managed() -> (Stage, Arc<Desktop>) {
     let stage = Stage::managed().unwrap();
     let desktop = Desktop::open(Some(stage.display())).unwrap();
-    wait_for(|| desktop.window_manager().unwrap()).expect("openbox runs");
+    wait_for(|| desktop.x11_window_manager().unwrap()).expect("openbox runs");
     (stage, desktop)
 }
 
@@ -90,15 +90,18 @@ fn equals_the_screen(
     still: Rect,
 ) -> bool {
     stage.run("xdotool", &["windowmove", &over.window_id.to_string(), "3000", "3000"]).unwrap();
-    let on_screen = Rect { x: window.bounds.x + still.x, y: window.bounds.y + still.y, ..still };
-    let moved = || {
-        let over = desktop.window(over.window_id).unwrap()?;
-        over.frame.intersection(&on_screen).is_none().then_some(())
-    };
+    let on_screen =
+        Rect { x: window.bounds().unwrap().x + still.x, y: window.bounds().unwrap().y + still.y, ..still };
+    let moved = || frame(desktop, over)?.intersection(&on_screen).is_none().then_some(());
     wait_for(moved).unwrap();
     // The program draws the uncovered part when it comes to it.
     wait_for(|| (cut(&capturer.screen(0, &[]).unwrap(), on_screen) == cut(covered, still)).then_some(()))
         .is_some()
+}
+
+fn frame(desktop: &Desktop, window: &Window) -> Option<Rect> {
+    let windows = desktop.x11_windows().unwrap();
+    windows.into_iter().find(|placed| placed.window_id == window.window_id).map(|placed| placed.frame)
 }
 
 fn is_active(desktop: &Desktop, window: &Window) {
@@ -126,7 +129,7 @@ fn a_covered_window_has_the_picture_of_the_uncovered_one() {
     let now = capturer.window(window.window_id, 0).unwrap();
     assert!(cut(&now, still) != cut(&covered, still), "what was covered is not what the screen shows");
     stage.run("xdotool", &["windowmove", &over.window_id.to_string(), "0", "0"]).unwrap();
-    let is_back = || desktop.window(over.window_id).unwrap()?.frame.intersection(&window.bounds).map(drop);
+    let is_back = || frame(&desktop, &over)?.intersection(&window.bounds().unwrap()).map(drop);
     wait_for(is_back).unwrap();
     rest(&capturer, &window, Some(still));
     let covered = capturer.window(window.window_id, 0).unwrap();
@@ -154,7 +157,7 @@ fn a_window_that_was_covered_before_the_capturer_opened_is_complete_too() {
         let first = wait_for(fresh).unwrap();
         let covered = settled(&capturer, &window);
         assert!(pixels(&first) == pixels(&covered), "{program}: the first picture is already complete");
-        let whole = Rect { x: 0, y: 0, ..window.bounds };
+        let whole = Rect { x: 0, y: 0, ..window.bounds().unwrap() };
         let is_equal = equals_the_screen(&mut stage, &desktop, &capturer, (&window, &covered), &over, whole);
         assert!(is_equal, "{program}: covered and uncovered differ");
     }

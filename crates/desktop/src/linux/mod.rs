@@ -13,7 +13,7 @@ use x11rb::errors::ReplyError;
 use x11rb::protocol::randr::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
-use crate::{App, Clip, DesktopError, Frame, Point, Probe, Screen, Window, WindowId, WindowManager};
+use crate::{App, Clip, DesktopError, Point, Probe, Screen, Window, WindowId};
 use applications::catalog::{Catalog, CatalogCache};
 use applications::identity::{Identities, Identity};
 pub use session::Session;
@@ -131,20 +131,9 @@ impl Desktop {
         Ok(applications::apps::list(&catalog, &windows, active))
     }
 
-    /// All mapped children of the root window, bottom to top.
-    pub fn stacking(&self) -> Result<Vec<Frame>, DesktopError> {
-        let frames = self.look(|cache, _| x11::stacking::mapped(cache))?;
-        self.ask("window shapes", |link| x11::stacking::with_shapes(link, frames))
-    }
-
-    /// The window manager, when one runs.
-    pub fn window_manager(&self) -> Result<Option<WindowManager>, DesktopError> {
-        self.look(|cache, _| cache.manager.clone())
-    }
-
     /// What the server and the session on it can do.
     pub fn probe(&self) -> Result<Probe, DesktopError> {
-        let window_manager = self.window_manager()?.map(|manager| manager.name);
+        let window_manager = self.x11_window_manager()?.map(|manager| manager.name);
         self.ask("extensions", |link| {
             let compositor = link.conn.intern_atom(false, b"_NET_WM_CM_S0")?;
             let names = link.conn.list_extensions()?;
@@ -189,7 +178,7 @@ impl Desktop {
     fn listed(&self, catalog: &Arc<Catalog>) -> Result<Vec<(Window, Identity)>, DesktopError> {
         self.look(|cache, link| {
             let mut identities = lock(&self.identities);
-            x11::listing::windows(cache, link, |properties| identities.of_window(catalog, properties))
+            x11::listing::identified(cache, link, |properties| identities.of_window(catalog, properties))
         })
     }
 

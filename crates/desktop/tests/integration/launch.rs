@@ -11,7 +11,7 @@ use stage::{Folder, Stage, wait_for};
 fn managed() -> (Stage, Arc<Desktop>) {
     let stage = Stage::managed().unwrap();
     let desktop = Desktop::open(Some(stage.display())).unwrap();
-    wait_for(|| desktop.window_manager().unwrap()).expect("openbox runs");
+    wait_for(|| desktop.x11_window_manager().unwrap()).expect("openbox runs");
     (stage, desktop)
 }
 
@@ -209,7 +209,7 @@ fn what_the_desktop_lives_on_is_not_ended() {
     for pid in kept {
         assert_eq!(desktop.kill(pid).unwrap_err().code(), "protected_process", "{pid}");
     }
-    assert!(desktop.window_manager().unwrap().is_some());
+    assert!(desktop.x11_window_manager().unwrap().is_some());
     let pid = stage.run("sleep", &["600"]).unwrap();
     desktop.kill(pid).unwrap();
 }

@@ -9,7 +9,7 @@ use stage::{Stage, wait_for};
 fn managed() -> (Stage, Arc<Desktop>) {
     let stage = Stage::managed().unwrap();
     let desktop = Desktop::open(Some(stage.display())).unwrap();
-    wait_for(|| desktop.window_manager().unwrap()).expect("openbox runs");
+    wait_for(|| desktop.x11_window_manager().unwrap()).expect("openbox runs");
     (stage, desktop)
 }
 
@@ -64,15 +64,15 @@ fn a_window_is_where_it_was_asked_to_be_without_its_decorations() {
     let window = xterm(&mut stage, &desktop, "40x10+50+60");
     let id = window.window_id;
     let wanted = Placement { x: Some(333), y: Some(222), ..Placement::default() };
-    let is = desktop.set_frame(id, &wanted).unwrap().bounds;
+    let is = desktop.set_frame(id, &wanted).unwrap().bounds().unwrap();
     assert!(wanted.fits(&is), "{is:?}");
     assert_eq!(witnessed_place(&stage, id), [333, 222, size(is.width), size(is.height)]);
 
     // A terminal has whole columns and rows.
     let wanted = Placement { x: Some(120), width: Some(555), ..Placement::default() };
-    let is = desktop.set_frame(id, &wanted).unwrap().bounds;
+    let is = desktop.set_frame(id, &wanted).unwrap().bounds().unwrap();
     assert_eq!((is.x, is.y), (120, 222));
-    assert!(is.width > window.bounds.width && is.width.abs_diff(555) < 20, "{is:?}");
+    assert!(is.width > window.size.width && is.width.abs_diff(555) < 20, "{is:?}");
     assert_eq!(witnessed_place(&stage, id), [120, 222, size(is.width), size(is.height)]);
 }
 
@@ -80,10 +80,10 @@ fn a_window_is_where_it_was_asked_to_be_without_its_decorations() {
 fn a_maximised_window_is_moved() {
     let (mut stage, desktop) = managed();
     let pid = stage.run("xterm", &["-maximized"]).unwrap();
-    let wide = |window: &Window| window.pid == pid && window.bounds.width > 1000;
+    let wide = |window: &Window| window.pid == pid && window.size.width > 1000;
     let window = wait_for(|| desktop.windows().unwrap().into_iter().find(wide)).unwrap();
     let wanted = Placement { x: Some(200), y: Some(150), ..Placement::default() };
-    let is = desktop.set_frame(window.window_id, &wanted).unwrap().bounds;
+    let is = desktop.set_frame(window.window_id, &wanted).unwrap().bounds().unwrap();
     assert!(wanted.fits(&is), "{is:?}");
 }
 
@@ -97,11 +97,11 @@ fn a_window_manager_that_is_late_is_asked_once() {
     let window = xterm(&mut stage, &desktop, "40x10+50+60");
     let wanted = Placement { x: Some(333), y: Some(222), ..Placement::default() };
     signal("-STOP");
-    let is = desktop.set_frame(window.window_id, &wanted).unwrap().bounds;
-    assert_eq!(is, window.bounds);
+    let is = desktop.set_frame(window.window_id, &wanted).unwrap().bounds().unwrap();
+    assert_eq!(is, window.bounds().unwrap());
     signal("-CONT");
-    let present = || desktop.window(window.window_id).unwrap().unwrap().bounds;
-    wait_for(|| (present() != window.bounds).then_some(())).unwrap();
+    let present = || desktop.window(window.window_id).unwrap().unwrap().bounds().unwrap();
+    wait_for(|| (present() != window.bounds().unwrap()).then_some(())).unwrap();
     // What openbox has not read yet it reads before it makes another window active.
     let other = xterm(&mut stage, &desktop, "20x5+600+500");
     assert!(desktop.activate(other.window_id).unwrap());

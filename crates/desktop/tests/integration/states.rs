@@ -36,7 +36,7 @@ fn managed_by(manager: &[&str]) -> (Stage, Arc<Desktop>, Ending) {
     let mut stage = Stage::bare().unwrap();
     let pid = stage.run(manager[0], &manager[1..]).unwrap();
     let desktop = Desktop::open(Some(stage.display())).unwrap();
-    wait_for(|| desktop.window_manager().unwrap()).expect("the window manager runs");
+    wait_for(|| desktop.x11_window_manager().unwrap()).expect("the window manager runs");
     (stage, desktop, Ending(pid))
 }
 
@@ -116,12 +116,12 @@ fn a_window_is_maximised_minimised_and_restored() {
             id.xid(),
             active_by_root(&stage)
         );
-        let size = |state: WindowState| (state.bounds.width, state.bounds.height);
+        let size = |state: WindowState| (state.size.width, state.size.height);
 
         let large = desktop.maximize(id).unwrap();
         assert!(large.is_maximized && !large.is_minimized);
         // A terminal has whole columns and rows.
-        assert!(large.bounds.width > 1200 && large.bounds.height > 700, "{manager:?}: {large:?}");
+        assert!(large.size.width > 1200 && large.size.height > 700, "{manager:?}: {large:?}");
         let states = witnessed(&stage, id, "_NET_WM_STATE");
         assert!(
             states.contains("MAXIMIZED_HORZ") && states.contains("MAXIMIZED_VERT"),
@@ -134,7 +134,7 @@ fn a_window_is_maximised_minimised_and_restored() {
 
         let back = desktop.restore(id).unwrap();
         assert!(!back.is_minimized && !back.is_maximized);
-        assert_eq!(size(back), (window.bounds.width, window.bounds.height), "{manager:?}");
+        assert_eq!(size(back), (window.size.width, window.size.height), "{manager:?}");
         assert!(witnessed(&stage, id, "WM_STATE").contains("Normal"));
 
         desktop.minimize(id).unwrap();

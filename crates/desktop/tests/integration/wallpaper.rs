@@ -63,7 +63,7 @@ fn a_picture_covers_the_screen_and_outlives_who_set_it() {
     let mut last = 0;
     for name in ["a.png", "b.jpg", "c.png"] {
         let desktop = Desktop::open(Some(stage.display())).unwrap();
-        wait_for(|| desktop.window_manager().unwrap()).unwrap();
+        wait_for(|| desktop.x11_window_manager().unwrap()).unwrap();
         desktop.set_wallpaper(&picture(&folder, name)).unwrap();
         desktop.close();
         for (x, wanted) in [(0, [255, 0, 0]), (600, [255, 0, 0]), (680, [0, 0, 255]), (1279, [0, 0, 255])] {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use desktop::{Desktop, Window, WindowKind};
+use desktop::x11::Placed;
+use desktop::{Desktop, Window, WindowId, WindowKind};
 use stage::{Stage, wait_for};
 
 fn managed() -> (Stage, Arc<Desktop>) {
     let stage = Stage::managed().unwrap();
     let desktop = Desktop::open(Some(stage.display())).unwrap();
-    wait_for(|| desktop.window_manager().unwrap()).expect("openbox runs");
+    wait_for(|| desktop.x11_window_manager().unwrap()).expect("openbox runs");
     (stage, desktop)
 }
 
@@ -16,18 +17,23 @@ fn window_of(desktop: &Desktop, pid: u32) -> Option<Window> {
     desktop.windows().unwrap().into_iter().find(|window| window.pid == pid)
 }
 
+fn placed(desktop: &Desktop, id: WindowId) -> Option<Placed> {
+    desktop.x11_windows().unwrap().into_iter().find(|placed| placed.window_id == id)
+}
+
 #[test]
 fn a_managed_window_has_its_process_title_and_client_rectangle() {
     let (mut stage, desktop) = managed();
-    assert_eq!(desktop.window_manager().unwrap().unwrap().name, "Openbox");
+    assert_eq!(desktop.x11_window_manager().unwrap().unwrap().name, "Openbox");
     let pid = stage.run("xterm", &["-T", "Grüße äöü", "-geometry", "80x24+100+120"]).unwrap();
     let window = wait_for(|| window_of(&desktop, pid)).unwrap();
     assert_eq!(window.title, "Grüße äöü");
     assert_eq!(window.kind, WindowKind::Normal);
     assert!(window.is_on_screen && window.on_current_space && !window.is_minimized);
-    assert_ne!(window.frame_id, window.window_id.xid());
-    assert!(window.frame.height > window.bounds.height, "the frame has a title bar");
-    assert!(window.bounds.y > window.frame.y);
+    let placed = placed(&desktop, window.window_id).unwrap();
+    assert_ne!(placed.frame_id, window.window_id.xid());
+    assert!(placed.frame.height > window.size.height, "the frame has a title bar");
+    assert!(window.bounds().unwrap().y > placed.frame.y);
     assert_eq!(wait_for(|| desktop.active_window().unwrap()), Some(window.window_id));
 }
 
@@ -49,8 +55,8 @@ fn the_stack_and_the_geometry_follow_events() {
     wait_for(|| (order(&desktop) == [second.window_id, first.window_id]).then_some(())).unwrap();
     tool(&mut stage, &["windowmove", &id, "300", "200"]);
     wait_for(|| {
-        let window = desktop.window(first.window_id).unwrap()?;
-        (window.bounds.x >= 300 && window.bounds.y >= 200 && window.frame.x >= 290).then_some(())
+        let placed = placed(&desktop, first.window_id)?;
+        (placed.bounds.x >= 300 && placed.bounds.y >= 200 && placed.frame.x >= 290).then_some(())
     })
     .unwrap();
     tool(&mut stage, &["windowminimize", &id]);
@@ -102,11 +108,12 @@ fn a_menu_is_a_popup_of_its_window() {
 fn without_a_window_manager_named_root_children_are_listed() {
     let mut stage = Stage::bare().unwrap();
     let desktop = Desktop::open(Some(stage.display())).unwrap();
-    assert_eq!(desktop.window_manager().unwrap(), None);
+    assert_eq!(desktop.x11_window_manager().unwrap(), None);
     let pid = stage.run("xterm", &["-T", "bare"]).unwrap();
     let window = wait_for(|| window_of(&desktop, pid)).unwrap();
-    assert_eq!((window.title.as_str(), window.frame_id), ("bare", window.window_id.xid()));
-    assert!(desktop.stacking().unwrap().iter().any(|frame| frame.id == window.window_id.xid()));
+    assert_eq!(window.title, "bare");
+    assert_eq!(placed(&desktop, window.window_id).unwrap().frame_id, window.window_id.xid());
+    assert!(desktop.x11_stacking().unwrap().iter().any(|frame| frame.id == window.window_id.xid()));
 }
 
 #[test]

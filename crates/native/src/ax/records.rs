@@ -25,8 +25,13 @@ pub struct AxRequest {
     pub window_id: u32,
     /// Its title.
     pub title: String,
-    /// Where it is on the screen, without decorations.
-    pub bounds: Rect,
+    /// Its width without decorations.
+    pub width: u32,
+    /// Its height.
+    pub height: u32,
+    /// Where it is on the screen; null where the display server does not tell.
+    #[napi(ts_type = "Rect | null")]
+    pub bounds: Option<Rect>,
     /// Most elements that get an index; 0 for no limit.
     #[napi(js_name = "max_elements")]
     pub max_elements: u32,

@@ -89,15 +89,15 @@ pub struct Window {
     pub app_name: String,
     /// Title; empty when it has none.
     pub title: String,
-    /// The client window without decorations, in screen pixels.
-    pub bounds: Rect,
+    /// The client window without decorations, in screen pixels; null where the display server does not tell its place.
+    pub bounds: Option<Rect>,
     /// Left edge of the bounds.
-    pub x: i32,
+    pub x: Option<i32>,
     /// Top edge of the bounds.
-    pub y: i32,
-    /// Width of the bounds.
+    pub y: Option<i32>,
+    /// Width without decorations.
     pub width: u32,
-    /// Height of the bounds.
+    /// Height without decorations.
     pub height: u32,
     /// Position in the stack; higher is nearer the front.
     #[napi(js_name = "z_index")]
@@ -121,17 +121,17 @@ pub struct Window {
 
 impl From<desktop::Window> for Window {
     fn from(window: desktop::Window) -> Self {
-        let bounds = window.bounds;
+        let (bounds, place) = (window.bounds().map(Rect::from), window.place);
         Self {
             window_id: window.window_id.wire(),
             pid: window.pid,
             app_name: window.app_name,
             title: window.title,
-            bounds: bounds.into(),
-            x: bounds.x,
-            y: bounds.y,
-            width: bounds.width,
-            height: bounds.height,
+            bounds,
+            x: place.map(|place| place.x),
+            y: place.map(|place| place.y),
+            width: window.size.width,
+            height: window.size.height,
             z_index: window.z_index,
             is_on_screen: window.is_on_screen,
             on_current_space: window.on_current_space,

@@ -9,7 +9,7 @@ use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
-use crate::desktop::{Desktop, Rect};
+use crate::desktop::Desktop;
 use crate::failure::promise;
 
 /// What a window is once the window manager has done what it was asked.
@@ -18,8 +18,6 @@ pub struct WindowState {
     /// The window.
     #[napi(js_name = "window_id")]
     pub window_id: u32,
-    /// The client window without decorations, in pixels of the screen.
-    pub bounds: Rect,
     /// True when the window manager says that it has the focus.
     #[napi(js_name = "is_active")]
     pub is_active: bool,
@@ -35,7 +33,6 @@ impl From<desktop::WindowState> for WindowState {
     fn from(state: desktop::WindowState) -> Self {
         Self {
             window_id: state.window_id.wire(),
-            bounds: state.bounds.into(),
             is_active: state.is_active,
             is_minimized: state.is_minimized,
             is_maximized: state.is_maximized,

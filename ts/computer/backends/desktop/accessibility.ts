@@ -1,4 +1,5 @@
 /** The accessibility tree of everything on the screen. */
+import { boundsOf } from '@backlot/contract/desktop'
 import { Failure } from '@backlot/contract/failure'
 import type { Window } from '@backlot/native'
 import type { Handlers } from '../../backend.ts'
@@ -28,10 +29,12 @@ export const accessibilityHandlers = (display: Display) => {
     const windows = (await desktop.windows()).filter(({ is_on_screen }) => is_on_screen)
     signal.throwIfAborted()
     let truncated = false
-    const read = async ({ pid, window_id, title, bounds, app_name }: Window): Promise<Element> => {
+    const read = async (window: Window): Promise<Element> => {
+      const { pid, window_id, title, width, height, app_name } = window
+      const bounds = boundsOf(window)
       let children: Element[] = []
       try {
-        const snapshot = await accessibility.snapshot({ pid, window_id, title, bounds, ...most })
+        const snapshot = await accessibility.snapshot({ pid, window_id, title, width, height, bounds, ...most })
         truncated ||= snapshot.partial !== null
         children = nested(JSON.parse(snapshot.printed()) as Read[])
       } catch (error) {

@@ -1,4 +1,5 @@
 /** Windows. */
+import { boundsOf } from '@backlot/contract/desktop'
 import { Failure } from '@backlot/contract/failure'
 import type { Desktop, Window } from '@backlot/native'
 import type { Handlers } from '../../backend.ts'
@@ -32,12 +33,12 @@ const readingHandlers = (display: Display) => {
       const desktop = await display.desktop()
       const [windows, active] = await Promise.all([windowsOf(desktop, app), desktop.activeWindow()])
       return {
-        windows: windows.map(({ window_id, app_name, title, bounds }) => ({
-          window_id,
-          app_name,
-          title,
-          bounds,
-          active: window_id === active,
+        windows: windows.map((window) => ({
+          window_id: window.window_id,
+          app_name: window.app_name,
+          title: window.title,
+          bounds: boundsOf(window),
+          active: window.window_id === active,
         })),
       }
     },
@@ -47,7 +48,7 @@ const readingHandlers = (display: Display) => {
       return { width, height, size: { width, height } }
     },
     async get_window_position(params) {
-      const { x, y } = await windowOf(params)
+      const { x, y } = boundsOf(await windowOf(params))
       return { x, y, position: { x, y } }
     },
     async get_active_window_title() {
@@ -56,7 +57,7 @@ const readingHandlers = (display: Display) => {
       const window = (await desktop.windows()).find(({ window_id }) => window_id === active)
       return { result: window?.title ?? '' }
     },
-    get_active_window_bounds: async () => ({ bounds: (await windowOf({})).bounds }),
+    get_active_window_bounds: async () => ({ bounds: boundsOf(await windowOf({})) }),
   } satisfies Handlers
 }
 

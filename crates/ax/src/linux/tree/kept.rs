@@ -119,7 +119,14 @@ impl KeptWindow {
     /// True when the same is asked of a window in the same place.
     fn fits(&self, request: &SnapshotRequest) -> bool {
         let what = |request: &SnapshotRequest| {
-            (request.max_elements, request.max_depth, request.all_places, request.cell, request.bounds)
+            (
+                request.max_elements,
+                request.max_depth,
+                request.all_places,
+                request.cell,
+                request.size,
+                request.place,
+            )
         };
         what(&self.request) == what(request) && self.request.title == request.title
     }

@@ -63,7 +63,8 @@ pub fn assemble(
     known: &Known,
 ) -> (Snapshot, Reading) {
     let app = walk.app;
-    let mut tree = Tree { origin: (request.bounds.x, request.bounds.y), ..Tree::default() };
+    let mut tree =
+        Tree { origin: request.place.map_or((0, 0), |place| (place.x, place.y)), ..Tree::default() };
     let mut places = Vec::new();
     let mut complete = true;
     let mut beyond = Beyond { listed: request.offscreen, ..walk.beyond };
@@ -127,7 +128,7 @@ fn say_absent(walk: &mut Walk<'_>, request: &SnapshotRequest) {
     if !walk.timed_out {
         walk.left_out.push(format!(
             "the application has no accessible window \"{}\" of {}x{}",
-            request.title, request.bounds.width, request.bounds.height
+            request.title, request.size.width, request.size.height
         ));
     }
 }

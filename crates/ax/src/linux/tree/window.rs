@@ -1,6 +1,6 @@
 //! Finds the object that stands for a window of the display.
 
-use desktop::Rect;
+use desktop::{Point, Rect, Size};
 
 use super::objects::Objects;
 use super::walk::Walk;
@@ -22,7 +22,7 @@ pub struct Found {
     pub origin: Option<(i32, i32)>,
 }
 
-/// The object of the window at `request.bounds`; none when nothing fits.
+/// The object of the window of this title, size and place; none when nothing fits.
 pub fn find(
     walk: &mut Walk<'_>,
     objects: &Objects,
@@ -47,16 +47,19 @@ pub fn find(
             let origin = inside.zip(screen).map(|(inside, screen)| origin(inside, screen));
             let size = inside.or(screen).filter(|size| size.width > 0 && size.height > 0);
             let titled = title_fits(&raw.name, &request.title);
-            let sized = size.map(|size| size_difference(size, request.bounds));
+            let sized = size.map(|size| size_difference(size, request.size));
             // Without a matching title the size decides; where the toolkit gives no size, a single window must be it.
             let fits = match sized {
                 Some(difference) => titled || difference <= DECORATIONS,
                 None => titled || tops.len() == 1 && request.title == raw.name,
             };
-            let distance = screen.map_or(0, |screen| distance(screen, request.bounds));
+            let distance = screen.zip(request.place).map_or(0, |(screen, place)| distance(screen, place));
             let hidden = !raw.states.has(State::Showing);
             let found = Found { root: *top, origin };
-            fits.then_some(((!titled, sized.unwrap_or(DECORATIONS).max(8), hidden, distance), found))
+            // With neither, nothing says where its elements are in it.
+            let is_placed = origin.is_some() || request.place.is_some();
+            (fits && is_placed)
+                .then_some(((!titled, sized.unwrap_or(DECORATIONS).max(8), hidden, distance), found))
         })
         .min_by_key(|(rank, _)| *rank);
     if let Some(((untitled, difference, ..), top)) = best
@@ -64,7 +67,9 @@ pub fn find(
     {
         return Some(top);
     }
-    let popup = popup(walk, objects, request.bounds).map(|root| Found { root, origin: None });
+    let bounds = request.place.map(|place| request.size.at(place));
+    let popup =
+        bounds.and_then(|bounds| popup(walk, objects, bounds)).map(|root| Found { root, origin: None });
     popup.or(best.map(|(_, top)| top))
 }
 
@@ -75,12 +80,12 @@ fn title_fits(name: &str, title: &str) -> bool {
         && (title == name || title.starts_with(name) || name.starts_with(title))
 }
 
-fn size_difference(size: Rect, bounds: Rect) -> u32 {
-    size.width.abs_diff(bounds.width).max(size.height.abs_diff(bounds.height))
+fn size_difference(is: Rect, size: Size) -> u32 {
+    is.width.abs_diff(size.width).max(is.height.abs_diff(size.height))
 }
 
-fn distance(place: Rect, bounds: Rect) -> u32 {
-    place.x.abs_diff(bounds.x).saturating_add(place.y.abs_diff(bounds.y))
+fn distance(is: Rect, place: Point) -> u32 {
+    is.x.abs_diff(place.x).saturating_add(is.y.abs_diff(place.y))
 }
 
 /// The menu, list or tooltip that fills `bounds`: itself, or by the items that it shows there. In GTK 3 an open menu is a
@@ -108,10 +113,12 @@ fn popup(walk: &mut Walk<'_>, objects: &Objects, bounds: Rect) -> Option<usize> 
             .filter(|((owner, _), _)| *owner == candidate)
             .filter_map(|(_, place)| *place)
             .collect();
-        let itself = own.first().map(|place| size_difference(*place, bounds).max(distance(*place, bounds)));
+        let itself = own
+            .first()
+            .map(|place| size_difference(*place, bounds.size()).max(distance(*place, bounds.place())));
         let items = union(own.get(1..).unwrap_or_default())
             .filter(|items| inside(*items, bounds))
-            .map(|items| size_difference(items, bounds));
+            .map(|items| size_difference(items, bounds.size()));
         let difference =
             itself.into_iter().chain(items).min().filter(|difference| *difference <= DECORATIONS / 2);
         if let Some(difference) = difference

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use desktop::{Desktop, Point, Rect, Session, Window, WindowId};
+use desktop::x11::Placed;
+use desktop::{Desktop, Point, Rect, Session, WindowId};
 
 use x11rb::protocol::xproto::Window as Xid;
 
@@ -30,7 +31,7 @@ impl Capturer {
         let Session::X11(session) = desktop.session();
         let (link, complete) = Link::open(session)?;
         let unsure = if link.has_composite {
-            let shown = desktop.stacking()?.into_iter().map(|frame| frame.id);
+            let shown = desktop.x11_stacking()?.into_iter().map(|frame| frame.id);
             shown.filter(|frame| !complete.contains(frame)).collect()
         } else {
             HashSet::new()
@@ -148,7 +149,7 @@ impl Capturer {
         let studio = guard.as_mut().ok_or_else(|| self.closed())?;
         let mut last = Trouble::Gone;
         for _ in 0..ATTEMPTS {
-            let windows = self.desktop.windows()?;
+            let windows = self.desktop.x11_windows()?;
             studio.forget_vanished(&windows);
             let Some(window) = windows.into_iter().find(|window| window.window_id == window_id) else {
                 return Err(CaptureError::WindowNotFound { window_id });
@@ -182,10 +183,10 @@ impl Capturer {
     }
 
     /// Takes hold of the pixels of a window that is shown; answers whether a part of them is missing.
-    fn name(&self, studio: &mut Studio, window: &Window) -> Result<bool, Stop> {
+    fn name(&self, studio: &mut Studio, window: &Placed) -> Result<bool, Stop> {
         let is_unsure = studio.unsure.contains(&window.frame_id);
         let hidden = if is_unsure || !studio.link.has_composite {
-            let stacking = self.desktop.stacking().map_err(|error| Stop::Final(error.into()))?;
+            let stacking = self.desktop.x11_stacking().map_err(|error| Stop::Final(error.into()))?;
             let screen = studio.link.screen()?;
             hidden_parts(window, &stacking, screen)
         } else {

@@ -4,7 +4,8 @@
 
 use std::time::{Duration, Instant};
 
-use desktop::{Frame, Rect, Window};
+use desktop::Rect;
+use desktop::x11::{Frame, Placed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
@@ -20,7 +21,7 @@ const LIMIT: Duration = Duration::from_millis(500);
 const QUIET: Duration = Duration::from_millis(34);
 
 /// The parts of a window, in screen pixels, that something above it or the screen's edge hides.
-pub(crate) fn hidden_parts(window: &Window, stacking: &[Frame], screen: Rect) -> Vec<Rect> {
+pub(crate) fn hidden_parts(window: &Placed, stacking: &[Frame], screen: Rect) -> Vec<Rect> {
     let above = stacking.iter().skip_while(|frame| frame.id != window.frame_id).skip(1);
     let covers = above.filter(|frame| !frame.is_input_only);
     let mut hidden: Vec<Rect> = covers.filter_map(|frame| frame.rect.intersection(&window.bounds)).collect();
@@ -32,7 +33,7 @@ pub(crate) fn hidden_parts(window: &Window, stacking: &[Frame], screen: Rect) ->
 
 impl Link {
     /// Asks the window to draw these parts (screen pixels) and waits until it has; false when it did not.
-    pub(crate) fn repaint(&mut self, window: &Window, parts: &[Rect]) -> Result<bool, Trouble> {
+    pub(crate) fn repaint(&mut self, window: &Placed, parts: &[Rect]) -> Result<bool, Trouble> {
         if !self.has_damage || parts.is_empty() {
             return Ok(parts.is_empty());
         }
@@ -55,7 +56,7 @@ impl Link {
     }
 
     /// The window and everything inside it, with their places on the screen.
-    fn surfaces(&self, window: &Window) -> Result<Vec<(Xid, Rect)>, Trouble> {
+    fn surfaces(&self, window: &Placed) -> Result<Vec<(Xid, Rect)>, Trouble> {
         let mut found = vec![(window.window_id.xid(), window.bounds)];
         let mut level = found.clone();
         while !level.is_empty() {

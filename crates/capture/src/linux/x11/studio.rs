@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use desktop::{Rect, Window, WindowId};
+use desktop::x11::Placed;
+use desktop::{Rect, WindowId};
 use x11rb::connection::Connection;
 use x11rb::protocol::composite::ConnectionExt as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, Pixmap};
@@ -101,7 +102,7 @@ impl Studio {
     }
 
     /// Names the window's pixels now: after a resize or a mapping they are others than before.
-    pub(crate) fn keep(&mut self, window: &Window) -> Result<(), Trouble> {
+    pub(crate) fn keep(&mut self, window: &Placed) -> Result<(), Trouble> {
         let pixmap = self.link.conn.generate_id()?;
         let named = self.link.conn.composite_name_window_pixmap(window.frame_id, pixmap)?;
         let size = self.link.conn.get_geometry(pixmap)?.reply();
@@ -137,12 +138,12 @@ impl Studio {
     }
 
     /// True when the window has pixels that outlive its being minimised.
-    pub(crate) fn has_kept(&self, window: &Window) -> bool {
+    pub(crate) fn has_kept(&self, window: &Placed) -> bool {
         self.kept.get(&window.window_id).is_some_and(|kept| kept.frame == window.frame_id)
     }
 
     /// Where the window's pixels are; what was drawn since the last time is noted on its films.
-    pub(crate) fn source(&mut self, window: &Window, stale: bool) -> Result<Source, Snag> {
+    pub(crate) fn source(&mut self, window: &Placed, stale: bool) -> Result<Source, Snag> {
         let window_id = window.window_id;
         let Some(kept) = self.kept.get(&window_id) else {
             self.soil(Some(window_id), &Changes::Everything);
@@ -214,7 +215,7 @@ impl Studio {
     }
 
     /// Lets go of the windows that are no longer there.
-    pub(crate) fn forget_vanished(&mut self, windows: &[Window]) {
+    pub(crate) fn forget_vanished(&mut self, windows: &[Placed]) {
         let is_alive = |id: WindowId| windows.iter().any(|window| window.window_id == id);
         let known = self.kept.keys().copied().chain(self.films.keys().filter_map(|(id, _)| *id));
         for window_id in known.filter(|id| !is_alive(*id)).collect::<Vec<_>>() {

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use desktop::{Rect, Window, WindowId};
+use desktop::x11::Placed;
+use desktop::{Rect, WindowId};
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::damage::{ConnectionExt as _, Damage, ReportLevel};
@@ -50,7 +51,7 @@ impl Watches {
     pub(crate) fn changes(
         &mut self,
         link: &Link,
-        window: &Window,
+        window: &Placed,
         layout: (Rect, (u16, u16)),
     ) -> Result<Changes, Trouble> {
         if !link.has_damage || !link.has_composite {

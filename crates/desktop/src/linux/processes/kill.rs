@@ -57,7 +57,7 @@ impl Desktop {
         if socket_owner(self.link.conn.stream()) == Some(pid) {
             return Ok(Some("the X server of this desktop"));
         }
-        if let Some(manager) = self.window_manager()? {
+        if let Some(manager) = self.x11_window_manager()? {
             let properties = self.ask("window manager", |link| {
                 Ok(properties::request(link, manager.check_window)?.answer(&link.atoms)?)
             })?;

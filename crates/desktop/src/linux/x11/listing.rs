@@ -8,21 +8,50 @@ use super::link::Link;
 use super::properties::Properties;
 use super::window_cache::{Node, WindowCache};
 use crate::platform::applications::identity::Identity;
-use crate::{Window, WindowId, WindowKind};
+use crate::{Rect, Window, WindowId, WindowKind};
 
 /// `_NET_WM_DESKTOP` of a window that is on every workspace (EWMH).
 const ALL_DESKTOPS: u32 = u32::MAX;
 
-/// All windows of applications, the frontmost last.
-pub(crate) fn windows(
+/// A listed window with what only an X server tells of it.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The window.
+    pub window_id: WindowId,
+    /// True when the window is mapped and a part of it lies on the screen.
+    pub is_on_screen: bool,
+    /// The client window without decorations, in screen pixels.
+    pub bounds: Rect,
+    /// The child of the root window that contains it: its decoration frame, or the window itself.
+    pub frame_id: Xid,
+    /// The frame in screen pixels, decorations included.
+    pub frame: Rect,
+}
+
+/// The windows of applications, in no order.
+pub(crate) fn places(cache: &WindowCache, link: &Link) -> Vec<Placed> {
+    listed(cache, link).map(|(xid, node, _)| placed(cache, xid, node)).collect()
+}
+
+fn placed(cache: &WindowCache, xid: Xid, node: &Node) -> Placed {
+    Placed {
+        window_id: WindowId::of_xid(xid),
+        is_on_screen: node.is_viewable && cache.screen.intersection(&node.rect).is_some(),
+        bounds: node.rect,
+        frame_id: node.frame,
+        frame: cache.nodes.get(&node.frame).unwrap_or(node).outer(),
+    }
+}
+
+/// All windows of applications, the frontmost last, and what they are windows of.
+pub(crate) fn identified(
     cache: &WindowCache,
     link: &Link,
     mut identify: impl FnMut(&Properties) -> Identity,
 ) -> Vec<(Window, Identity)> {
     let place: HashMap<Xid, usize> =
         cache.stacking.iter().enumerate().map(|(index, window)| (*window, index)).collect();
-    let mut found: Vec<(usize, Xid, &Node, &Properties)> = managed(cache, link)
-        .chain(popups(cache, link))
+    let mut found: Vec<(usize, Xid, &Node, &Properties)> = listed(cache, link)
         .map(|(window, node, properties)| {
             (place.get(&node.frame).copied().unwrap_or(0), window, node, properties)
         })
@@ -38,6 +67,13 @@ pub(crate) fn windows(
     }
     give_owners(cache, &mut listed);
     listed.into_iter().zip(identities).collect()
+}
+
+fn listed<'m>(
+    cache: &'m WindowCache,
+    link: &'m Link,
+) -> impl Iterator<Item = (Xid, &'m Node, &'m Properties)> {
+    managed(cache, link).chain(popups(cache, link))
 }
 
 fn managed<'m>(
@@ -92,20 +128,20 @@ fn record(cache: &WindowCache, link: &Link, xid: Xid, node: &Node, properties: &
     // A window on another workspace, or a shaded one, is "iconic" to some window managers as well.
     let is_minimized = has(link.atoms._NET_WM_STATE_HIDDEN)
         || (properties.is_iconic && on_current_space && !has(link.atoms._NET_WM_STATE_SHADED));
+    let Placed { window_id, is_on_screen, bounds, .. } = placed(cache, xid, node);
     Window {
-        window_id: WindowId::of_xid(xid),
+        window_id,
         pid: properties.pid,
         app_name: String::new(),
         title: properties.title.clone(),
-        bounds: node.rect,
+        size: bounds.size(),
+        place: Some(bounds.place()),
         z_index: 0,
-        is_on_screen: node.is_viewable && cache.screen.intersection(&node.rect).is_some(),
+        is_on_screen,
         on_current_space,
         is_minimized,
         kind: kind(link, node, properties),
         owner_window_id: properties.transient_for.map(WindowId::of_xid),
-        frame_id: node.frame,
-        frame: cache.nodes.get(&node.frame).unwrap_or(node).outer(),
     }
 }
 

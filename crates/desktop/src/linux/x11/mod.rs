@@ -18,5 +18,7 @@ pub mod window_cache;
 pub mod window_id;
 
 pub use connection::XConnection;
+pub use listing::Placed;
 pub use session::{Session, failed};
-pub use stacking::frame_of;
+pub use stacking::{Frame, frame_of};
+pub use window_cache::WindowManager;

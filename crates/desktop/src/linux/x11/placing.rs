@@ -3,8 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::focus::tell_manager;
+use super::listing::{self, Placed};
+use super::stacking::{self, Frame};
+use super::window_cache::WindowManager;
 use crate::platform::Desktop;
-use crate::{DesktopError, Frame, Placement, Rect, Window, WindowId};
+use crate::{DesktopError, Placement, Rect, Window, WindowId};
 
 /// How long the window manager may take for what it is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -61,13 +64,13 @@ impl Desktop {
         let mut asked = *wanted;
         let mut is = self.place(window, &asked, wanted, &before)?;
         // A window manager that has not answered yet has nothing to be corrected for: it would do both.
-        let has_moved = is.bounds != before.bounds;
+        let has_moved = is.bounds() != before.bounds();
         for _ in 0..if has_moved { CORRECTIONS } else { 0 } {
-            let Some(corrected) = correction(&asked, wanted, &is.bounds) else { break };
+            let Some(corrected) = is.bounds().and_then(|is| correction(&asked, wanted, &is)) else { break };
             asked = corrected;
             let last = is.clone();
             is = self.place(window, &asked, wanted, &last)?;
-            if is.bounds == last.bounds {
+            if is.bounds() == last.bounds() {
                 break;
             }
         }
@@ -98,11 +101,11 @@ impl Desktop {
         loop {
             let count = self.inbox.count();
             let is = self.present(window)?;
-            if wanted.fits(&is.bounds) || Instant::now() >= deadline {
+            if is.bounds().is_some_and(|is| wanted.fits(&is)) || Instant::now() >= deadline {
                 return Ok(is);
             }
             // What moved but not to where it should has been placed as far as it goes once nothing happens any more.
-            let moved = is.bounds != before.bounds;
+            let moved = is.bounds() != before.bounds();
             let until = if moved { deadline.min(Instant::now() + QUIET) } else { deadline };
             if !self.inbox.wait(count, until) {
                 return self.present(window);
@@ -130,9 +133,9 @@ impl Desktop {
 
     /// True when some point of the window's client area is not covered by the frame of another window.
     fn shows(&self, window: WindowId) -> Result<bool, DesktopError> {
-        let is = self.present(window)?;
-        let stacking: Vec<Frame> = self.stacking()?;
-        let above = stacking.iter().skip_while(|frame| frame.id != is.frame_id).skip(1);
+        let is = self.placed(window)?;
+        let frames = self.x11_stacking()?;
+        let above = frames.iter().skip_while(|frame| frame.id != is.frame_id).skip(1);
         Ok(!above.filter(|frame| !frame.is_input_only).any(|frame| covers(&frame.rect, &is.bounds)))
     }
 
@@ -140,9 +143,30 @@ impl Desktop {
         self.window(window)?.ok_or(DesktopError::WindowNotFound { window })
     }
 
+    /// The windows of applications as an X server tells of them, in no order.
+    pub fn x11_windows(&self) -> Result<Vec<Placed>, DesktopError> {
+        self.look(listing::places)
+    }
+
+    /// All mapped children of the root window, bottom to top.
+    pub fn x11_stacking(&self) -> Result<Vec<Frame>, DesktopError> {
+        let frames = self.look(|cache, _| stacking::mapped(cache))?;
+        self.ask("window shapes", |link| stacking::with_shapes(link, frames))
+    }
+
+    /// The window manager, when one runs.
+    pub fn x11_window_manager(&self) -> Result<Option<WindowManager>, DesktopError> {
+        self.look(|cache, _| cache.manager.clone())
+    }
+
+    pub(crate) fn placed(&self, window: WindowId) -> Result<Placed, DesktopError> {
+        let found = self.x11_windows()?.into_iter().find(|placed| placed.window_id == window);
+        found.ok_or(DesktopError::WindowNotFound { window })
+    }
+
     pub(crate) fn managed(&self, window: WindowId, what: &'static str) -> Result<Window, DesktopError> {
         let found = self.present(window)?;
-        match self.window_manager()? {
+        match self.x11_window_manager()? {
             Some(_) => Ok(found),
             None => Err(DesktopError::WindowManagerRefused { window, what, reason: "there is none" }),
         }

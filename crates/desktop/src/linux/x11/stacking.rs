@@ -7,7 +7,20 @@ use x11rb::protocol::xproto::{ConnectionExt as _, Rectangle, Window};
 
 use super::link::{Link, optional};
 use super::window_cache::WindowCache;
-use crate::{Frame, Rect};
+use crate::Rect;
+
+/// A mapped child of the root window, as the pointer meets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The XID of the root's child.
+    pub id: u32,
+    /// Its outer rectangle in screen pixels, border included.
+    pub rect: Rect,
+    /// Where it takes the pointer, in screen pixels: its input region within its bounding region.
+    pub input: Vec<Rect>,
+    /// True when it has no pixels of its own.
+    pub is_input_only: bool,
+}
 
 /// Mapped root children, bottom to top, their shapes not yet asked for.
 pub(crate) fn mapped(cache: &WindowCache) -> Vec<Frame> {

@@ -37,7 +37,7 @@ impl Desktop {
             let atoms = &link.atoms;
             WindowState {
                 window_id: window,
-                bounds: is.bounds,
+                size: is.size,
                 is_active: cache.active == Some(window.xid()),
                 is_minimized: is.is_minimized,
                 is_maximized: has(atoms._NET_WM_STATE_MAXIMIZED_HORZ)
@@ -110,7 +110,7 @@ impl Desktop {
     /// The widths of a window's decorations: what the window manager says, else what its frame shows. Fails with
     /// `window_not_found`.
     pub fn frame_extents(&self, window: WindowId) -> Result<FrameExtents, DesktopError> {
-        let is = self.present(window)?;
+        let is = self.placed(window)?;
         let said = self.ask("decorations", |link| {
             Ok(numbers(property_of(link, window.xid(), link.atoms._NET_FRAME_EXTENTS)?.reply())?)
         })?;

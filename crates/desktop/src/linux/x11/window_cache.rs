@@ -10,7 +10,16 @@ use x11rb::protocol::xproto::{
 use super::events::Changes;
 use super::link::{Link, optional};
 use super::properties::{self, Properties, numbers, property_of};
-use crate::{Rect, WindowManager};
+use crate::Rect;
+
+/// The window manager that runs on a display.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WindowManager {
+    /// Its `_NET_SUPPORTING_WM_CHECK` window.
+    pub check_window: u32,
+    /// The name it gives itself; empty when it gives none.
+    pub name: String,
+}
 
 /// A root child, or a client window inside one.
 #[derive(Clone, Debug)]
