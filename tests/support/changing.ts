@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type BrowserOptions, python, startChromium, startFirefox } from './applications.ts'
 import type { TestDesktop } from './desktop.ts'
 import { Journal } from './journal.ts'
+import { listedWindow } from './look.ts'
 import type { McpClient } from './mcp-client.ts'
 import { until } from './until.ts'
 
@@ -45,19 +46,20 @@ export const startChanging = (
 ): Promise<Changing> => {
   if (toolkit === 'chromium') return inBrowser(on, client, startChromium, count, content)
   if (toolkit === 'firefox') return inBrowser(on, client, startFirefox, count, content)
-  return inToolkit(on, toolkit, count)
+  return inToolkit(on, client, toolkit, count)
 }
 
-const inToolkit = async (on: TestDesktop, toolkit: string, count: number): Promise<Changing> => {
+const inToolkit = async (on: TestDesktop, client: McpClient, toolkit: string, count: number): Promise<Changing> => {
   const [orders, file] = [on.path(`${toolkit}.orders`), on.path(`${toolkit}.jsonl`)]
   await on.run(['mkfifo', orders])
   const journal = Journal.inFile(file)
   const command = [python, join(fixtures, 'changing.py'), toolkit, orders, file, `Changing ${toolkit}`, `${count}`]
   const child = on.start(command as [string, ...string[]], { QT_LINUX_ACCESSIBILITY_ALWAYS_ON: '1' })
   const ready = await journal.waitFor(`${toolkit} to be ready`, ({ type }) => type === 'ready')
+  const { window_id } = await listedWindow(client, Number(ready.window_id))
   return {
     pid: Number(ready.pid),
-    window_id: Number(ready.window_id),
+    window_id,
     journal,
     tell: teller(journal, (line) => writeFileSync(orders, `${line}\n`)),
     async [Symbol.asyncDispose]() {

@@ -42,9 +42,10 @@ export const seatPerson = async (
   const pointInto = async (x: number, y: number) => {
     const mark = window.journal.mark()
     await asPerson.point(on, x + rest.x, y + rest.y)
+    // It enters first, and GTK tells a motion as late as its next frame.
     await window.journal.waitFor(
       'the pointer of the person',
-      ({ type }) => /^(?:enter|motion)-notify$/.test(type),
+      ({ type, x_root, y_root }) => type === 'motion-notify' && x_root === x + rest.x && y_root === y + rest.y,
       mark,
     )
   }
