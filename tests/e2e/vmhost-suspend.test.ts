@@ -161,6 +161,25 @@ describe('a VM that is suspended', () => {
     expect(existsSync(file('one', '.memory.next'))).toBe(false)
   })
 
+  test('is suspended again where the hypervisor of a service that died answers late', async () => {
+    expect((await suspend('one'))[0]).toBe(200)
+    const asked = resume('one').catch(() => undefined)
+    const pid = await until('the hypervisor', async () => {
+      const text = await readFile(file('one', 'hypervisor.pid'), 'utf8').catch(() => '')
+      return Number(text) || undefined
+    })
+    process.kill(pid, 'SIGSTOP')
+    await host.kill()
+    await asked
+    host = await startVmHost(['--port', '0'], host.home)
+    expect(await get(host, 'one')).toMatchObject({ pid, lastError: expect.stringContaining('does not answer') })
+    process.kill(pid, 'SIGCONT')
+    await until('the VM to be suspended', async () => (await get(host, 'one')).status === 'suspended')
+    expect(isAlive(pid)).toBe(false)
+    expect((await resume('one'))[0]).toBe(200)
+    expect(await bootOf('one')).toBe(boot)
+  })
+
   test('is one to the command too, which says so, and is deleted with its memory', async () => {
     const backlot = (...words: string[]) =>
       runBacklot(['vm', ...words], { BACKLOT_HOST_URL: host.url, BACKLOT_HOME: host.home })

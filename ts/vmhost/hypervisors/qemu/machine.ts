@@ -129,7 +129,7 @@ export class QemuMachine implements Machine {
       if (resume !== undefined) await goOnSaved(qmp, place.path, resume)
       else if (status === 'prelaunch') await qmp.execute('cont')
       else this.isSaved = await finishSaving(qmp, place.path, status)
-      this.trouble = null
+      if (!this.isSaved) this.trouble = null
       if (status === 'io-error') this.#standsStill()
     } catch (error) {
       qmp.close()
@@ -272,7 +272,13 @@ export class QemuMachine implements Machine {
       if (this.#isGone(lock)) break
       await Bun.sleep(waitMs)
       waitMs = Math.min(500, waitMs * 1.5)
-      if (waitMs > 100 && !this.#released) await this.#connect(500).catch(() => undefined)
+      if (waitMs <= 100 || this.#released) continue
+      const isSaved = await this.#connect(500).then(
+        () => this.isSaved,
+        () => false,
+      )
+      // It did not answer when it was found: its end is waited for here, as any other.
+      if (isSaved) void this.endSaved()
     }
     for (const timer of this.#timers) clearTimeout(timer)
     const log = await readFile(vmPath(this.place.path, 'hypervisorLog'), 'utf8').catch(() => '')
