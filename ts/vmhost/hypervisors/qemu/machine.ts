@@ -277,7 +277,7 @@ export class QemuMachine implements Machine {
         () => this.isSaved,
         () => false,
       )
-      // It did not answer when it was found: its end is waited for here, as any other.
+      // It did not answer when it was found: its end is waited for here, like every other.
       if (isSaved) void this.endSaved()
     }
     for (const timer of this.#timers) clearTimeout(timer)
