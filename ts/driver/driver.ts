@@ -9,7 +9,7 @@ import { LateEffects } from './action/late-effects.ts'
 import { allDoneInOrder } from './all-done.ts'
 import { ConfigFile, configFileAt } from './config/config.ts'
 import { WindowCache } from './observation/elements.ts'
-import { InnerFocus } from './observation/inner-focus.ts'
+import { FocusedElements } from './observation/focused-elements.ts'
 import { ZoomedWindows } from './observation/zoomed.ts'
 import { Browsers } from './page/browsers.ts'
 import { Secrets } from './secrets/secrets.ts'
@@ -57,7 +57,7 @@ export interface Driver extends AsyncDisposable {
   /** What comes of actions after they were answered. */
   readonly lateEffects: LateEffects
   /** Where keys go within windows that are not active. */
-  readonly innerFocus: InnerFocus
+  readonly focusedElements: FocusedElements
   /** Every session's own pointer and keyboard. */
   readonly agents: Agents
   /** What shows where each session acts. */
@@ -153,7 +153,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     accessibility: accessibility.get,
     queues: queues.get,
     lateEffects,
-    innerFocus: new InnerFocus(),
+    focusedElements: new FocusedElements(),
     agents,
     cursors,
     sessions,

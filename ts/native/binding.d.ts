@@ -23,11 +23,11 @@ export declare class Accessibility {
    * Number of events of the application so far that tell of a change in it: not that the window is active, the focus
    * and the caret where they were, or a page loaded.
    */
-  told(pid: number): number
+  changeEvents(pid: number): number
   /** How often the application said so far that something in it got the focus. */
   focusChanges(pid: number): number
   /** Milliseconds since the application last sent an event; since the opening when it has sent none. */
-  quietFor(pid: number): number
+  sinceEventMs(pid: number): number
   /** Waits until the number of events of the application differs from `since`; answers the number then. */
   waitForEvent(pid: number, since: number, timeoutMs: number): Promise<number>
   /** Waits until the application has announced nothing for `quietMs`; false when it still did at the end of `ceilingMs`. */
@@ -113,7 +113,7 @@ export declare class AxSnapshot {
   /** Why the tree is incomplete; null when it is complete. */
   get partial(): string | null
   /** What lies beyond the view. */
-  get beyond(): AxBeyond
+  get offscreen(): AxOffscreen
   /**
    * Where an element is now, and the part of the window in which it would be seen. Rejects with `stale_element`,
    * `unknown_element`, `accessibility_timeout`.
@@ -230,7 +230,7 @@ export declare class Capturer {
   /** A hash of a window's pixels, or of a window-local part of them; it changes when what is seen changes. */
   digest(windowId: number, region?: Rect | undefined | null): Promise<string>
   /** The hash of a window's pixels, and for how long they were left alone before. */
-  glance(windowId: number): Promise<Glance>
+  windowDigest(windowId: number): Promise<WindowDigest>
   /** Gives the connection back when the picture that is being taken has ended; closing twice is fine. */
   close(): Promise<undefined>
 }
@@ -305,9 +305,9 @@ export declare class Cursors {
    * Gives a cursor its looks, and makes it where it is new. Rejects with `invalid_argument` and
    * `cursor_image_unreadable`.
    */
-  dress(id: string, style: CursorStyle): Promise<undefined>
+  setStyle(id: string, style: CursorStyle): Promise<undefined>
   /** Says how a cursor moves and when it hides. */
-  pace(id: string, pace: CursorPace): Promise<undefined>
+  setPace(id: string, pace: CursorPace): Promise<undefined>
   /** Moves a cursor to a point of the screen; resolves once it has arrived, false where it did not. */
   glide(id: string, to: Point): Promise<boolean>
   /** Sends a cursor straight to a point of the screen at an even pace, as a drag goes; resolves when it has set out. */
@@ -577,20 +577,6 @@ export interface AxApplication {
   toolkit: string
 }
 
-/** What a person would have to scroll to. */
-export interface AxBeyond {
-  /** Elements before those in view around them. */
-  above: number
-  /** Elements behind those in view around them. */
-  below: number
-  /** Texts that nobody operates. */
-  texts: number
-  /** True when there may be more: a document without end is not counted to its end. */
-  at_least: boolean
-  /** True when the tree holds them, so far as it was not cut. */
-  listed: boolean
-}
-
 /** What a cell of a sheet holds. */
 export interface AxCell {
   /** True when this cell alone is chosen: keys go to it. */
@@ -667,6 +653,20 @@ export interface AxInserted {
   confirmed: boolean
   /** The element's whole text afterwards; null for passwords and where it could not be read. */
   value: string | null
+}
+
+/** What a person would have to scroll to. */
+export interface AxOffscreen {
+  /** Elements before those in view around them. */
+  above: number
+  /** Elements behind those in view around them. */
+  below: number
+  /** Texts that nobody operates. */
+  texts: number
+  /** True when there may be more: a document without end is not counted to its end. */
+  at_least: boolean
+  /** True when the tree holds them, so far as it was not cut. */
+  listed: boolean
 }
 
 /** One option inside a combo box, a list or a row of tabs. */
@@ -1091,17 +1091,6 @@ export interface FrameExtents {
   bottom: number
 }
 
-/** A hash of a window's pixels, and for how long they were left alone. */
-export interface Glance {
-  /** Changes when what is seen changes. */
-  digest: string
-  /**
-   * Milliseconds in which nothing was drawn in the window before, as far as it was looked at; zero at the first look,
-   * none where nobody tells.
-   */
-  calm_ms?: number
-}
-
 /**
  * Whether this kernel keeps a program to its files, TCP ports, signals and abstract sockets (version 6 of Landlock's
  * interface, Linux 6.12), found out by keeping a thread that ends to them.
@@ -1448,6 +1437,17 @@ export interface Window {
   kind: 'normal' | 'dialog' | 'popup'
   /** For popups and dialogs the window they belong to. */
   owner_window_id: number | null
+}
+
+/** A hash of a window's pixels, and for how long they were left alone. */
+export interface WindowDigest {
+  /** Changes when what is seen changes. */
+  digest: string
+  /**
+   * Milliseconds in which nothing was drawn in the window before, as far as it was looked at; zero at the first look,
+   * none where nobody tells.
+   */
+  since_drawn_ms?: number
 }
 
 /** What a window is once the window manager has done what it was asked. */

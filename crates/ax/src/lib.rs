@@ -2,13 +2,13 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that fails may panic"))]
 mod action;
-mod beyond;
 mod cell;
 mod changes;
 mod elements;
 mod error;
 mod markdown;
 mod menu;
+mod offscreen;
 mod request;
 mod role;
 mod state;
@@ -21,10 +21,10 @@ mod value;
 mod platform;
 
 pub use action::Action;
-pub use beyond::Beyond;
 pub use cell::{Cell, CellContent};
 pub use elements::Element;
 pub use error::AxError;
+pub use offscreen::Offscreen;
 pub use platform::{Accessibility, Snapshot, round_trips};
 pub use request::{Application, Cancel, Chosen, Inserted, Place, SnapshotRequest, Written};
-pub use token::How;
+pub use token::TokenMatch;

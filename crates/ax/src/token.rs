@@ -28,14 +28,14 @@ pub struct Token {
 
 /// How the element of a token was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum TokenMatch {
     /// It is the same object.
     Same,
     /// Its object has gone, and exactly one element has the same role, name and ancestors.
     Lookalike,
 }
 
-impl How {
+impl TokenMatch {
     /// Its name on the wire.
     pub fn name(self) -> &'static str {
         match self {
@@ -131,18 +131,18 @@ impl Tree {
 
     /// The element of a token: its own object, or the only one with the same role, name and ancestors. An object that has
     /// another name now gives way to such a one: lists give their rows to other contents.
-    pub fn find(&self, token: Token) -> Option<(u32, How)> {
+    pub fn find(&self, token: Token) -> Option<(u32, TokenMatch)> {
         let mut same = None;
         let mut alike = Vec::new();
         for (index, own) in self.element_tokens() {
             if own.is_same(token) && own.resembles(token) {
-                return Some((index, How::Same));
+                return Some((index, TokenMatch::Same));
             }
             if own.is_same(token) {
-                same = Some((index, How::Same));
+                same = Some((index, TokenMatch::Same));
             }
             if own.resembles(token) {
-                alike.push((index, How::Lookalike));
+                alike.push((index, TokenMatch::Lookalike));
             }
         }
         match alike.as_slice() {
@@ -224,9 +224,9 @@ mod tests {
         let mut tree = identified();
         let save = token(&tree, 0);
         tree.nodes[0].label = "*Main".into();
-        assert_eq!(tree.find(save), Some((0, How::Same)));
+        assert_eq!(tree.find(save), Some((0, TokenMatch::Same)));
         tree.nodes[2].label = "Saved".into();
-        assert_eq!(tree.find(save), Some((0, How::Same)));
+        assert_eq!(tree.find(save), Some((0, TokenMatch::Same)));
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
         let mut tree = identified();
         let save = token(&tree, 0);
         tree.nodes[2].identity = 1;
-        assert_eq!(tree.find(save), Some((0, How::Lookalike)));
+        assert_eq!(tree.find(save), Some((0, TokenMatch::Lookalike)));
         tree.nodes.push(node(Some(1), 43, "Save"));
         tree.choose(0);
         assert_eq!(tree.find(save), None, "two look alike");
@@ -248,7 +248,7 @@ mod tests {
         tree.nodes[2].label = "Open".into();
         tree.nodes.push(node(Some(1), 43, "Save"));
         tree.choose(0);
-        assert_eq!(tree.find(save), Some((2, How::Lookalike)));
+        assert_eq!(tree.find(save), Some((2, TokenMatch::Lookalike)));
     }
 
     #[test]

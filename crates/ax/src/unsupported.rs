@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    Action, Application, AxError, Beyond, CellContent, Chosen, Element, How, Inserted, Place,
-    SnapshotRequest, Written,
+    Action, Application, AxError, CellContent, Chosen, Element, Inserted, Offscreen, Place, SnapshotRequest,
+    TokenMatch, Written,
 };
 
 /// How often this process has waited for replies.
@@ -48,12 +48,12 @@ impl Accessibility {
     }
 
     /// Number of events of the application so far that tell of a change.
-    pub fn told(&self, _pid: u32) -> u64 {
+    pub fn change_events(&self, _pid: u32) -> u64 {
         0
     }
 
     /// How long ago the application last sent an event.
-    pub fn quiet_for(&self, _pid: u32) -> Duration {
+    pub fn since_event(&self, _pid: u32) -> Duration {
         Duration::ZERO
     }
 
@@ -87,8 +87,8 @@ impl Snapshot {
     }
 
     /// What lies beyond the view.
-    pub fn beyond(&self) -> Beyond {
-        Beyond::default()
+    pub fn offscreen(&self) -> Offscreen {
+        Offscreen::default()
     }
 
     /// Where an element is, and where it would be seen.
@@ -153,7 +153,7 @@ impl Snapshot {
     }
 
     /// The element that a token stands for.
-    pub fn find(&self, _token: &str) -> Option<(u32, How)> {
+    pub fn find(&self, _token: &str) -> Option<(u32, TokenMatch)> {
         None
     }
 

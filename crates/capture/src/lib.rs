@@ -1,13 +1,13 @@
 //! Pictures of windows, covered or not, and of the whole screen.
 
+mod banded_image;
 mod error;
-mod film;
-mod glance;
 mod mark;
 mod picture;
 mod png;
 mod pointer;
 mod shot;
+mod window_digest;
 mod zoom;
 
 #[cfg_attr(all(target_os = "linux", not(unsupported)), path = "linux/mod.rs")]
@@ -15,8 +15,8 @@ mod zoom;
 mod platform;
 
 pub use error::CaptureError;
-pub use glance::Glance;
 pub use picture::{Encoded, Picture};
-pub use platform::{Capturer, Footage};
+pub use platform::{Capturer, ScreenSource};
 pub use shot::Shot;
+pub use window_digest::WindowDigest;
 pub use zoom::Zoomed;

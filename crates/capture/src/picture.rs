@@ -3,7 +3,7 @@
 use desktop::Rect;
 use imaging::{Shrinker, jpeg};
 
-use crate::film::{Film, Presses, Want};
+use crate::banded_image::{BandedImage, Compressors, Purpose};
 use crate::mark::crosshair;
 use crate::zoom::{MAX_WIDTH, QUALITY, Zoomed};
 
@@ -43,10 +43,10 @@ pub(crate) struct Pixels<'p> {
 
 /// Turns pixels into pictures; its buffers are kept from one picture to the next.
 #[derive(Default)]
-pub(crate) struct Darkroom {
+pub(crate) struct PictureEncoder {
     shrinker: Shrinker,
     scaled: Vec<u8>,
-    pub(crate) presses: Presses,
+    pub(crate) compressors: Compressors,
 }
 
 /// Width, height and scale of a picture of so many pixels, no side of which is longer than the limit (0: none).
@@ -59,16 +59,21 @@ pub(crate) fn fitted(width: u32, height: u32, max_dimension: u32) -> (u32, u32, 
     (scaled(width, scale), scaled(height, scale), scale)
 }
 
-impl Darkroom {
-    /// Brings a film up to date with pixels, which are shrunk if the film is smaller; of others only what it wants is
+impl PictureEncoder {
+    /// Brings an image up to date with pixels, which are shrunk if the image is smaller; of others only what it wants is
     /// looked at.
-    pub(crate) fn expose(&mut self, film: &mut Film, pixels: Pixels<'_>, want: Want) -> Result<(), String> {
-        if (film.width, film.height) == (pixels.width, pixels.height) {
-            film.expose(&mut self.presses, pixels.bytes, want);
+    pub(crate) fn update(
+        &mut self,
+        image: &mut BandedImage,
+        pixels: Pixels<'_>,
+        purpose: Purpose,
+    ) -> Result<(), String> {
+        if (image.width, image.height) == (pixels.width, pixels.height) {
+            image.update(&mut self.compressors, pixels.bytes, purpose);
             return Ok(());
         }
-        self.shrink(pixels, film.width, film.height)?;
-        film.expose(&mut self.presses, &self.scaled, want);
+        self.shrink(pixels, image.width, image.height)?;
+        image.update(&mut self.compressors, &self.scaled, purpose);
         Ok(())
     }
 
@@ -88,9 +93,9 @@ impl Darkroom {
         }
         let place = |at: u32, length: u32| ((f64::from(at) * scale) as u32).min(length - 1);
         crosshair(&mut self.scaled, width, place(x, width), place(y, height));
-        let mut film = Film::new(width, height);
-        film.expose(&mut self.presses, &self.scaled, Want::Picture);
-        Ok(Picture { png: film.png(), width, height, scale, stale: false })
+        let mut image = BandedImage::new(width, height);
+        image.update(&mut self.compressors, &self.scaled, Purpose::Picture);
+        Ok(Picture { png: image.png(), width, height, scale, stale: false })
     }
 
     /// A JPEG of `region`, which is what `pixels` hold.
@@ -107,9 +112,9 @@ impl Darkroom {
 
     /// A hash of what the pixels show; equal for equal pictures of equal size.
     pub(crate) fn digest(&mut self, pixels: Pixels<'_>) -> String {
-        let mut film = Film::new(pixels.width, pixels.height);
-        film.expose(&mut self.presses, pixels.bytes, Want::Digest);
-        film.digest()
+        let mut image = BandedImage::new(pixels.width, pixels.height);
+        image.update(&mut self.compressors, pixels.bytes, Purpose::Digest);
+        image.digest()
     }
 
     fn shrink(&mut self, pixels: Pixels<'_>, width: u32, height: u32) -> Result<(), String> {
@@ -136,40 +141,40 @@ mod tests {
         rgb
     }
 
-    fn develop(darkroom: &mut Darkroom, pixels: Pixels<'_>, max_dimension: u32) -> (Film, f64) {
+    fn encoded(encoder: &mut PictureEncoder, pixels: Pixels<'_>, max_dimension: u32) -> (BandedImage, f64) {
         let (width, height, scale) = fitted(pixels.width, pixels.height, max_dimension);
-        let mut film = Film::new(width, height);
-        darkroom.expose(&mut film, pixels, Want::Picture).unwrap();
-        (film, scale)
+        let mut image = BandedImage::new(width, height);
+        encoder.update(&mut image, pixels, Purpose::Picture).unwrap();
+        (image, scale)
     }
 
     #[test]
     fn a_picture_keeps_every_colour() {
         let bytes: Vec<u8> = (0..=255u8).flat_map(|n| [n, 255 - n, n ^ 0x5a, 77]).collect();
         let pixels = Pixels { bytes: &bytes, width: 32, height: 8 };
-        let (film, scale) = develop(&mut Darkroom::default(), pixels, 0);
-        assert_eq!((film.width, film.height, scale), (32, 8, 1.0));
+        let (image, scale) = encoded(&mut PictureEncoder::default(), pixels, 0);
+        assert_eq!((image.width, image.height, scale), (32, 8, 1.0));
         let expected: Vec<u8> = (0..=255u8).flat_map(|n| [n ^ 0x5a, 255 - n, n]).collect();
-        assert_eq!(decoded(&film.png()), expected);
+        assert_eq!(decoded(&image.png()), expected);
     }
 
     #[test]
     fn the_longest_side_obeys_the_limit() {
         let bytes = [9, 9, 9, 0].repeat(400 * 100);
         let pixels = Pixels { bytes: &bytes, width: 400, height: 100 };
-        let mut darkroom = Darkroom::default();
-        let (small, scale) = develop(&mut darkroom, pixels, 100);
+        let mut encoder = PictureEncoder::default();
+        let (small, scale) = encoded(&mut encoder, pixels, 100);
         assert_eq!((small.width, small.height, scale), (100, 25, 0.25));
         assert!(decoded(&small.png()).iter().all(|value| *value == 9));
-        assert_eq!(develop(&mut darkroom, pixels, 400).1, 1.0);
-        assert_eq!(develop(&mut darkroom, pixels, 1).0.height, 1);
+        assert_eq!(encoded(&mut encoder, pixels, 400).1, 1.0);
+        assert_eq!(encoded(&mut encoder, pixels, 1).0.height, 1);
     }
 
     #[test]
     fn a_crosshair_stands_where_the_point_is_in_the_scaled_picture() {
         let bytes = [9, 9, 9, 0].repeat(400 * 100);
         let pixels = Pixels { bytes: &bytes, width: 400, height: 100 };
-        let marked = Darkroom::default().mark(pixels, (200, 50), 200).unwrap();
+        let marked = PictureEncoder::default().mark(pixels, (200, 50), 200).unwrap();
         let rgb = decoded(&marked.png);
         assert_eq!((marked.width, marked.height, marked.scale), (200, 50, 0.5));
         assert_eq!(rgb[(25 * 200 + 100) * 3..][..3], [255, 0, 0]);
@@ -177,8 +182,8 @@ mod tests {
 
     #[test]
     fn a_digest_ignores_the_unused_byte_and_nothing_else() {
-        let mut darkroom = Darkroom::default();
-        let mut digest = |bytes: &[u8]| darkroom.digest(Pixels { bytes, width: 2, height: 1 });
+        let mut encoder = PictureEncoder::default();
+        let mut digest = |bytes: &[u8]| encoder.digest(Pixels { bytes, width: 2, height: 1 });
         let first = digest(&[1, 2, 3, 0, 4, 5, 6, 0]);
         assert_eq!(digest(&[1, 2, 3, 9, 4, 5, 6, 255]), first);
         assert_ne!(digest(&[1, 2, 3, 0, 4, 5, 7, 0]), first);

@@ -1,6 +1,6 @@
 //! The pixels of a window at one instant, of which pictures are made later.
 
-use crate::film::{Film, Presses, Want};
+use crate::banded_image::{BandedImage, Compressors, Purpose};
 use crate::mark::dot;
 
 /// Pixels that are already taken: making pictures of them needs no display and keeps nobody waiting.
@@ -19,16 +19,16 @@ impl Shot {
     /// A PNG of 8-bit RGB, with a red dot on a point where one is given in pixels from the top-left corner.
     #[must_use]
     pub fn png(&self, point: Option<(u32, u32)>) -> Vec<u8> {
-        let mut film = Film::new(self.width, self.height);
-        let mut presses = Presses::default();
+        let mut image = BandedImage::new(self.width, self.height);
+        let mut compressors = Compressors::default();
         match point {
-            None => film.expose(&mut presses, &self.bgrx, Want::Picture),
+            None => image.update(&mut compressors, &self.bgrx, Purpose::Picture),
             Some((x, y)) => {
                 let mut marked = self.bgrx.clone();
                 dot(&mut marked, self.width, x, y);
-                film.expose(&mut presses, &marked, Want::Picture);
+                image.update(&mut compressors, &marked, Purpose::Picture);
             }
         }
-        film.png()
+        image.png()
     }
 }

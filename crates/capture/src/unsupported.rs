@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use desktop::{Desktop, DesktopError, Point, Rect, Session, WindowId};
 
-use crate::{CaptureError, Encoded, Glance, Picture, Shot, Zoomed};
+use crate::{CaptureError, Encoded, Picture, Shot, WindowDigest, Zoomed};
 
 /// A capturer that cannot be opened here.
 pub struct Capturer {
@@ -58,7 +58,7 @@ impl Capturer {
     }
 
     /// A hash of a window's pixels and how long they were left alone.
-    pub fn glance(&self, _window_id: WindowId) -> Result<Glance, CaptureError> {
+    pub fn window_digest(&self, _window_id: WindowId) -> Result<WindowDigest, CaptureError> {
         match self.never {}
     }
 
@@ -69,14 +69,14 @@ impl Capturer {
 }
 
 /// A screen that cannot be watched here.
-pub struct Footage {
+pub struct ScreenSource {
     never: std::convert::Infallible,
 }
 
-impl Footage {
+impl ScreenSource {
     /// Always fails with `unsupported_platform`.
     pub fn open(_session: &Session) -> Result<Self, CaptureError> {
-        Err(DesktopError::UnsupportedPlatform { what: "film" }.into())
+        Err(DesktopError::UnsupportedPlatform { what: "image" }.into())
     }
 
     /// The whole screen.

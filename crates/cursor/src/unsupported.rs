@@ -20,12 +20,12 @@ impl Cursors {
     }
 
     /// Gives a cursor its looks.
-    pub fn dress(&self, _id: &str, _style: &Style) -> Result<(), CursorError> {
+    pub fn set_style(&self, _id: &str, _style: &Style) -> Result<(), CursorError> {
         match self.never {}
     }
 
     /// Says how a cursor moves and when it hides.
-    pub fn pace(&self, _id: &str, _pace: Pace) -> Result<(), CursorError> {
+    pub fn set_pace(&self, _id: &str, _pace: Pace) -> Result<(), CursorError> {
         match self.never {}
     }
 

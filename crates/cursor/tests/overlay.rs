@@ -112,7 +112,7 @@ const RED: u32 = 0x00ff_0000;
 #[test]
 fn without_a_compositor_a_cursor_is_cut_out_and_moves_over_what_lies_below() {
     let scene = scene(None);
-    scene.cursors.dress("a", &dot("red", 0.5)).unwrap();
+    scene.cursors.set_style("a", &dot("red", 0.5)).unwrap();
     assert_eq!(scene.cursors.state("a").unwrap().unwrap().position, None);
     assert_eq!(scene.cursors.windows().unwrap(), []);
     scene.cursors.place("a", Point { x: 200, y: 200 }).unwrap();
@@ -132,7 +132,7 @@ fn without_a_compositor_a_cursor_is_cut_out_and_moves_over_what_lies_below() {
 #[test]
 fn with_a_compositor_a_cursor_is_translucent_and_is_cut_out_once_that_is_gone() {
     let mut scene = scene(Some("picom"));
-    scene.cursors.dress("a", &dot("red", 0.5)).unwrap();
+    scene.cursors.set_style("a", &dot("red", 0.5)).unwrap();
     scene.cursors.place("a", Point { x: 200, y: 200 }).unwrap();
     assert!(scene.cursors.state("a").unwrap().unwrap().is_composited);
     // Half of red and half of what lies below.
@@ -159,7 +159,7 @@ fn a_cursor_is_in_nobodys_way() {
     witness.warp_pointer(0_u32, *root, 0, 0, 0, 0, 210, 210).unwrap();
     let before = looked();
     let changes = scene.desktop.changes();
-    scene.cursors.dress("a", &dot("red", 1.0)).unwrap();
+    scene.cursors.set_style("a", &dot("red", 1.0)).unwrap();
     scene.cursors.place("a", Point { x: 200, y: 200 }).unwrap();
     assert!(scene.cursors.glide("a", Point { x: 212, y: 210 }).unwrap());
     scene.cursors.pulse("a").unwrap();
@@ -178,7 +178,7 @@ fn a_cursor_is_in_nobodys_way() {
 fn a_cursor_stays_above_windows_that_come_and_rise() {
     let scene = scene(None);
     let Scene { witness, root, .. } = &scene;
-    scene.cursors.dress("a", &dot("red", 1.0)).unwrap();
+    scene.cursors.set_style("a", &dot("red", 1.0)).unwrap();
     scene.cursors.place("a", Point { x: 200, y: 200 }).unwrap();
     scene.wait_for_pixel(200, 200, |pixel| pixel == RED);
     witness.configure_window(scene.below, &ConfigureWindowAux::new().stack_mode(StackMode::ABOVE)).unwrap();
@@ -194,8 +194,8 @@ fn a_cursor_stays_above_windows_that_come_and_rise() {
 fn a_cursor_that_is_switched_off_sent_elsewhere_or_idle_says_so() {
     let scene = scene(None);
     let cursors = &scene.cursors;
-    cursors.dress("a", &dot("red", 1.0)).unwrap();
-    cursors.pace("a", slow(1.0)).unwrap();
+    cursors.set_style("a", &dot("red", 1.0)).unwrap();
+    cursors.set_pace("a", slow(1.0)).unwrap();
     cursors.place("a", Point { x: 150, y: 150 }).unwrap();
     std::thread::scope(|scope| {
         let first = scope.spawn(|| cursors.glide("a", Point { x: 600, y: 400 }).unwrap());
@@ -213,7 +213,7 @@ fn a_cursor_that_is_switched_off_sent_elsewhere_or_idle_says_so() {
     assert_eq!(scene.pixel(200, 200), LIGHT);
     cursors.enable("a", true).unwrap();
     scene.wait_for_pixel(200, 200, |pixel| pixel == RED);
-    cursors.pace("a", Pace { idle_hide: Duration::from_millis(50), ..Pace::default() }).unwrap();
+    cursors.set_pace("a", Pace { idle_hide: Duration::from_millis(50), ..Pace::default() }).unwrap();
     wait_for(|| (!cursors.state("a").unwrap().unwrap().is_visible).then_some(())).unwrap();
     scene.wait_for_pixel(200, 200, |pixel| pixel == LIGHT);
     // What happens next shows it again.
@@ -225,9 +225,9 @@ fn a_cursor_that_is_switched_off_sent_elsewhere_or_idle_says_so() {
 fn a_click_is_seen_and_the_cursor_stays_for_its_dwell_time() {
     let scene = scene(None);
     let cursors = &scene.cursors;
-    cursors.dress("a", &dot("red", 1.0)).unwrap();
+    cursors.set_style("a", &dot("red", 1.0)).unwrap();
     let dwell = Duration::from_millis(300);
-    cursors.pace("a", Pace { dwell, ..Pace::default() }).unwrap();
+    cursors.set_pace("a", Pace { dwell, ..Pace::default() }).unwrap();
     cursors.place("a", Point { x: 200, y: 200 }).unwrap();
     let clicked = std::time::Instant::now();
     cursors.pulse("a").unwrap();
@@ -241,7 +241,7 @@ fn a_click_is_seen_and_the_cursor_stays_for_its_dwell_time() {
 #[test]
 fn closing_takes_everything_away_and_a_lost_display_is_told() {
     let mut scene = scene(None);
-    scene.cursors.dress("a", &dot("red", 1.0)).unwrap();
+    scene.cursors.set_style("a", &dot("red", 1.0)).unwrap();
     scene.cursors.place("a", Point { x: 200, y: 200 }).unwrap();
     let overlay = scene.overlay();
     scene.cursors.close();
@@ -253,7 +253,7 @@ fn closing_takes_everything_away_and_a_lost_display_is_told() {
     wait_for(|| is_gone(overlay).then_some(())).unwrap();
     assert_eq!(wait_for(|| scene.cursors.state("a").err()).unwrap().code(), "display_lost");
     let others = Cursors::open(Arc::clone(&scene.desktop)).unwrap();
-    others.dress("a", &dot("red", 1.0)).unwrap();
+    others.set_style("a", &dot("red", 1.0)).unwrap();
     scene._stage.end_server();
     assert_eq!(wait_for(|| others.state("a").err()).unwrap().code(), "display_lost");
 }

@@ -1,5 +1,5 @@
 //! Input: key names, plans, and their delivery to one window without taking the person's devices, or through those.
-mod core_acts;
+mod core_actions;
 mod error;
 mod glide;
 mod keys;
@@ -14,12 +14,12 @@ mod platform;
 #[path = "unsupported.rs"]
 mod platform;
 
-pub use core_acts::CoreAct;
+pub use core_actions::CoreAction;
 pub use error::InputError;
 pub use keys::{Combination, Modifier, check_combination, check_key, check_modifiers, key_names};
 pub use path::Direction;
 pub use plan::Button;
-pub use platform::{Agent, AppQueues, Asked, CoreDevices, StopKey, sweep_agents, sweep_core_devices};
+pub use platform::{Agent, AppQueues, CallOrder, CoreDevices, StopKey, sweep_agents, sweep_core_devices};
 
 use desktop::{Point, WindowId};
 
@@ -142,7 +142,7 @@ impl Gesture {
 
 /// When a call was made, for an agent that is told to cancel what was under way: see [`Agent::now`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment(pub(crate) u64);
+pub struct CallStart(pub(crate) u64);
 
 /// What was sent, and whether the person's things ended as they were, measured after the gesture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

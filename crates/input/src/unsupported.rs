@@ -2,7 +2,7 @@
 
 use desktop::{DesktopError, Point, Session, WindowId};
 
-use crate::{Click, CoreAct, Delivery, Gesture, InputError, KeyPress, Moment, Text};
+use crate::{CallStart, Click, CoreAction, Delivery, Gesture, InputError, KeyPress, Text};
 
 /// An agent's hands, which cannot be had here.
 pub struct Agent {
@@ -16,7 +16,7 @@ impl Agent {
     }
 
     /// Does what a caller asked for at that moment.
-    pub fn perform(&self, _gesture: &Gesture, _asked: Moment) -> Result<Delivery, InputError> {
+    pub fn perform(&self, _gesture: &Gesture, _asked: CallStart) -> Result<Delivery, InputError> {
         match self.never {}
     }
 
@@ -46,7 +46,7 @@ impl Agent {
     }
 
     /// This moment.
-    pub fn now(&self) -> Moment {
+    pub fn now(&self) -> CallStart {
         match self.never {}
     }
 
@@ -121,7 +121,7 @@ pub struct CoreDevices {
 }
 
 /// When a call was made.
-pub struct Asked {
+pub struct CallOrder {
     never: std::convert::Infallible,
 }
 
@@ -132,12 +132,12 @@ impl CoreDevices {
     }
 
     /// Now.
-    pub fn ask(&self) -> Asked {
+    pub fn ask(&self) -> CallOrder {
         match self.never {}
     }
 
     /// Does what was asked for.
-    pub fn perform(&self, _act: &CoreAct, asked: &Asked) -> Result<(), InputError> {
+    pub fn perform(&self, _act: &CoreAction, asked: &CallOrder) -> Result<(), InputError> {
         match asked.never {}
     }
 

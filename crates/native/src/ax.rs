@@ -9,19 +9,11 @@ use std::time::Duration;
 
 use ax::AxError;
 use desktop::WindowId;
-use napi::Env;
-use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
 use crate::ax::records::{AxApplication, AxRequest};
 use crate::ax::snapshot::AxSnapshot;
-use crate::failure::{Coded, promise};
-
-impl Coded for AxError {
-    fn code(&self) -> &'static str {
-        self.code()
-    }
-}
+use crate::failure::{Promise, promise, promise_with};
 
 /// A switch that ends a reading early.
 #[napi]
@@ -56,8 +48,8 @@ impl Accessibility {
     /// Opens the accessibility bus of the session bus at `busAddress` (null: of the environment), switches accessibility
     /// on and registers for events. Rejects with `accessibility_unavailable`.
     #[napi(catch_unwind)]
-    pub fn open(env: &Env, bus_address: Option<String>) -> napi::Result<PromiseRaw<'_, Accessibility>> {
-        promise(env, move || {
+    pub fn open(bus_address: Option<String>) -> Promise<Accessibility> {
+        promise(move || {
             let accessibility = Arc::new(ax::Accessibility::open(bus_address.as_deref())?);
             Ok::<_, AxError>(Accessibility { accessibility })
         })
@@ -65,9 +57,8 @@ impl Accessibility {
 
     /// The applications on the bus.
     #[napi(catch_unwind)]
-    pub fn applications<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Vec<AxApplication>>> {
-        let accessibility = Arc::clone(&self.accessibility);
-        promise(env, move || {
+    pub fn applications(&self) -> Promise<Vec<AxApplication>> {
+        promise_with(&self.accessibility, move |accessibility| {
             let applications = accessibility.applications()?.into_iter();
             let convert =
                 |app: ax::Application| AxApplication { pid: app.pid, name: app.name, toolkit: app.toolkit };
@@ -78,13 +69,7 @@ impl Accessibility {
     /// The tree of a window, from memory where it cannot have changed; what is not read in time, or before `cancel` is
     /// used, is missing, and `partial` says so. Rejects with `not_accessible`.
     #[napi(catch_unwind)]
-    pub fn snapshot<'env>(
-        &self,
-        env: &'env Env,
-        request: AxRequest,
-        cancel: Option<&AxCancel>,
-    ) -> napi::Result<PromiseRaw<'env, AxSnapshot>> {
-        let accessibility = Arc::clone(&self.accessibility);
+    pub fn snapshot(&self, request: AxRequest, cancel: Option<&AxCancel>) -> Promise<AxSnapshot> {
         let request = ax::SnapshotRequest {
             pid: request.pid,
             window_id: WindowId::from_wire(request.window_id),
@@ -99,7 +84,7 @@ impl Accessibility {
             timeout: Duration::from_millis(u64::from(request.timeout_ms)),
             cancel: cancel.map(|cancel| cancel.cancel.clone()).unwrap_or_default(),
         };
-        promise(env, move || {
+        promise_with(&self.accessibility, move |accessibility| {
             let snapshot = Arc::new(accessibility.snapshot(&request)?);
             Ok::<_, AxError>(AxSnapshot { snapshot })
         })
@@ -107,9 +92,8 @@ impl Accessibility {
 
     /// Number of nodes that a bare bulk read of the application answers: the floor of any tree.
     #[napi(catch_unwind)]
-    pub fn cache_items<'env>(&self, env: &'env Env, pid: u32) -> napi::Result<PromiseRaw<'env, u32>> {
-        let accessibility = Arc::clone(&self.accessibility);
-        promise(env, move || accessibility.cache_items(pid))
+    pub fn cache_items(&self, pid: u32) -> Promise<u32> {
+        promise_with(&self.accessibility, move |accessibility| accessibility.cache_items(pid))
     }
 
     /// Number of events of the application so far.
@@ -121,8 +105,8 @@ impl Accessibility {
     /// Number of events of the application so far that tell of a change in it: not that the window is active, the focus
     /// and the caret where they were, or a page loaded.
     #[napi(catch_unwind)]
-    pub fn told(&self, pid: u32) -> f64 {
-        self.accessibility.told(pid) as f64
+    pub fn change_events(&self, pid: u32) -> f64 {
+        self.accessibility.change_events(pid) as f64
     }
 
     /// How often the application said so far that something in it got the focus.
@@ -133,48 +117,32 @@ impl Accessibility {
 
     /// Milliseconds since the application last sent an event; since the opening when it has sent none.
     #[napi(catch_unwind)]
-    pub fn quiet_for(&self, pid: u32) -> f64 {
-        self.accessibility.quiet_for(pid).as_secs_f64() * 1e3
+    pub fn since_event_ms(&self, pid: u32) -> f64 {
+        self.accessibility.since_event(pid).as_secs_f64() * 1e3
     }
 
     /// Waits until the number of events of the application differs from `since`; answers the number then.
     #[napi(catch_unwind)]
-    pub fn wait_for_event<'env>(
-        &self,
-        env: &'env Env,
-        pid: u32,
-        since: f64,
-        timeout_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, f64>> {
-        let accessibility = Arc::clone(&self.accessibility);
+    pub fn wait_for_event(&self, pid: u32, since: f64, timeout_ms: u32) -> Promise<f64> {
         let timeout = Duration::from_millis(u64::from(timeout_ms));
-        promise(
-            env,
-            move || Ok::<_, AxError>(accessibility.wait_for_event(pid, since as u64, timeout) as f64),
-        )
+        promise_with(&self.accessibility, move |accessibility| {
+            Ok::<_, AxError>(accessibility.wait_for_event(pid, since as u64, timeout) as f64)
+        })
     }
 
     /// Waits until the application has announced nothing for `quietMs`; false when it still did at the end of `ceilingMs`.
     #[napi(catch_unwind)]
-    pub fn settled<'env>(
-        &self,
-        env: &'env Env,
-        pid: u32,
-        quiet_ms: u32,
-        ceiling_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, bool>> {
-        let accessibility = Arc::clone(&self.accessibility);
+    pub fn settled(&self, pid: u32, quiet_ms: u32, ceiling_ms: u32) -> Promise<bool> {
         let milliseconds = |value: u32| Duration::from_millis(u64::from(value));
-        promise(env, move || {
+        promise_with(&self.accessibility, move |accessibility| {
             Ok::<_, AxError>(accessibility.settled(pid, milliseconds(quiet_ms), milliseconds(ceiling_ms)))
         })
     }
 
     /// Closes the connection, once it is open; closing twice is fine.
     #[napi(catch_unwind)]
-    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let accessibility = Arc::clone(&self.accessibility);
-        promise(env, move || {
+    pub fn close(&self) -> Promise<()> {
+        promise_with(&self.accessibility, move |accessibility| {
             accessibility.close();
             Ok::<_, Infallible>(())
         })

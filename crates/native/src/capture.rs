@@ -4,18 +4,11 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use desktop::WindowId;
-use napi::Env;
-use napi::bindgen_prelude::{Buffer, PromiseRaw};
+use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
 use crate::desktop::{Desktop, Point, Rect};
-use crate::failure::{Coded, promise};
-
-impl Coded for capture::CaptureError {
-    fn code(&self) -> &'static str {
-        self.code()
-    }
-}
+use crate::failure::{Promise, promise, promise_with};
 
 /// A finished picture.
 #[napi(object, object_from_js = false)]
@@ -57,13 +50,13 @@ pub struct Jpeg {
 
 /// A hash of a window's pixels, and for how long they were left alone.
 #[napi(object, object_from_js = false)]
-pub struct Glance {
+pub struct WindowDigest {
     /// Changes when what is seen changes.
     pub digest: String,
     /// Milliseconds in which nothing was drawn in the window before, as far as it was looked at; zero at the first look,
     /// none where nobody tells.
-    #[napi(js_name = "calm_ms")]
-    pub calm_ms: Option<f64>,
+    #[napi(js_name = "since_drawn_ms")]
+    pub since_drawn_ms: Option<f64>,
 }
 
 /// A closer look at a part of a window.
@@ -93,61 +86,41 @@ pub struct Capturer {
 impl Capturer {
     /// Opens a connection of its own; from here on the server keeps the pixels of covered windows.
     #[napi(catch_unwind)]
-    pub fn open<'env>(env: &'env Env, desktop: &Desktop) -> napi::Result<PromiseRaw<'env, Capturer>> {
+    pub fn open(desktop: &Desktop) -> Promise<Capturer> {
         let desktop = Arc::clone(&desktop.desktop);
-        promise(env, move || {
+        promise(move || {
             capture::Capturer::open(desktop).map(|capturer| Capturer { capturer: Arc::new(capturer) })
         })
     }
 
     /// The picture of a window's client area, covered parts included; `maxDimension` 0 means no limit.
     #[napi(catch_unwind)]
-    pub fn window<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-        max_dimension: u32,
-    ) -> napi::Result<PromiseRaw<'env, Picture>> {
-        let capturer = Arc::clone(&self.capturer);
-        promise(env, move || {
+    pub fn window(&self, window_id: u32, max_dimension: u32) -> Promise<Picture> {
+        promise_with(&self.capturer, move |capturer| {
             capturer.window(WindowId::from_wire(window_id), max_dimension).map(Picture::from)
         })
     }
 
     /// The same picture with a red crosshair around a point of the window, which is given in window pixels.
     #[napi(catch_unwind)]
-    pub fn marked<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-        point: Point,
-        max_dimension: u32,
-    ) -> napi::Result<PromiseRaw<'env, Picture>> {
-        let capturer = Arc::clone(&self.capturer);
-        promise(env, move || {
+    pub fn marked(&self, window_id: u32, point: Point, max_dimension: u32) -> Promise<Picture> {
+        promise_with(&self.capturer, move |capturer| {
             capturer.marked(WindowId::from_wire(window_id), point.into(), max_dimension).map(Picture::from)
         })
     }
 
     /// The pixels of a window's client area now, to make pictures of later.
     #[napi(catch_unwind)]
-    pub fn shot<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, Shot>> {
-        let capturer = Arc::clone(&self.capturer);
-        promise(env, move || {
+    pub fn shot(&self, window_id: u32) -> Promise<Shot> {
+        promise_with(&self.capturer, move |capturer| {
             capturer.shot(WindowId::from_wire(window_id)).map(|shot| Shot { shot: Arc::new(shot) })
         })
     }
 
     /// A JPEG of a region in window pixels and of a fifth of its size around it, as far as the window goes.
     #[napi(catch_unwind)]
-    pub fn zoom<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-        region: Rect,
-    ) -> napi::Result<PromiseRaw<'env, Zoomed>> {
-        let capturer = Arc::clone(&self.capturer);
-        promise(env, move || {
+    pub fn zoom(&self, window_id: u32, region: Rect) -> Promise<Zoomed> {
+        promise_with(&self.capturer, move |capturer| {
             capturer.zoom(WindowId::from_wire(window_id), region.into()).map(|zoomed| Zoomed {
                 jpeg: zoomed.jpeg.into(),
                 width: zoomed.width,
@@ -161,23 +134,18 @@ impl Capturer {
 
     /// The picture of the whole screen, all monitors; of `hidden` windows it has what lies below them.
     #[napi(catch_unwind)]
-    pub fn screen<'env>(
-        &self,
-        env: &'env Env,
-        max_dimension: u32,
-        hidden: Vec<u32>,
-    ) -> napi::Result<PromiseRaw<'env, Picture>> {
-        let capturer = Arc::clone(&self.capturer);
+    pub fn screen(&self, max_dimension: u32, hidden: Vec<u32>) -> Promise<Picture> {
         let hidden: Vec<WindowId> = hidden.into_iter().map(WindowId::from_wire).collect();
-        promise(env, move || capturer.screen(max_dimension, &hidden).map(Picture::from))
+        promise_with(&self.capturer, move |capturer| {
+            capturer.screen(max_dimension, &hidden).map(Picture::from)
+        })
     }
 
     /// The picture of the whole screen, all monitors, as a JPEG; `quality` is 1 to 100.
     #[napi(catch_unwind)]
-    pub fn screen_jpeg<'env>(&self, env: &'env Env, quality: u32) -> napi::Result<PromiseRaw<'env, Jpeg>> {
-        let capturer = Arc::clone(&self.capturer);
+    pub fn screen_jpeg(&self, quality: u32) -> Promise<Jpeg> {
         let quality = u8::try_from(quality.clamp(1, 100)).unwrap_or(100);
-        promise(env, move || {
+        promise_with(&self.capturer, move |capturer| {
             capturer.screen_jpeg(quality).map(|encoded| Jpeg {
                 jpeg: encoded.bytes.into(),
                 width: encoded.width,
@@ -188,33 +156,29 @@ impl Capturer {
 
     /// A hash of a window's pixels, or of a window-local part of them; it changes when what is seen changes.
     #[napi(catch_unwind)]
-    pub fn digest<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-        region: Option<Rect>,
-    ) -> napi::Result<PromiseRaw<'env, String>> {
-        let capturer = Arc::clone(&self.capturer);
-        promise(env, move || capturer.digest(WindowId::from_wire(window_id), region.map(Into::into)))
+    pub fn digest(&self, window_id: u32, region: Option<Rect>) -> Promise<String> {
+        promise_with(&self.capturer, move |capturer| {
+            capturer.digest(WindowId::from_wire(window_id), region.map(Into::into))
+        })
     }
 
     /// The hash of a window's pixels, and for how long they were left alone before.
     #[napi(catch_unwind)]
-    pub fn glance<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, Glance>> {
-        let capturer = Arc::clone(&self.capturer);
-        promise(env, move || {
-            capturer.glance(WindowId::from_wire(window_id)).map(|glance| Glance {
-                digest: glance.digest,
-                calm_ms: glance.calm.map(|calm| calm.as_secs_f64() * 1_000.0),
+    pub fn window_digest(&self, window_id: u32) -> Promise<WindowDigest> {
+        promise_with(&self.capturer, move |capturer| {
+            capturer.window_digest(WindowId::from_wire(window_id)).map(|window_digest| WindowDigest {
+                digest: window_digest.digest,
+                since_drawn_ms: window_digest
+                    .since_drawn
+                    .map(|since_drawn| since_drawn.as_secs_f64() * 1_000.0),
             })
         })
     }
 
     /// Gives the connection back when the picture that is being taken has ended; closing twice is fine.
     #[napi(catch_unwind)]
-    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let capturer = Arc::clone(&self.capturer);
-        promise(env, move || {
+    pub fn close(&self) -> Promise<()> {
+        promise_with(&self.capturer, move |capturer| {
             capturer.close();
             Ok::<_, Infallible>(())
         })
@@ -249,9 +213,8 @@ impl Shot {
 
     /// A PNG of 8-bit RGB, with a red dot on `point` (pixels from the top-left corner) where one is given.
     #[napi(catch_unwind)]
-    pub fn png<'env>(&self, env: &'env Env, point: Option<Point>) -> napi::Result<PromiseRaw<'env, Buffer>> {
-        let shot = Arc::clone(&self.shot);
-        promise(env, move || {
+    pub fn png(&self, point: Option<Point>) -> Promise<Buffer> {
+        promise_with(&self.shot, move |shot| {
             let at =
                 point.map(|Point { x, y }| (u32::try_from(x).unwrap_or(0), u32::try_from(y).unwrap_or(0)));
             Ok::<Buffer, capture::CaptureError>(shot.png(at).into())

@@ -6,18 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use desktop::WindowId;
-use napi::Env;
-use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
 use crate::desktop::{Desktop, Point};
-use crate::failure::{Coded, Failure, failure, promise};
-
-impl Coded for cursor::CursorError {
-    fn code(&self) -> &'static str {
-        self.code()
-    }
-}
+use crate::failure::{Failure, Promise, failure, promise, promise_with};
 
 /// The shape of a cursor.
 #[napi(string_enum = "snake_case")]
@@ -138,8 +130,8 @@ pub fn color_of(name: String) -> String {
 
 /// Reads an image for a cursor and lets go of it. Rejects with `cursor_image_unreadable`.
 #[napi(catch_unwind)]
-pub fn check_cursor_image(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, ()>> {
-    promise(env, move || cursor::Image::open(Path::new(&path)).map(drop))
+pub fn check_cursor_image(path: String) -> Promise<()> {
+    promise(move || cursor::Image::open(Path::new(&path)).map(drop))
 }
 
 /// The cursors of a display, each under a name.
@@ -152,93 +144,60 @@ pub struct Cursors {
 impl Cursors {
     /// Opens a connection of its own. Rejects with `display_unavailable` and `overlay_unavailable`.
     #[napi(catch_unwind)]
-    pub fn open<'env>(env: &'env Env, desktop: &Desktop) -> napi::Result<PromiseRaw<'env, Cursors>> {
+    pub fn open(desktop: &Desktop) -> Promise<Cursors> {
         let desktop = Arc::clone(&desktop.desktop);
-        promise(env, move || {
-            cursor::Cursors::open(desktop).map(|cursors| Cursors { cursors: Arc::new(cursors) })
-        })
+        promise(move || cursor::Cursors::open(desktop).map(|cursors| Cursors { cursors: Arc::new(cursors) }))
     }
 
     /// Gives a cursor its looks, and makes it where it is new. Rejects with `invalid_argument` and
     /// `cursor_image_unreadable`.
     #[napi(catch_unwind)]
-    pub fn dress<'env>(
-        &self,
-        env: &'env Env,
-        id: String,
-        style: CursorStyle,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || cursors.dress(&id, &style_of(&style)?))
+    pub fn set_style(&self, id: String, style: CursorStyle) -> Promise<()> {
+        promise_with(&self.cursors, move |cursors| cursors.set_style(&id, &style_of(&style)?))
     }
 
     /// Says how a cursor moves and when it hides.
     #[napi(catch_unwind)]
-    pub fn pace<'env>(
-        &self,
-        env: &'env Env,
-        id: String,
-        pace: CursorPace,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || cursors.pace(&id, pace_of(&pace)))
+    pub fn set_pace(&self, id: String, pace: CursorPace) -> Promise<()> {
+        promise_with(&self.cursors, move |cursors| cursors.set_pace(&id, pace_of(&pace)))
     }
 
     /// Moves a cursor to a point of the screen; resolves once it has arrived, false where it did not.
     #[napi(catch_unwind)]
-    pub fn glide<'env>(&self, env: &'env Env, id: String, to: Point) -> napi::Result<PromiseRaw<'env, bool>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || cursors.glide(&id, to.into()))
+    pub fn glide(&self, id: String, to: Point) -> Promise<bool> {
+        promise_with(&self.cursors, move |cursors| cursors.glide(&id, to.into()))
     }
 
     /// Sends a cursor straight to a point of the screen at an even pace, as a drag goes; resolves when it has set out.
     #[napi(catch_unwind)]
-    pub fn travel<'env>(
-        &self,
-        env: &'env Env,
-        id: String,
-        to: Point,
-        duration_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || cursors.travel(&id, to.into(), Duration::from_millis(duration_ms.into())))
+    pub fn travel(&self, id: String, to: Point, duration_ms: u32) -> Promise<()> {
+        promise_with(&self.cursors, move |cursors| {
+            cursors.travel(&id, to.into(), Duration::from_millis(duration_ms.into()))
+        })
     }
 
     /// Shows a cursor at a point of the screen at once.
     #[napi(catch_unwind)]
-    pub fn place<'env>(&self, env: &'env Env, id: String, at: Point) -> napi::Result<PromiseRaw<'env, ()>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || cursors.place(&id, at.into()))
+    pub fn place(&self, id: String, at: Point) -> Promise<()> {
+        promise_with(&self.cursors, move |cursors| cursors.place(&id, at.into()))
     }
 
     /// Shows a click where the cursor is.
     #[napi(catch_unwind)]
-    pub fn pulse<'env>(&self, env: &'env Env, id: String) -> napi::Result<PromiseRaw<'env, ()>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || cursors.pulse(&id))
+    pub fn pulse(&self, id: String) -> Promise<()> {
+        promise_with(&self.cursors, move |cursors| cursors.pulse(&id))
     }
 
     /// Switches a cursor on or off.
     #[napi(catch_unwind)]
-    pub fn enable<'env>(
-        &self,
-        env: &'env Env,
-        id: String,
-        is_enabled: bool,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || cursors.enable(&id, is_enabled))
+    pub fn enable(&self, id: String, is_enabled: bool) -> Promise<()> {
+        promise_with(&self.cursors, move |cursors| cursors.enable(&id, is_enabled))
     }
 
     /// Where a cursor is and whether it is seen; null when there is none of that name.
     #[napi(catch_unwind)]
-    pub fn state<'env>(
-        &self,
-        env: &'env Env,
-        id: String,
-    ) -> napi::Result<PromiseRaw<'env, Option<CursorState>>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || {
+    pub fn state(&self, id: String) -> Promise<Option<CursorState>> {
+        promise_with(&self.cursors, move |cursors| {
             cursors.state(&id).map(|state| {
                 state.map(|state| CursorState {
                     position: state.position.map(|at| Point { x: at.x, y: at.y }),
@@ -253,13 +212,8 @@ impl Cursors {
     /// Waits until cursors have hidden by themselves, at most for a while; each is told to one caller. Rejects with
     /// `display_lost`, also once it was closed.
     #[napi(catch_unwind)]
-    pub fn hidden<'env>(
-        &self,
-        env: &'env Env,
-        timeout_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, Vec<HiddenCursor>>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || {
+    pub fn hidden(&self, timeout_ms: u32) -> Promise<Vec<HiddenCursor>> {
+        promise_with(&self.cursors, move |cursors| {
             let hidden = cursors.hidden(Duration::from_millis(timeout_ms.into()))?;
             Ok::<_, cursor::CursorError>(hidden.into_iter().map(HiddenCursor::from).collect())
         })
@@ -267,36 +221,28 @@ impl Cursors {
 
     /// Shows a small live picture of a window, or changes the one that is shown to it; its place is that of the first.
     #[napi(catch_unwind)]
-    pub fn preview<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-        place: PreviewPlace,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let cursors = Arc::clone(&self.cursors);
+    pub fn preview(&self, window_id: u32, place: PreviewPlace) -> Promise<()> {
         let side = |length: u32| u16::try_from(length).unwrap_or(u16::MAX);
         let place = cursor::PreviewPlace {
             width: side(place.width),
             height: side(place.height),
             position: place.position.map(|at| (at.x, at.y)),
         };
-        promise(env, move || cursors.preview(WindowId::from_wire(window_id), place))
+        promise_with(&self.cursors, move |cursors| cursors.preview(WindowId::from_wire(window_id), place))
     }
 
     /// The windows of the cursors that are seen now, and of the live picture.
     #[napi(catch_unwind)]
-    pub fn windows<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Vec<u32>>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || {
+    pub fn windows(&self) -> Promise<Vec<u32>> {
+        promise_with(&self.cursors, move |cursors| {
             Ok::<_, cursor::CursorError>(cursors.windows()?.into_iter().map(WindowId::wire).collect())
         })
     }
 
     /// Takes a cursor away; one that is not there is no failure.
     #[napi(catch_unwind)]
-    pub fn remove<'env>(&self, env: &'env Env, id: String) -> napi::Result<PromiseRaw<'env, ()>> {
-        let cursors = Arc::clone(&self.cursors);
-        promise(env, move || cursors.remove(&id))
+    pub fn remove(&self, id: String) -> Promise<()> {
+        promise_with(&self.cursors, move |cursors| cursors.remove(&id))
     }
 
     /// Takes all cursors away; closing twice is fine.

@@ -2,17 +2,9 @@
 
 use std::path::PathBuf;
 
-use napi::Env;
-use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
-use crate::failure::{Coded, promise};
-
-impl Coded for qcow2::DiskError {
-    fn code(&self) -> &'static str {
-        self.code()
-    }
-}
+use crate::failure::{Promise, promise};
 
 /// What an overlay lies on.
 #[napi(object, object_to_js = false)]
@@ -119,21 +111,16 @@ pub struct DiskCheck {
 /// Makes an empty qcow2 disk, which is there whole, and would survive a power cut, when the promise is fulfilled. Rejects
 /// with `disk_exists`, `disk_not_written`, `invalid_argument`.
 #[napi(catch_unwind)]
-pub fn create_disk(
-    env: &Env,
-    path: String,
-    size_bytes: f64,
-    options: Option<DiskOptions>,
-) -> napi::Result<PromiseRaw<'_, ()>> {
+pub fn create_disk(path: String, size_bytes: f64, options: Option<DiskOptions>) -> Promise<()> {
     let naming = naming(options.and_then(|options| options.sync_folder));
-    promise(env, move || qcow2::create(&PathBuf::from(path), bytes(size_bytes)?, naming))
+    promise(move || qcow2::create(&PathBuf::from(path), bytes(size_bytes)?, naming))
 }
 
 /// Makes a qcow2 disk that shows another's content until it is written to. Rejects as `createDisk` does, and with
 /// `disk_not_found`, `disk_unreadable`, `disk_corrupt`, `disk_unsupported`, `disk_not_shrunk`.
 #[napi(catch_unwind)]
-pub fn create_overlay(env: &Env, path: String, options: OverlayOptions) -> napi::Result<PromiseRaw<'_, ()>> {
-    promise(env, move || {
+pub fn create_overlay(path: String, options: OverlayOptions) -> Promise<()> {
+    promise(move || {
         let Some(format) = qcow2::Format::of(&options.backing_format) else {
             let what = format!(
                 "A disk of format \"{}\" cannot be laid under another. Pass \"qcow2\" or \"raw\".",
@@ -150,8 +137,8 @@ pub fn create_overlay(env: &Env, path: String, options: OverlayOptions) -> napi:
 /// Describes a disk and its chain by their headers alone, also while a hypervisor has it open. Rejects with
 /// `disk_not_found`, `disk_unreadable`, `disk_corrupt`, `disk_unsupported`.
 #[napi(catch_unwind)]
-pub fn disk_info(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, DiskInfo>> {
-    promise(env, move || {
+pub fn disk_info(path: String) -> Promise<DiskInfo> {
+    promise(move || {
         let qcow2::DiskInfo { top, below } = qcow2::info(&PathBuf::from(path))?;
         let chain = below.into_iter().map(DiskLayer::from).collect();
         Ok::<_, qcow2::DiskError>(DiskInfo { disk: top.into(), chain })
@@ -161,14 +148,14 @@ pub fn disk_info(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, DiskInf
 /// Grows a qcow2 or raw disk that nobody has open; the size is a multiple of 512. A power cut leaves it as it was or grown.
 /// Rejects with `disk_in_use`, `disk_not_shrunk`, `disk_not_written`, `invalid_argument`, and as `diskInfo` does.
 #[napi(catch_unwind)]
-pub fn resize_disk(env: &Env, path: String, size_bytes: f64) -> napi::Result<PromiseRaw<'_, ()>> {
-    promise(env, move || qcow2::resize(&PathBuf::from(path), bytes(size_bytes)?))
+pub fn resize_disk(path: String, size_bytes: f64) -> Promise<()> {
+    promise(move || qcow2::resize(&PathBuf::from(path), bytes(size_bytes)?))
 }
 
 /// Compares what a disk uses with what it counts as used, as `qemu-img check` does. Rejects as `diskInfo` does.
 #[napi(catch_unwind)]
-pub fn check_disk(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, DiskCheck>> {
-    promise(env, move || qcow2::check(&PathBuf::from(path)).map(DiskCheck::from))
+pub fn check_disk(path: String) -> Promise<DiskCheck> {
+    promise(move || qcow2::check(&PathBuf::from(path)).map(DiskCheck::from))
 }
 
 fn naming(sync_folder: Option<bool>) -> qcow2::Naming {

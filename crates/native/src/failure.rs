@@ -3,9 +3,10 @@
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use napi::bindgen_prelude::{Env, PromiseRaw, ToNapiValue, spawn_blocking};
-use napi::{JsError, JsValue, Status};
+use napi::bindgen_prelude::{Env, ToNapiValue, spawn_blocking};
+use napi::{JsError, JsValue, Status, sys};
 
 /// A crate's error: stable snake_case code and a text that ends with the next step.
 pub trait Coded: Display {
@@ -13,11 +14,27 @@ pub trait Coded: Display {
     fn code(&self) -> &'static str;
 }
 
-impl Coded for desktop::DesktopError {
-    fn code(&self) -> &'static str {
-        self.code()
-    }
+/// The errors of the crates, each with the code that it has itself.
+macro_rules! coded {
+    ($($error:ty),+) => {
+        $(impl Coded for $error {
+            fn code(&self) -> &'static str {
+                self.code()
+            }
+        })+
+    };
 }
+
+coded!(
+    ax::AxError,
+    capture::CaptureError,
+    cursor::CursorError,
+    desktop::DesktopError,
+    input::InputError,
+    qcow2::DiskError,
+    qmp::QmpError,
+    video::VideoError
+);
 
 impl Coded for Infallible {
     fn code(&self) -> &'static str {
@@ -43,26 +60,38 @@ pub fn failure(error: impl Coded) -> Failure {
     Failure::new(Code(error.code()), error.to_string())
 }
 
-/// Runs blocking work off the JavaScript thread and answers with a promise of its result.
+/// What an export answers whose work blocks: a JavaScript promise, settled once the work, which another thread does, has ended.
 ///
 /// An error rejects with its own code; a panic rejects with `internal`.
-pub fn promise<'env, T, E>(
-    env: &'env Env,
-    work: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> napi::Result<PromiseRaw<'env, T>>
-where
-    T: ToNapiValue + Send + 'static,
-    E: Coded,
-{
-    let (deferred, promise) = env.create_deferred()?;
-    // The thread that worked settles the promise: each further thread on the way would have to be woken first.
-    spawn_blocking(move || {
-        let result = guard(work);
-        // A napi error that crosses threads only carries napi's own status; so the coded error object is made
-        // on the JavaScript thread, and the napi error refers to it.
-        deferred.resolve(move |env| result.map_err(|error| coded(&env, error)));
-    });
-    Ok(PromiseRaw::new(env.raw(), promise.raw()))
+pub struct Promise<T>(Box<dyn FnOnce() -> Result<T, Failure> + Send>);
+
+/// Blocking work, to be done off the JavaScript thread.
+pub fn promise<T, E: Coded>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Promise<T> {
+    Promise(Box::new(move || guard(work)))
+}
+
+/// Blocking work on an object that the JavaScript object shares with the threads that work.
+pub fn promise_with<S: Send + Sync + 'static, T, E: Coded>(
+    shared: &Arc<S>,
+    work: impl FnOnce(&S) -> Result<T, E> + Send + 'static,
+) -> Promise<T> {
+    let shared = Arc::clone(shared);
+    promise(move || work(&shared))
+}
+
+impl<T: ToNapiValue + Send + 'static> ToNapiValue for Promise<T> {
+    unsafe fn to_napi_value(env: sys::napi_env, Self(work): Self) -> napi::Result<sys::napi_value> {
+        let env = Env::from_raw(env);
+        let (deferred, promise) = env.create_deferred()?;
+        // The thread that worked settles the promise: each further thread on the way would have to be woken first.
+        spawn_blocking(move || {
+            let result = work();
+            // A napi error that crosses threads only carries napi's own status; so the coded error object is made
+            // on the JavaScript thread, and the napi error refers to it.
+            deferred.resolve(move |env| result.map_err(|error| coded(&env, error)));
+        });
+        Ok(promise.raw())
+    }
 }
 
 const INTERNAL: Code = Code("internal");

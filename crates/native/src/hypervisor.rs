@@ -4,19 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use napi::bindgen_prelude::{FnArgs, PromiseRaw};
+use napi::Status;
+use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
-use napi::{Env, Status};
 use napi_derive::napi;
 
-use crate::failure::{Coded, promise};
+use crate::failure::{Promise, promise, promise_with};
 use crate::platform;
-
-impl Coded for qmp::QmpError {
-    fn code(&self) -> &'static str {
-        self.code()
-    }
-}
 
 /// Events that wait for the JavaScript thread at most.
 const MOST_EVENTS: usize = 4096;
@@ -40,14 +34,13 @@ impl QmpClient {
         ts_args_type = "socket: string, timeoutMs: number, \
         onEvent?: ((event: string) => void) | null, onEnd?: ((code: string, message: string) => void) | null"
     )]
-    pub fn connect<'env>(
-        env: &'env Env,
+    pub fn connect(
         socket: String,
         timeout_ms: u32,
         on_event: Option<Callback<String>>,
         on_end: Option<Callback<FnArgs<(String, String)>>>,
-    ) -> napi::Result<PromiseRaw<'env, QmpClient>> {
-        promise(env, move || {
+    ) -> Promise<QmpClient> {
+        promise(move || {
             let listener = Callbacks { on_event, on_end };
             let client = qmp::Client::connect(&PathBuf::from(socket), limit(timeout_ms), listener)?;
             Ok::<_, qmp::QmpError>(QmpClient { client: Arc::new(client) })
@@ -65,18 +58,16 @@ impl QmpClient {
     /// `hypervisor_refused`, `hypervisor_timeout` (the connection stays in use), `hypervisor_lost`, `hypervisor_garbled`,
     /// `invalid_argument`.
     #[napi(catch_unwind)]
-    pub fn execute<'env>(
+    pub fn execute(
         &self,
-        env: &'env Env,
         command: String,
         arguments_json: Option<String>,
         timeout_ms: u32,
         fds: Option<Vec<i32>>,
-    ) -> napi::Result<PromiseRaw<'env, String>> {
-        let client = Arc::clone(&self.client);
+    ) -> Promise<String> {
         // Before this returns: a number says nothing about the file once its owner may close it.
         let files = platform::duplicates(&fds.unwrap_or_default());
-        promise(env, move || {
+        promise_with(&self.client, move |client| {
             let files = files.map_err(|fd| {
                 let what =
                     format!("The file descriptor {fd} for \"{command}\" is not open. Pass one that is.");
@@ -97,15 +88,13 @@ impl QmpClient {
         ts_args_type = "job: string, timeoutMs: number, onProgress?: ((current: number, total: number) => void) | null",
         ts_return_type = "Promise<'concluded' | 'ready' | 'pending'>"
     )]
-    pub fn finish_job<'env>(
+    pub fn finish_job(
         &self,
-        env: &'env Env,
         job: String,
         timeout_ms: u32,
         on_progress: Option<Callback<FnArgs<(f64, f64)>>>,
-    ) -> napi::Result<PromiseRaw<'env, String>> {
-        let client = Arc::clone(&self.client);
-        promise(env, move || {
+    ) -> Promise<String> {
+        promise_with(&self.client, move |client| {
             let tell = |progress: qmp::JobProgress| {
                 if let Some(call) = &on_progress {
                     let numbers = (progress.current as f64, progress.total as f64);

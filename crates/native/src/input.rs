@@ -9,18 +9,11 @@ use std::time::Duration;
 
 use desktop::WindowId;
 use input::{Gesture, InputError};
-use napi::Env;
-use napi::bindgen_prelude::{Either, Null, PromiseRaw};
+use napi::bindgen_prelude::{Either, Null};
 use napi_derive::napi;
 
 use crate::desktop::Desktop;
-use crate::failure::{Coded, Failure, failure, promise};
-
-impl Coded for InputError {
-    fn code(&self) -> &'static str {
-        self.code()
-    }
-}
+use crate::failure::{Failure, Promise, failure, promise, promise_with};
 
 /// A point in pixels from the window's top-left corner.
 #[napi(object)]
@@ -195,22 +188,16 @@ impl Agent {
     /// Makes the devices on a display, after those of dead owners are removed. Rejects with
     /// `input_unavailable` where the X server takes no synthetic input, `foreground_only` where it takes it for one pointer.
     #[napi(catch_unwind)]
-    pub fn open<'env>(
-        env: &'env Env,
-        desktop: &Desktop,
-        name: String,
-    ) -> napi::Result<PromiseRaw<'env, Agent>> {
+    pub fn open(desktop: &Desktop, name: String) -> Promise<Agent> {
         let session = desktop.desktop.session().clone();
-        promise(env, move || {
-            input::Agent::open(&session, &name).map(|agent| Agent { agent: Arc::new(agent) })
-        })
+        promise(move || input::Agent::open(&session, &name).map(|agent| Agent { agent: Arc::new(agent) }))
     }
 
     /// Clicks in a window. Rejects with `window_not_found`, `window_not_visible`, `point_outside_window`,
     /// `window_covered` and `unknown_modifier` before anything is sent, and with `cancelled`.
     #[napi(catch_unwind)]
-    pub fn click<'env>(&self, env: &'env Env, request: Click) -> napi::Result<PromiseRaw<'env, Delivery>> {
-        self.perform(env, move || {
+    pub fn click(&self, request: Click) -> Promise<Delivery> {
+        self.perform(move || {
             Ok(Gesture::Click(input::Click {
                 window_id: WindowId::from_wire(request.window_id),
                 at: desktop::Point { x: request.x, y: request.y },
@@ -223,8 +210,8 @@ impl Agent {
 
     /// Holds a button from one point to another. Rejects as `click` does.
     #[napi(catch_unwind)]
-    pub fn drag<'env>(&self, env: &'env Env, request: Drag) -> napi::Result<PromiseRaw<'env, Delivery>> {
-        self.perform(env, move || {
+    pub fn drag(&self, request: Drag) -> Promise<Delivery> {
+        self.perform(move || {
             Ok(Gesture::Drag(input::Drag {
                 window_id: WindowId::from_wire(request.window_id),
                 from: request.from.into(),
@@ -239,8 +226,8 @@ impl Agent {
 
     /// Turns the wheel over a point of a window. Rejects as `click` does.
     #[napi(catch_unwind)]
-    pub fn wheel<'env>(&self, env: &'env Env, request: Wheel) -> napi::Result<PromiseRaw<'env, Delivery>> {
-        self.perform(env, move || {
+    pub fn wheel(&self, request: Wheel) -> Promise<Delivery> {
+        self.perform(move || {
             Ok(Gesture::Wheel(input::Wheel {
                 window_id: WindowId::from_wire(request.window_id),
                 at: desktop::Point { x: request.x, y: request.y },
@@ -258,9 +245,9 @@ impl Agent {
 
     /// Moves the agent's pointer over a point of a window. Rejects as `click` does.
     #[napi(js_name = "move", catch_unwind)]
-    pub fn hover<'env>(&self, env: &'env Env, request: Hover) -> napi::Result<PromiseRaw<'env, Delivery>> {
+    pub fn hover(&self, request: Hover) -> Promise<Delivery> {
         let at = desktop::Point { x: request.x, y: request.y };
-        self.perform(env, move || {
+        self.perform(move || {
             Ok(Gesture::Hover(input::Hover { window_id: WindowId::from_wire(request.window_id), at }))
         })
     }
@@ -268,12 +255,8 @@ impl Agent {
     /// Presses and releases a key in a window that keeps the person's focus where it is. Rejects as `click`
     /// does, with `unknown_key`, and with `text_not_typable` when no key of the layout means it.
     #[napi(catch_unwind)]
-    pub fn press_key<'env>(
-        &self,
-        env: &'env Env,
-        request: KeyPress,
-    ) -> napi::Result<PromiseRaw<'env, Delivery>> {
-        self.perform(env, move || {
+    pub fn press_key(&self, request: KeyPress) -> Promise<Delivery> {
+        self.perform(move || {
             Ok(Gesture::Key(input::KeyPress {
                 window_id: WindowId::from_wire(request.window_id),
                 keysym: input::check_key(&request.key)?,
@@ -290,12 +273,8 @@ impl Agent {
     /// Types a text into what has the keyboard inside a window. Rejects as `click` does, with
     /// `text_not_typable`, and with `cancelled` between two characters.
     #[napi(catch_unwind)]
-    pub fn type_text<'env>(
-        &self,
-        env: &'env Env,
-        request: Typing,
-    ) -> napi::Result<PromiseRaw<'env, Delivery>> {
-        self.perform(env, move || {
+    pub fn type_text(&self, request: Typing) -> Promise<Delivery> {
+        self.perform(move || {
             Ok(Gesture::Text(input::Text {
                 window_id: WindowId::from_wire(request.window_id),
                 text: request.text,
@@ -305,38 +284,33 @@ impl Agent {
         })
     }
 
-    fn perform<'env>(
+    fn perform(
         &self,
-        env: &'env Env,
         gesture: impl FnOnce() -> Result<Gesture, InputError> + Send + 'static,
-    ) -> napi::Result<PromiseRaw<'env, Delivery>> {
-        let agent = Arc::clone(&self.agent);
+    ) -> Promise<Delivery> {
         // What is cancelled from here on is cancelled, though its turn is still to come.
-        let asked = agent.now();
-        promise(env, move || agent.perform(&gesture()?, asked).map(Delivery::from))
+        let asked = self.agent.now();
+        promise_with(&self.agent, move |agent| agent.perform(&gesture()?, asked).map(Delivery::from))
     }
 
     /// Keeps what the window's application opens in the next seconds from the person's focus, as after a gesture, and
     /// holds the person's devices until `endAction`. To be called before an element of the window acts by itself.
     #[napi(catch_unwind)]
-    pub fn begin_action<'env>(&self, env: &'env Env, window_id: u32) -> napi::Result<PromiseRaw<'env, ()>> {
-        let agent = Arc::clone(&self.agent);
-        promise(env, move || agent.begin_action(WindowId::from_wire(window_id)))
+    pub fn begin_action(&self, window_id: u32) -> Promise<()> {
+        promise_with(&self.agent, move |agent| agent.begin_action(WindowId::from_wire(window_id)))
     }
 
     /// The application has answered: the person goes on when it has opened a window or had the time for it, for which
     /// this does not wait.
     #[napi(catch_unwind)]
-    pub fn end_action<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let agent = Arc::clone(&self.agent);
-        promise(env, move || agent.end_action())
+    pub fn end_action(&self) -> Promise<()> {
+        promise_with(&self.agent, move |agent| agent.end_action())
     }
 
     /// One motion event to where the agent's pointer is, waited for: the floor under every gesture.
     #[napi(catch_unwind)]
-    pub fn ping<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let agent = Arc::clone(&self.agent);
-        promise(env, move || agent.ping())
+    pub fn ping(&self) -> Promise<()> {
+        promise_with(&self.agent, move |agent| agent.ping())
     }
 
     /// Halts everything that was asked for before: it rejects with `cancelled` when its buttons and keys are up
@@ -348,9 +322,8 @@ impl Agent {
 
     /// Cancels what is under way and removes the devices; closing twice is fine.
     #[napi(catch_unwind)]
-    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let agent = Arc::clone(&self.agent);
-        promise(env, move || agent.close())
+    pub fn close(&self) -> Promise<()> {
+        promise_with(&self.agent, move |agent| agent.close())
     }
 }
 
@@ -392,6 +365,6 @@ pub fn key_names() -> Vec<&'static str> {
 /// Removes the devices of dead owners from a display, null for that of the environment, and answers with
 /// their names.
 #[napi(catch_unwind)]
-pub fn sweep_agents(env: &Env, display: Option<String>) -> napi::Result<PromiseRaw<'_, Vec<String>>> {
-    promise(env, move || input::sweep_agents(&desktop::Session::of(display.as_deref())?))
+pub fn sweep_agents(display: Option<String>) -> Promise<Vec<String>> {
+    promise(move || input::sweep_agents(&desktop::Session::of(display.as_deref())?))
 }

@@ -5,18 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use napi::Env;
-use napi::bindgen_prelude::{Buffer, PromiseRaw};
+use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
 use crate::desktop::Desktop;
-use crate::failure::{Coded, Failure, failure, promise};
-
-impl Coded for video::VideoError {
-    fn code(&self) -> &'static str {
-        self.code()
-    }
-}
+use crate::failure::{Failure, Promise, failure, promise, promise_with};
 
 /// How a film is made; what is absent is as the core has it.
 #[napi(object, object_to_js = false)]
@@ -108,15 +101,10 @@ impl Film {
     /// Begins to film a display into a file, over one that is there; needs no ffmpeg. Rejects with `display_unavailable`,
     /// `invalid_argument`, `film_not_written` and `unsupported_platform`.
     #[napi(catch_unwind)]
-    pub fn start<'env>(
-        env: &'env Env,
-        desktop: &Desktop,
-        path: String,
-        options: Option<FilmOptions>,
-    ) -> napi::Result<PromiseRaw<'env, Film>> {
+    pub fn start(desktop: &Desktop, path: String, options: Option<FilmOptions>) -> Promise<Film> {
         let session = desktop.desktop.session().clone();
         let options = core_options(options);
-        promise(env, move || {
+        promise(move || {
             let film = video::Film::start(&session, &PathBuf::from(path), options)?;
             Ok::<_, video::VideoError>(Film { film: Arc::new(film) })
         })
@@ -131,9 +119,8 @@ impl Film {
     /// Ends it, gives the file its index, waits until the disk has it, and answers what it became; what went wrong is its
     /// `error`. Stopping twice is fine.
     #[napi(catch_unwind)]
-    pub fn stop<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, FilmState>> {
-        let film = Arc::clone(&self.film);
-        promise(env, move || Ok::<_, video::VideoError>(FilmState::from(film.stop())))
+    pub fn stop(&self) -> Promise<FilmState> {
+        promise_with(&self.film, move |film| Ok::<_, video::VideoError>(FilmState::from(film.stop())))
     }
 }
 
@@ -196,24 +183,17 @@ impl LiveFilm {
     /// Opens a connection of its own to a display; nothing is filmed yet. Rejects with `display_unavailable`,
     /// `invalid_argument` and `unsupported_platform`.
     #[napi(catch_unwind)]
-    pub fn open<'env>(
-        env: &'env Env,
-        desktop: &Desktop,
-        options: Option<FilmOptions>,
-    ) -> napi::Result<PromiseRaw<'env, LiveFilm>> {
+    pub fn open(desktop: &Desktop, options: Option<FilmOptions>) -> Promise<LiveFilm> {
         let session = desktop.desktop.session().clone();
         let options = core_options(options);
-        promise(env, move || {
-            video::Live::open(&session, options).map(|live| LiveFilm { live: Arc::new(live) })
-        })
+        promise(move || video::Live::open(&session, options).map(|live| LiveFilm { live: Arc::new(live) }))
     }
 
     /// Waits for the next picture that is worth sending; null when it is closed. Rejects with `display_lost` and
     /// `capture_failed`, and is over then.
     #[napi(catch_unwind, ts_return_type = "Promise<LiveFilmPart | null>")]
-    pub fn next<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Option<LiveFilmPart>>> {
-        let live = Arc::clone(&self.live);
-        promise(env, move || live.next().map(|part| part.map(LiveFilmPart::from)))
+    pub fn next(&self) -> Promise<Option<LiveFilmPart>> {
+        promise_with(&self.live, move |live| live.next().map(|part| part.map(LiveFilmPart::from)))
     }
 
     /// Has the next picture be one that needs no other, and taken also when nothing changes.
@@ -224,9 +204,8 @@ impl LiveFilm {
 
     /// Ends who waits for a picture, and gives the connection back; closing twice is fine.
     #[napi(catch_unwind)]
-    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let live = Arc::clone(&self.live);
-        promise(env, move || {
+    pub fn close(&self) -> Promise<()> {
+        promise_with(&self.live, move |live| {
             live.close();
             Ok::<_, Infallible>(())
         })

@@ -6,11 +6,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use capture::Footage;
+use capture::ScreenSource;
 use desktop::Session;
 
 use crate::VideoError;
-use crate::mp4::Movie;
+use crate::mp4::Mp4Writer;
 use crate::pictures::encoder::Encoder;
 use crate::pictures::settings::Settings;
 use crate::pictures::tiles::tiles;
@@ -74,19 +74,19 @@ impl Film {
     ///
     /// Fails with `display_unavailable`, `invalid_argument`, `film_not_written` and `unsupported_platform`.
     pub fn start(session: &Session, path: &Path, options: FilmOptions) -> Result<Self, VideoError> {
-        let footage = Footage::open(session)?;
-        let screen = footage.screen();
+        let source = ScreenSource::open(session)?;
+        let screen = source.screen();
         let FilmOptions { fps, qp } = options;
         let settings = Settings { width: screen.width, height: screen.height, fps, qp };
         let encoder = Encoder::new(settings)?;
-        let movie = Movie::create(path, &encoder)?;
+        let writer = Mp4Writer::create(path, &encoder)?;
         let state = FilmState {
             width: settings.width.next_multiple_of(2),
             height: settings.height.next_multiple_of(2),
             screen: (screen.width, screen.height),
             fps,
             pictures: 0,
-            bytes: movie.bytes(),
+            bytes: writer.bytes(),
             started: SystemTime::now(),
             is_running: true,
             error: None,
@@ -94,8 +94,8 @@ impl Film {
         let shared = Arc::new(Shared { state: Mutex::new((state, false)), stop: Condvar::new() });
         let (theirs, film) = (Arc::clone(&shared), path.display().to_string());
         let work = move || {
-            let mut camera = Camera { footage, encoder, begun: Instant::now(), pictures: 0 };
-            let made = catch_unwind(AssertUnwindSafe(|| camera.film(movie, &theirs)));
+            let mut recorder = Recorder { source, encoder, begun: Instant::now(), pictures: 0 };
+            let made = catch_unwind(AssertUnwindSafe(|| recorder.film(writer, &theirs)));
             let made = made.unwrap_or_else(|_| {
                 Err(VideoError::Write { path: film, reason: "the encoder panicked".to_owned() })
             });
@@ -152,27 +152,27 @@ impl Shared {
 }
 
 /// What films.
-struct Camera {
-    footage: Footage,
+struct Recorder {
+    source: ScreenSource,
     encoder: Encoder,
     begun: Instant,
     pictures: u64,
 }
 
-impl Camera {
+impl Recorder {
     /// Films until it is to stop; whatever went wrong, the file is finished as far as can be.
-    fn film(&mut self, mut movie: Movie, shared: &Shared) -> Result<(), VideoError> {
-        let filmed = self.pictures_of(&mut movie, shared);
+    fn film(&mut self, mut writer: Mp4Writer, shared: &Shared) -> Result<(), VideoError> {
+        let filmed = self.pictures_of(&mut writer, shared);
         // The last ones, which were missed, among them.
         shared.lock().0.pictures = self.pictures;
-        let finished = movie.finish();
+        let finished = writer.finish();
         if let Ok(bytes) = finished {
             shared.lock().0.bytes = bytes;
         }
         filmed.and(finished.map(|_| ()))
     }
 
-    fn pictures_of(&mut self, movie: &mut Movie, shared: &Shared) -> Result<(), VideoError> {
+    fn pictures_of(&mut self, writer: &mut Mp4Writer, shared: &Shared) -> Result<(), VideoError> {
         let fps = self.encoder.settings().fps;
         loop {
             let due = Duration::from_nanos(self.pictures * 1_000_000_000 / u64::from(fps));
@@ -186,36 +186,36 @@ impl Camera {
             };
             // Those that were missed show what was seen last.
             while self.pictures > 0 && self.pictures < wanted {
-                self.add(movie)?;
+                self.add(writer)?;
             }
             if is_stopped && self.pictures > 0 {
                 return Ok(());
             }
-            look(&mut self.footage, &mut self.encoder)?;
-            self.add(movie)?;
+            look(&mut self.source, &mut self.encoder)?;
+            self.add(writer)?;
             let mut state = shared.lock();
             if self.pictures == 1 {
                 state.0.started = SystemTime::now();
             }
-            (state.0.pictures, state.0.bytes) = (self.pictures, movie.bytes());
-            let screen = self.footage.screen();
+            (state.0.pictures, state.0.bytes) = (self.pictures, writer.bytes());
+            let screen = self.source.screen();
             let (width, height) = state.0.screen;
             state.0.screen = (screen.width.max(width), screen.height.max(height));
         }
     }
 
-    fn add(&mut self, movie: &mut Movie) -> Result<(), VideoError> {
+    fn add(&mut self, writer: &mut Mp4Writer) -> Result<(), VideoError> {
         self.pictures += 1;
-        movie.add(self.encoder.picture())
+        writer.add(self.encoder.picture())
     }
 }
 
 /// Paints what may have changed on the display.
-pub(crate) fn look(footage: &mut Footage, encoder: &mut Encoder) -> Result<(), VideoError> {
-    let changes = footage.changes()?;
+pub(crate) fn look(source: &mut ScreenSource, encoder: &mut Encoder) -> Result<(), VideoError> {
+    let changes = source.changes()?;
     let Settings { width, height, .. } = encoder.settings();
     for tile in tiles(&changes, width, height) {
-        encoder.paint(tile, footage.read(tile)?)?;
+        encoder.paint(tile, source.read(tile)?)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use capture::Footage;
+use capture::ScreenSource;
 use desktop::Session;
 
 use crate::VideoError;
@@ -42,21 +42,21 @@ pub struct LivePart {
 pub struct Live {
     session: Session,
     options: FilmOptions,
-    wishes: Mutex<Wishes>,
+    requests: Mutex<ViewerRequests>,
     /// Notified when it is closed.
     closed: Condvar,
-    camera: Mutex<Option<Camera>>,
+    recorder: Mutex<Option<Recorder>>,
 }
 
 /// What the viewers want.
 #[derive(Clone, Copy, Default)]
-struct Wishes {
+struct ViewerRequests {
     is_sync_wanted: bool,
     is_closed: bool,
 }
 
-struct Camera {
-    footage: Footage,
+struct Recorder {
+    source: ScreenSource,
     encoder: Encoder,
     stream: Stream,
     pace: Pace,
@@ -88,11 +88,11 @@ impl Live {
     ///
     /// Fails with `display_unavailable`, `invalid_argument` and `unsupported_platform`.
     pub fn open(session: &Session, options: FilmOptions) -> Result<Self, VideoError> {
-        let (footage, encoder) = opened(session, options)?;
-        let camera = Camera {
+        let (source, encoder) = opened(session, options)?;
+        let recorder = Recorder {
             stream: Stream::of(Track::of(&encoder)),
             pace: Pace::new(options.fps),
-            footage,
+            source,
             encoder,
             begun: Instant::now(),
             has_begun: false,
@@ -104,9 +104,9 @@ impl Live {
         Ok(Self {
             session: session.clone(),
             options,
-            wishes: Mutex::default(),
+            requests: Mutex::default(),
             closed: Condvar::new(),
-            camera: Mutex::new(Some(camera)),
+            recorder: Mutex::new(Some(recorder)),
         })
     }
 
@@ -119,13 +119,13 @@ impl Live {
     ///
     /// Fails with `display_lost` and `capture_failed`, and is over then.
     pub fn next(&self) -> Result<Option<LivePart>, VideoError> {
-        let mut camera = self.camera.lock().unwrap_or_else(PoisonError::into_inner);
-        let part = match camera.as_mut() {
-            Some(camera) => self.film(camera),
+        let mut recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = match recorder.as_mut() {
+            Some(recorder) => self.film(recorder),
             None => Ok(None),
         };
         if !matches!(part, Ok(Some(_))) {
-            *camera = None;
+            *recorder = None;
         }
         part
     }
@@ -134,56 +134,56 @@ impl Live {
     pub fn close(&self) {
         self.lock().is_closed = true;
         self.closed.notify_all();
-        *self.camera.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.recorder.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Wishes> {
-        self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ViewerRequests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a moment, or until it is closed; the wishes then.
-    fn wishes_at(&self, moment: Instant) -> Wishes {
-        let mut wishes = self.lock();
+    /// Waits until a moment, or until it is closed; the requests then.
+    fn requests_at(&self, moment: Instant) -> ViewerRequests {
+        let mut requests = self.lock();
         loop {
             let left = moment.saturating_duration_since(Instant::now());
-            if wishes.is_closed || left.is_zero() {
-                return *wishes;
+            if requests.is_closed || left.is_zero() {
+                return *requests;
             }
-            wishes = self.closed.wait_timeout(wishes, left).unwrap_or_else(PoisonError::into_inner).0;
+            requests = self.closed.wait_timeout(requests, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    fn film(&self, camera: &mut Camera) -> Result<Option<LivePart>, VideoError> {
-        let mut moment = camera.due;
+    fn film(&self, recorder: &mut Recorder) -> Result<Option<LivePart>, VideoError> {
+        let mut moment = recorder.due;
         loop {
-            let wishes = self.wishes_at(moment);
-            if wishes.is_closed {
+            let requests = self.requests_at(moment);
+            if requests.is_closed {
                 return Ok(None);
             }
-            look(&mut camera.footage, &mut camera.encoder)?;
-            if camera.is_screen_of_other_size() {
-                (camera.footage, camera.encoder) = opened(&self.session, self.options)?;
-                camera.stream.go_on_with(Track::of(&camera.encoder));
-                camera.has_begun = false;
-                camera.is_after_sync = false;
+            look(&mut recorder.source, &mut recorder.encoder)?;
+            if recorder.is_screen_of_other_size() {
+                (recorder.source, recorder.encoder) = opened(&self.session, self.options)?;
+                recorder.stream.go_on_with(Track::of(&recorder.encoder));
+                recorder.has_begun = false;
+                recorder.is_after_sync = false;
                 continue;
             }
-            let now = camera.begun.elapsed();
-            let is_sync_wanted = wishes.is_sync_wanted || !camera.has_begun;
-            if let Some(reason) = camera.reason(now, is_sync_wanted) {
+            let now = recorder.begun.elapsed();
+            let is_sync_wanted = requests.is_sync_wanted || !recorder.has_begun;
+            if let Some(reason) = recorder.reason(now, is_sync_wanted) {
                 if reason == Reason::Sync {
                     self.lock().is_sync_wanted = false;
                 }
-                return Ok(Some(camera.shoot(now, reason)));
+                return Ok(Some(recorder.record(now, reason)));
             }
-            moment = Instant::now() + GLANCE.max(camera.pace.wait(now));
+            moment = Instant::now() + GLANCE.max(recorder.pace.wait(now));
         }
     }
 }
 
-impl Camera {
+impl Recorder {
     fn is_screen_of_other_size(&self) -> bool {
-        let (screen, filmed) = (self.footage.screen(), self.encoder.settings());
+        let (screen, filmed) = (self.source.screen(), self.encoder.settings());
         (screen.width, screen.height) != (filmed.width, filmed.height)
     }
 
@@ -195,7 +195,7 @@ impl Camera {
         }
         let may_go_on = self.pace.wait(now).is_zero();
         let is_change =
-            may_go_on && self.encoder.has_changed() || self.encoder.has_rested(self.pace.terms(now).rested);
+            may_go_on && self.encoder.has_changed() || self.encoder.has_rested(self.pace.budget(now).rested);
         if is_change {
             Some(Reason::Change)
         } else if self.afterwards > 0 || is_sync_wanted {
@@ -205,19 +205,19 @@ impl Camera {
         }
     }
 
-    fn shoot(&mut self, now: Duration, reason: Reason) -> LivePart {
+    fn record(&mut self, now: Duration, reason: Reason) -> LivePart {
         if reason == Reason::Sync {
             self.encoder.refresh_next();
         }
         let start = (!self.has_begun).then(|| self.stream.start());
-        let terms = self.pace.terms(now);
-        let held_back = match (self.encoder.has_changed(), self.encoder.has_rested(terms.rested)) {
+        let budget = self.pace.budget(now);
+        let held_back = match (self.encoder.has_changed(), self.encoder.has_rested(budget.rested)) {
             (false, _) => HoldBack::Nothing,
             (true, true) => HoldBack::Little,
             (true, false) => HoldBack::Whole,
         };
         let is_filler = reason == Reason::Filler;
-        let picture = if is_filler { self.encoder.filler() } else { self.encoder.picture_on(&terms) };
+        let picture = if is_filler { self.encoder.filler() } else { self.encoder.picture_within(&budget) };
         self.pace.spent(now, picture.data.len(), held_back);
         let (is_sync, bytes) = (picture.is_sync, picture.data.len());
         let fragment = self.stream.fragment(picture);
@@ -234,10 +234,10 @@ impl Camera {
     }
 }
 
-fn opened(session: &Session, options: FilmOptions) -> Result<(Footage, Encoder), VideoError> {
-    let footage = Footage::open(session)?;
-    let screen = footage.screen();
+fn opened(session: &Session, options: FilmOptions) -> Result<(ScreenSource, Encoder), VideoError> {
+    let source = ScreenSource::open(session)?;
+    let screen = source.screen();
     let FilmOptions { fps, qp } = options;
     let encoder = Encoder::new(Settings { width: screen.width, height: screen.height, fps, qp })?;
-    Ok((footage, encoder))
+    Ok((source, encoder))
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::pictures::thrift::Terms;
+use crate::pictures::rate_control::Budget;
 
 /// Bytes a second that are held while much moves.
 const RATE: f64 = 90_000.0;
@@ -55,11 +55,11 @@ impl Pace {
         (self.held + now.saturating_sub(self.at).as_secs_f64() * RATE).min(MOST_HELD)
     }
 
-    /// The terms of a picture that is made now.
-    pub(crate) fn terms(&self, now: Duration) -> Terms {
+    /// The budget of a picture that is made now.
+    pub(crate) fn budget(&self, now: Duration) -> Budget {
         let held = self.held_at(now);
         let rest = if held >= MOST_HELD / 4.0 { REST.0 } else { REST.1 };
-        Terms {
+        Budget {
             now,
             // At the beginning nothing was drafted.
             rested: now.saturating_sub(rest),
@@ -97,7 +97,7 @@ mod tests {
         let mut pace = Pace::new(30);
         let (mut now, mut sum) = (at(0), 0);
         while now < at(20_000) {
-            let bytes = pace.terms(now).most;
+            let bytes = pace.budget(now).most;
             sum += bytes;
             pace.spent(now, bytes, HoldBack::Whole);
             now += pace.wait(now).max(at(33));
@@ -109,11 +109,11 @@ mod tests {
     #[test]
     fn what_was_made_fine_holds_back_nothing_and_is_not_made_so_at_once_again() {
         let mut pace = Pace::new(30);
-        assert_eq!(pace.terms(at(1_000)).rested, at(750));
+        assert_eq!(pace.budget(at(1_000)).rested, at(750));
         pace.spent(at(1_000), 500_000, HoldBack::Nothing);
         assert_eq!(pace.wait(at(1_000)), at(0));
-        assert_eq!(pace.terms(at(1_000)).rested, at(400));
-        assert_eq!(pace.terms(at(2_000)).rested, at(1_750));
+        assert_eq!(pace.budget(at(1_000)).rested, at(400));
+        assert_eq!(pace.budget(at(2_000)).rested, at(1_750));
         pace.spent(at(2_000), 500_000, HoldBack::Whole);
         assert_eq!(pace.wait(at(2_000)), at(500));
         pace.spent(at(2_100), 9, HoldBack::Nothing);

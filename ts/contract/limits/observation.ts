@@ -8,14 +8,14 @@ export const evidence = {
   /** Milliseconds at most, unless the configuration says otherwise. */
   ceilingMs: 400,
   /** Milliseconds between the first two looks when no event comes; how much longer each further wait is. */
-  lookEveryMs: 20,
+  pollIntervalMs: 20,
   slowing: 1.3,
   /** Milliseconds in which nothing may be drawn before an action, for changed pixels to be its effect: carets and clocks pause for less. */
-  calmMs: 1_100,
+  staticMs: 1_100,
   /** Milliseconds for which changed pixels must stay: a highlight under a pointer that passes is gone sooner. */
-  stayMs: 100,
+  stableMs: 100,
   /** Milliseconds of silence after which events count as an answer to what was just done. */
-  silenceMs: 80,
+  minQuietMs: 80,
   /** Milliseconds that an application gets at most to prove that it has handled an action. */
   handledMs: 2_000,
   /** Milliseconds without drawing and events, after all was handled, in which two frames of a usual display would have come. */
@@ -31,7 +31,7 @@ export const late = {
   /** Milliseconds for which it is waited for; an application must have been silent for as long before. */
   followMs: 1_000,
   /** Milliseconds between two looks at most. */
-  lookEveryMs: 200,
+  pollIntervalMs: 200,
   /** Milliseconds that an answer waits at most for a look at what came late. */
   answerMs: 250,
   /** Actions that are followed at a time, all sessions together. */
@@ -49,7 +49,7 @@ export const waiting = {
   stillMs: 500,
   digestEveryMs: 20,
   /** An application that announces nothing is looked at again after so long. */
-  lookAgainMs: 500,
+  recheckMs: 500,
   /** How long an application that announces much must be quiet, and how long that is awaited. */
   quietMs: 30,
   settleMs: 300,

@@ -6,8 +6,8 @@ export const page = {
   commandMs: 5_000,
   /** Milliseconds that a session of WebDriver BiDi may take to begin, and after which it is no longer expected to. */
   sessionMs: { usual: 15_000, latest: 120_000 },
-  /** Milliseconds for a glance at a page that nobody waits for. */
-  glanceMs: 1_000,
+  /** Milliseconds for a question to a page that nobody waits for. */
+  backgroundMs: 1_000,
   /** Milliseconds that a script may run and its promise may take, when the call does not say. */
   scriptMs: 10_000,
   /** Milliseconds added for a browser to report that it ended a script. */

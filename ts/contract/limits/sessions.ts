@@ -40,5 +40,5 @@ export const replay = {
   /** Milliseconds that a window or an element may take to appear when it is looked for. */
   appearsMs: 5_000,
   /** Milliseconds between two looks. */
-  lookEveryMs: 100,
+  pollIntervalMs: 100,
 } as const

@@ -5,9 +5,9 @@ import type { Call } from '../context.ts'
 import { reasonOf } from '../ending.ts'
 import type { IndexedElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
-import { compareObservations, type Evidence, isConfirming, PixelStability, type Scene } from './evidence.ts'
+import { type ActionContext, compareObservations, type Evidence, isConfirming, PixelStability } from './evidence.ts'
+import { noteFocusedElement } from './focused-element.ts'
 import { HandlingProof } from './handling-proof.ts'
-import { noteInnerFocus } from './inner-focus.ts'
 import { observerOf } from './observer.ts'
 
 /** What was acted on, and what was seen of it. */
@@ -18,45 +18,49 @@ export interface Action {
   readonly evidence: readonly Evidence[]
 }
 
-/** Does a piece of work in a scene and observes its effect; what the work itself found out stands first in the evidence. */
-export const act = async (call: Call, scene: Scene, work: () => Promise<readonly Evidence[]>): Promise<Action> => ({
-  window: scene.window,
-  target: scene.target,
-  evidence: await evidenceOf(call, scene, work),
+/** Does a piece of work in a context and observes its effect; what the work itself found out stands first in the evidence. */
+export const act = async (
+  call: Call,
+  context: ActionContext,
+  work: () => Promise<readonly Evidence[]>,
+): Promise<Action> => ({
+  window: context.window,
+  target: context.target,
+  evidence: await evidenceOf(call, context, work),
 })
 
 /**
- * Observes the scene before the work, and after it until something confirms the action, the application has handled it and
+ * Observes the context before the work, and after it until something confirms the action, the application has handled it and
  * does nothing more, or the configured time is over. An action that nothing confirmed is followed for its late effects.
  */
 const evidenceOf = async (
   call: Call,
-  scene: Scene,
+  context: ActionContext,
   work: () => Promise<readonly Evidence[]>,
 ): Promise<readonly Evidence[]> => {
   const { evidence_timeout_ms } = await call.config()
   const { cursors, lateEffects } = call.driver
-  await cursors.goTo(call.owner, scene)
-  const observer = await observerOf(call, scene)
+  await cursors.goTo(call.owner, context)
+  const observer = await observerOf(call, context)
   let before = await observer.observeBefore()
   const earlier = await lateEffects.observeLast(call)
   // What came late meanwhile is no effect of this action.
   if (earlier.isFound) before = await observer.observeBefore()
   // The observations may have taken long: what the caller gave up meanwhile, or the person halted, is not done.
   if (call.signal.aborted) throw reasonOf(call.signal)
-  if (!scene.keepsFocus) await noteInnerFocus(call, scene.window)
+  if (!context.keepsFocus) await noteFocusedElement(call, context.window)
   const reported = await work()
-  cursors.showAction(call.owner, scene)
+  cursors.showAction(call.owner, context)
   if (reported.some(isConfirming)) {
-    lateEffects.attribute(scene.window.pid, before, before)
+    lateEffects.attribute(context.window.pid, before, before)
     return reported
   }
   // What a window shows that believes to have the focus is no effect of the action.
   const feigned = reported.some(({ kind }) => kind === 'focus_feigned') && { isFocusFeigned: true }
-  const watched = { ...scene, ...feigned, pendingActions: earlier.open }
+  const watched = { ...context, ...feigned, pendingActions: earlier.open }
   const deadline = performance.now() + evidence_timeout_ms
-  const handling = new HandlingProof(call, scene, before, observer, evidence_timeout_ms)
-  let wait: number = limits.lookEveryMs
+  const handling = new HandlingProof(call, context, before, observer, evidence_timeout_ms)
+  let wait: number = limits.pollIntervalMs
   const stability = new PixelStability()
   for (;;) {
     const after = await observer.observe()
@@ -67,9 +71,9 @@ const evidenceOf = async (
     const remaining = deadline - now
     const settledInMs = isConfirmed ? 0 : handling.msUntilSettled(after, stability, now)
     if (isConfirmed || settledInMs <= 0 || remaining <= 0 || call.signal.aborted) {
-      if (isConfirmed) lateEffects.attribute(scene.window.pid, before, after)
-      else lateEffects.noteCandidate(call, { scene: watched, observer, before, last: after })
-      lateEffects.tellOthers(call, earlier.open, scene.window, seen)
+      if (isConfirmed) lateEffects.attribute(context.window.pid, before, after)
+      else lateEffects.noteCandidate(call, { context: watched, observer, before, last: after })
+      lateEffects.tellOthers(call, earlier.open, context.window, seen)
       return [...reported, ...seen]
     }
     await observer.nextEvent(after.allEvents, Math.min(remaining, wait, settledInMs))

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AxElement, Window } from '@backlot/native'
-import { compareObservations, isConfirming, type Observation, PixelStability, type Scene } from './evidence.ts'
+import { type ActionContext, compareObservations, isConfirming, type Observation, PixelStability } from './evidence.ts'
 
 const window: Window = {
   window_id: 7,
@@ -55,12 +55,12 @@ const stabilityOf = (...observations: readonly (readonly [Observation, number])[
 /** What is seen when nothing moves any more after the action. */
 const evidence = (
   after: Partial<Observation>,
-  scene: Partial<Scene> = {},
+  context: Partial<ActionContext> = {},
   before: Partial<Observation> = {},
 ): string[] => {
   const later = { ...rest, ...after }
   const stability = stabilityOf([later, 1_000], [later, 1_200])
-  return compareObservations({ ...rest, ...before }, later, { window, ...scene }, stability).map(
+  return compareObservations({ ...rest, ...before }, later, { window, ...context }, stability).map(
     ({ kind, detail }) => `${kind}: ${detail}`,
   )
 }
@@ -162,7 +162,7 @@ test('what a toolkit accepted does not confirm', () => {
 
 /** Of a button that is pressed. */
 const button: AxElement = { ...element, role: 'push button', label: 'Send' }
-const press: Partial<Scene> = { pressed: { x: 0, y: 0, width: 5, height: 5 } }
+const press: Partial<ActionContext> = { pressed: { x: 0, y: 0, width: 5, height: 5 } }
 const said = (states: readonly string[]) => ({ ...button, states: [...button.states, ...states] })
 
 test('what every press of a control does confirms nothing', () => {

@@ -1,4 +1,4 @@
-/** What counts as evidence of an action: each comparison is of one aspect of two observations of the same scene. */
+/** What counts as evidence of an action: each comparison is of one aspect of two observations of the same context. */
 import { evidence as limits } from '@backlot/contract/limits'
 import type { AxElement, Point, Rect, Window } from '@backlot/native'
 import type { IndexedElement } from '../observation/elements.ts'
@@ -35,7 +35,7 @@ export interface Evidence {
 }
 
 /** Where an action's effect may show. */
-export interface Scene {
+export interface ActionContext {
   readonly window: Window
   /** The element acted on, as read before the action. */
   readonly target?: IndexedElement | undefined
@@ -78,12 +78,12 @@ export interface PastAction {
 export const nameOfAction = (tool: string, at: number): string =>
   `${tool} at ${new Date(at).toISOString().slice(11, 21)}`
 
-/** A scene at one moment; `undefined` stands for what cannot be read. */
+/** A context at one moment; `undefined` stands for what cannot be read. */
 export interface Observation {
   readonly element: AxElement | 'gone' | undefined
   /** The windows of the process. */
   readonly windows: readonly Window[]
-  /** Digest of the pixels at the scene's place, and of the whole window but for the control that is pressed. */
+  /** Digest of the pixels at the context's place, and of the whole window but for the control that is pressed. */
   readonly place: string | undefined
   readonly whole: string | undefined
   /** Milliseconds in which nothing was drawn in the window before; `undefined` where nobody tells. */
@@ -103,7 +103,7 @@ export interface Observation {
   readonly isStatic?: boolean
 }
 
-/** Observes one scene. */
+/** Observes one context. */
 export interface Observer {
   /** The observation before an action. */
   observeBefore(): Promise<Observation>
@@ -136,7 +136,7 @@ export class PixelStability {
 
   /** True when the pixels of the last observation have been the same for long enough to be no animation. */
   isStable(part: 'place' | 'whole'): boolean {
-    return this.#now - this.#since[part].at >= limits.stayMs
+    return this.#now - this.#since[part].at >= limits.stableMs
   }
 }
 
@@ -147,14 +147,14 @@ export class PixelStability {
 export const compareObservations = (
   before: Observation,
   after: Observation,
-  scene: Scene,
+  context: ActionContext,
   stability: Stability,
 ): Evidence[] => {
-  const typed = scene.text === undefined ? undefined : textEvidence(before, after, scene.text)
+  const typed = context.text === undefined ? undefined : textEvidence(before, after, context.text)
   if (typed !== undefined) return [typed]
-  const byElement = elementEvidence(before, after, scene) ?? []
-  const elsewhere = comparisons.flatMap((compare) => compare(before, after, { stability, scene }) ?? [])
-  const { pendingActions = [] } = scene
+  const byElement = elementEvidence(before, after, context) ?? []
+  const elsewhere = comparisons.flatMap((compare) => compare(before, after, { stability, context }) ?? [])
+  const { pendingActions = [] } = context
   const isDoubtful = pendingActions.length > 0
   return [byElement, isDoubtful ? elsewhere.map((each) => perhapsLate(each, pendingActions)) : elsewhere].flat()
 }
@@ -181,21 +181,25 @@ export type Stability = Pick<PixelStability, 'isStable'>
 /** What a comparison may use beside the two observations. */
 interface Circumstances {
   readonly stability: Stability
-  readonly scene: Scene
+  readonly context: ActionContext
 }
 
-/** Facts that two observations of a scene differ in; several, one, or none. */
+/** Facts that two observations of a context differ in; several, one, or none. */
 type Comparison = (
   before: Observation,
   after: Observation,
   circumstances: Circumstances,
 ) => Evidence | Evidence[] | undefined
 
-const elementEvidence = (before: Observation, after: Observation, scene: Scene): Evidence | Evidence[] | undefined => {
+const elementEvidence = (
+  before: Observation,
+  after: Observation,
+  context: ActionContext,
+): Evidence | Evidence[] | undefined => {
   const [was, is] = [before.element, after.element]
   if (was === undefined || is === undefined || was === 'gone') return undefined
   if (is === 'gone') return { kind: 'state_changed', detail: 'the element is gone' }
-  return elementChanges(was, is, scene)
+  return elementChanges(was, is, context)
 }
 
 const comparisons: readonly Comparison[] = [
@@ -212,23 +216,23 @@ const comparisons: readonly Comparison[] = [
       ),
     ]
   },
-  (before, after, { scene }) => {
+  (before, after, { context }) => {
     if (before.changeEvents === undefined || after.changeEvents === undefined) return undefined
-    if (scene.hasPendingEvents || scene.isFocusFeigned) return undefined
-    const came = after.changeEvents - before.changeEvents - (scene.pressed ? focusMovesIn(before, after) : 0)
+    if (context.hasPendingEvents || context.isFocusFeigned) return undefined
+    const came = after.changeEvents - before.changeEvents - (context.pressed ? focusMovesIn(before, after) : 0)
     // An application that speaks by itself may have said the same without the action.
-    return came > 0 && (before.sinceEventMs ?? 0) >= (scene.minQuietMs ?? limits.silenceMs)
+    return came > 0 && (before.sinceEventMs ?? 0) >= (context.minQuietMs ?? limits.minQuietMs)
       ? { kind: 'application_reacted', detail: `the application, silent before, told of ${came} change(s)` }
       : undefined
   },
-  (before, after, { stability, scene }) => {
+  (before, after, { stability, context }) => {
     // A highlight that fades, or a caret, is no effect: the pixels must have been still and be so again.
     if (!before.isStatic) return undefined
-    if (scene.pressed === undefined && differs(before.place, after.place) && stability.isStable('place')) {
+    if (context.pressed === undefined && differs(before.place, after.place) && stability.isStable('place')) {
       return { kind: 'pixels_changed', detail: 'the pixels at the place changed and stay so' }
     }
     // The mark of the focus leaves one place for another.
-    if (scene.isFocusFeigned || givesFocus(before, after, scene)) return undefined
+    if (context.isFocusFeigned || givesFocus(before, after, context)) return undefined
     return differs(before.whole, after.whole) && stability.isStable('whole')
       ? { kind: 'pixels_changed', detail: 'the pixels of the window changed and stay so' }
       : undefined
@@ -236,7 +240,7 @@ const comparisons: readonly Comparison[] = [
 ]
 
 /** True when the press of a control has moved the focus, which the toolkit does. */
-const givesFocus = (before: Observation, after: Observation, { pressed }: Scene): boolean =>
+const givesFocus = (before: Observation, after: Observation, { pressed }: ActionContext): boolean =>
   pressed !== undefined && (focusMovesIn(before, after) > 0 || (isFocused(after) && !isFocused(before)))
 
 /** How many change events said that the focus moved: to where it was, or for the first time, is none. */
@@ -269,7 +273,7 @@ const isRenamed = (then: Window, now: Window): boolean => then.window_id === now
 const windowName = ({ kind, window_id, title }: Window): string =>
   `${kind === 'normal' ? 'window' : kind} ${window_id}${title === '' ? '' : ` "${title}"`}`
 
-const elementChanges = (was: AxElement, is: AxElement, { isFocusFeigned, pressed }: Scene): Evidence[] => {
+const elementChanges = (was: AxElement, is: AxElement, { isFocusFeigned, pressed }: ActionContext): Evidence[] => {
   // A switch that stays pressed has another value.
   const counts = (state: string): boolean => pressed === undefined || (state !== 'pressed' && state !== 'focused')
   const appeared = is.states.filter((state) => !was.states.includes(state) && counts(state))

@@ -8,7 +8,7 @@ import { readUntil } from '../observation/read-until.ts'
 import { defaultLimits, readTree } from '../observation/trees.ts'
 import { act, deliverClick } from './act.ts'
 import { type Evidence, isConfirming } from './evidence.ts'
-import { innerFocus } from './inner-focus.ts'
+import { inactiveFocus } from './focused-element.ts'
 import { bringIntoView } from './into-view.ts'
 import { centreOf, contains, type ElementTarget, nameOf, orStaleElement } from './target.ts'
 import { hasPassword, keepSecret } from './typing.ts'
@@ -36,15 +36,15 @@ export const takesFocusByClick = ({ editable, role }: Pick<AxElement, 'editable'
  * Gives the element that a call names its window's inner focus: through the toolkit, else by a click on its middle where it
  * takes text (a click would operate anything else). Throws `element_not_focusable`.
  */
-export const focusForKeys = async (call: Call, scene: ElementTarget): Promise<Focused> => {
-  const { window, target } = scene
-  const at = middleIn(scene)
+export const focusForKeys = async (call: Call, context: ElementTarget): Promise<Focused> => {
+  const { window, target } = context
+  const at = middleIn(context)
   if (isFocused(target.element)) return { target, at, evidence: [] }
   if (await orStaleElement(window, target.index, target.snapshot.focus(target.index))) {
-    await untilFocused(call, scene)
-    return focused(scene, at, [], 'the toolkit')
+    await untilFocused(call, context)
+    return focused(context, at, [], 'the toolkit')
   }
-  const reached = takesFocusByClick(target.element) ? (await bringIntoView(call, scene)).target : target
+  const reached = takesFocusByClick(target.element) ? (await bringIntoView(call, context)).target : target
   const place = centreOf(reached)
   if (!takesFocusByClick(target.element) || !contains(window, place)) {
     throw new Failure(
@@ -53,9 +53,9 @@ export const focusForKeys = async (call: Call, scene: ElementTarget): Promise<Fo
       { element_index: target.index, tried: ['focus request of the toolkit'] },
     )
   }
-  const { evidence } = await act(call, scene, () => deliverClick(call, window, place))
-  await untilChosen(call, scene)
-  return focused(scene, place, evidence, 'a click on its middle')
+  const { evidence } = await act(call, context, () => deliverClick(call, window, place))
+  await untilChosen(call, context)
+  return focused(context, place, evidence, 'a click on its middle')
 }
 
 /**
@@ -140,7 +140,7 @@ export const focusedElement = async (call: Call, window: Window): Promise<Indexe
     const focused = snapshot.focused() ?? undefined
     const element = focused === undefined ? undefined : snapshot.element(focused)
     if (focused !== undefined && element) return { index: focused, snapshot, element }
-    const inner = await innerFocus(call, window, snapshot)
+    const inner = await inactiveFocus(call, window, snapshot)
     // Where the focus is not known, it may be in any password field.
     if (!inner && call.types?.length && hasPassword(snapshot.markdown(null, false))) keepSecret(call, call.types)
     return inner

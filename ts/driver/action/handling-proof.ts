@@ -1,7 +1,7 @@
 /** Whether an application has provably handled an action, and does nothing more: then no effect comes at once. */
 import { evidence as limits } from '@backlot/contract/limits'
 import type { Call } from '../context.ts'
-import { isNewlyPressed, type Observation, type Observer, type PixelStability, type Scene } from './evidence.ts'
+import { type ActionContext, isNewlyPressed, type Observation, type Observer, type PixelStability } from './evidence.ts'
 
 /** The proof for one action, asked for when this is made: after everything was sent. */
 export class HandlingProof {
@@ -11,7 +11,7 @@ export class HandlingProof {
 
   constructor(
     call: Call,
-    private readonly scene: Scene,
+    private readonly context: ActionContext,
     private readonly before: Observation,
     private readonly observer: Pick<Observer, 'eventsReceived'>,
     timeoutMs: number,
@@ -21,7 +21,7 @@ export class HandlingProof {
 
   async #ask(call: Call, timeoutMs: number): Promise<void> {
     const queues = await call.driver.queues()
-    if (!(await queues.handled(this.scene.window.window_id, Math.ceil(timeoutMs)))) return
+    if (!(await queues.handled(this.context.window.window_id, Math.ceil(timeoutMs)))) return
     await this.observer.eventsReceived()
     this.#at = performance.now()
   }
@@ -33,18 +33,18 @@ export class HandlingProof {
   msUntilSettled(after: Observation, stability: PixelStability, now: number): number {
     if (this.#at === undefined) return Number.POSITIVE_INFINITY
     const isShown = after.windows.some(
-      ({ window_id, is_on_screen }) => window_id === this.scene.window.window_id && is_on_screen,
+      ({ window_id, is_on_screen }) => window_id === this.context.window.window_id && is_on_screen,
     )
     if (isShown && after.sinceDrawnMs === undefined) return Number.POSITIVE_INFINITY
     // A control is let go before its application acts.
     const looksPressed = this.#differs(after, 'place') || isNewlyPressed(this.before, after)
-    if (this.scene.pressed && looksPressed && now - this.#actedAt < limits.pressedMs) return limits.lookEveryMs
+    if (this.context.pressed && looksPressed && now - this.#actedAt < limits.pressedMs) return limits.pollIntervalMs
     // What was drawn and stays for long enough confirms the action.
     if (
       this.before.isStatic &&
       (['place', 'whole'] as const).some((part) => this.#differs(after, part) && !stability.isStable(part))
     )
-      return limits.lookEveryMs
+      return limits.pollIntervalMs
     // An observation may take long, and events that came meanwhile are not in it.
     const seen = after.at ?? now
     const drawn = isShown ? now - (after.sinceDrawnMs ?? 0) : 0

@@ -16,7 +16,7 @@ const limits = {
   movesMs: 400,
   settlesMs: 2_500,
   /** Milliseconds between two looks. */
-  lookEveryMs: 30,
+  pollIntervalMs: 30,
   /** Milliseconds in which a sheet is scrolled to one of its cells: some hundred thousand rows on a machine that is not busy. */
   sheetMs: 20_000,
 } as const
@@ -160,7 +160,7 @@ const placeAfter = async (call: Call, { window, target }: ElementTarget, before:
   const end = performance.now() + limits.settlesMs
   let last = await read()
   for (;;) {
-    await pause(limits.lookEveryMs)
+    await pause(limits.pollIntervalMs)
     if (call.signal.aborted) throw reasonOf(call.signal)
     const now = await read()
     const isStill = isAt(now, last)

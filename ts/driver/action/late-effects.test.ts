@@ -63,7 +63,7 @@ const answer = { text: 'done', structured: { effect: 'unverified' } }
 
 const clicks = (late: LateEffects, call: ActingCall, observer: Observer): void => {
   const look = observationOf('as it was')
-  late.noteCandidate(call, { scene: { window: window('as it was') }, observer, before: look, last: look })
+  late.noteCandidate(call, { context: { window: window('as it was') }, observer, before: look, last: look })
   late.follow(call, 'click', answer)
 }
 

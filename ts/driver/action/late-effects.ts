@@ -4,6 +4,7 @@ import { late as limits, evidence as pace } from '@backlot/contract/limits'
 import type { Window } from '@backlot/native'
 import type { Session } from '../session/sessions.ts'
 import {
+  type ActionContext,
   compareObservations,
   type Evidence,
   isConfirming,
@@ -12,7 +13,6 @@ import {
   type Observer,
   type PastAction,
   PixelStability,
-  type Scene,
 } from './evidence.ts'
 import { QuietTimes } from './quiet-times.ts'
 
@@ -53,7 +53,7 @@ interface Answer {
 
 /** Where an action of which nothing was seen may show yet. */
 interface Candidate {
-  readonly scene: Scene
+  readonly context: ActionContext
   readonly observer: Observer
   readonly before: Observation
   /** The observation that the answer was given on. */
@@ -63,7 +63,7 @@ interface Candidate {
 /** An action that is followed. */
 interface Followed {
   readonly action: PastAction
-  readonly scene: Scene
+  readonly context: ActionContext
   readonly observer: Observer
   readonly base: Observation
   readonly before: Observation
@@ -95,7 +95,7 @@ export class LateEffects {
 
   /** A call begins that may act on an application: what is seen of earlier actions while it goes on may be its own. */
   async begin(call: ActingCall, pid: number): Promise<void> {
-    const earlier = [...this.#followed].filter(({ scene }) => scene.window.pid === pid)
+    const earlier = [...this.#followed].filter(({ context }) => context.window.pid === pid)
     call.notes.earlier = earlier
     await Promise.all(earlier.map((each) => this.#observe(each)))
     for (const each of earlier) each.callsUnderWay += 1
@@ -110,8 +110,8 @@ export class LateEffects {
     const followed = earlier.filter(({ isOver }) => !isOver)
     await Promise.all(followed.map((each) => this.#observe(each, true)))
     for (const each of followed) this.#end(each)
-    const actions = earlier.flatMap(({ isFound, action, scene }) =>
-      isFound ? [] : [action, ...(scene.pendingActions ?? [])],
+    const actions = earlier.flatMap(({ isFound, action, context }) =>
+      isFound ? [] : [action, ...(context.pendingActions ?? [])],
     )
     const oldest = Date.now() - limits.followMs
     return { isFound: followed.some(({ isFound }) => isFound), open: actions.filter(({ at }) => at > oldest) }
@@ -137,12 +137,12 @@ export class LateEffects {
     if (candidate === undefined || structured.effect !== 'unverified' || call.owner.signal.aborted) return
     // Something came after it: if that was its own, nothing more is waited for, and each action would cast doubt on the next.
     if (isDoubted(structured.evidence)) return
-    const { scene, observer, before, last } = candidate
-    const silentMs = this.#quietTimes.quietMs(scene.window.pid, before)
+    const { context, observer, before, last } = candidate
+    const silentMs = this.#quietTimes.quietMs(context.window.pid, before)
     const since = performance.now()
     const followed: Followed = {
       action: { owner: call.owner, tool, at: Date.now() },
-      scene: { ...scene, minQuietMs: limits.followMs },
+      context: { ...context, minQuietMs: limits.followMs },
       observer,
       before,
       base: { ...last, isStatic: before.isStatic === true, sinceEventMs: silentMs },
@@ -220,7 +220,7 @@ export class LateEffects {
   }
 
   async #run(followed: Followed): Promise<void> {
-    let wait: number = pace.lookEveryMs
+    let wait: number = pace.pollIntervalMs
     let { allEvents } = followed.base
     while (!followed.isOver) {
       const left = followed.until - performance.now()
@@ -228,11 +228,11 @@ export class LateEffects {
       const begun = performance.now()
       await followed.observer.nextEvent(allEvents, Math.min(left, wait))
       // An application that sends events all the time is not observed all the time.
-      const early = pace.lookEveryMs - (performance.now() - begun)
+      const early = pace.pollIntervalMs - (performance.now() - begun)
       if (early > 0) await followed.observer.nextEvent(undefined, early)
       if (followed.isOver) return
       allEvents = (await this.#observe(followed))?.allEvents
-      wait = Math.min(wait * pace.slowing, limits.lookEveryMs)
+      wait = Math.min(wait * pace.slowing, limits.pollIntervalMs)
     }
     this.#end(followed)
   }
@@ -241,16 +241,16 @@ export class LateEffects {
   #observe(followed: Followed, isLast = false): Promise<Observation | undefined> {
     const turn = followed.observing.then(async () => {
       if (followed.isOver || (followed.callsUnderWay > 0 && !isLast)) return undefined
-      const { action, scene, observer, base, stability } = followed
+      const { action, context, observer, base, stability } = followed
       const now = await observer.observe()
       stability.add(now, performance.now())
       const counted = isLast ? { isStable: () => true } : stability
-      const seen = compareObservations(base, now, { ...scene, pendingActions: [] }, counted).filter(isConfirming)
+      const seen = compareObservations(base, now, { ...context, pendingActions: [] }, counted).filter(isConfirming)
       if (seen.length === 0 || followed.isOver || (followed.callsUnderWay > 0 && !isLast)) return now
       followed.isFound = true
-      this.#quietTimes.attribute(scene.window.pid, followed.before, now)
+      this.#quietTimes.attribute(context.window.pid, followed.before, now)
       const detail = followed.masked(seen.map((each) => each.detail).join('; '))
-      this.#keep(action, scene.pendingActions ?? [], scene.window, detail)
+      this.#keep(action, context.pendingActions ?? [], context.window, detail)
       this.#end(followed)
       return now
     })

@@ -1,16 +1,16 @@
-/** Observing a scene: windows, pixels, an element and events as they are now, and the wait for what changes them. */
+/** Observing a context: windows, pixels, an element and events as they are now, and the wait for what changes them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@backlot/contract/failure'
 import { evidence as limits } from '@backlot/contract/limits'
 import type { Accessibility, AxElement, Capturer, Desktop, Point, Rect, Window } from '@backlot/native'
 import type { Call } from '../context.ts'
 import type { IndexedElement } from '../observation/elements.ts'
-import type { Observation, Observer, Scene } from './evidence.ts'
+import type { ActionContext, Observation, Observer } from './evidence.ts'
 import { noteActedOn } from './target.ts'
 
-/** The observer of a scene; what cannot be read, as the tree of an application without one, is left out. */
-export const observerOf = async (call: Call, scene: Scene): Promise<Observer> => {
-  const { window, place, point } = scene
+/** The observer of a context; what cannot be read, as the tree of an application without one, is left out. */
+export const observerOf = async (call: Call, context: ActionContext): Promise<Observer> => {
+  const { window, place, point } = context
   const { pid, window_id } = window
   const { windowCache } = call.driver
   const [desktop, capturer, accessibility] = await Promise.all([
@@ -20,11 +20,11 @@ export const observerOf = async (call: Call, scene: Scene): Promise<Observer> =>
   ])
   const map = windowCache.snapshot(pid, window_id)
   // What a click meets is known by where it goes.
-  const target = scene.target ?? (point && elementAt(map, point))
+  const target = context.target ?? (point && elementAt(map, point))
   noteActedOn(call, { window, target, point })
   const isAccessible = accessibility !== undefined && (map !== undefined || accessibility.generation(pid) > 0)
   const region = place && clip(place, window)
-  const around = scene.pressed && placesAround(scene.pressed, window)
+  const around = context.pressed && placesAround(context.pressed, window)
   const sources: Sources = {
     window,
     region,
@@ -34,15 +34,15 @@ export const observerOf = async (call: Call, scene: Scene): Promise<Observer> =>
     capturer,
     bus: isAccessible ? accessibility : undefined,
   }
-  const observeWith = (element: Promise<AxElement> | undefined) => observeScene(sources, element)
+  const observeWith = (element: Promise<AxElement> | undefined) => observeContext(sources, element)
   const reading = () => target?.snapshot.read(target.index)
   return {
     async observeBefore() {
       // The element that was named was read when the action's arguments were checked.
-      const known = scene.target && Promise.resolve(scene.target.element)
+      const known = context.target && Promise.resolve(context.target.element)
       const [observed, active] = await Promise.all([observeWith(known ?? reading()), desktop.activeWindow()])
       const blinks = active === window_id && isAccessible && mayHoldCaret(map)
-      return { ...observed, isStatic: (observed.sinceDrawnMs ?? 0) >= limits.calmMs && !blinks }
+      return { ...observed, isStatic: (observed.sinceDrawnMs ?? 0) >= limits.staticMs && !blinks }
     },
     observe: () => observeWith(reading()),
     async eventsReceived() {
@@ -71,24 +71,24 @@ interface Sources {
   readonly bus: Accessibility | undefined
 }
 
-const observeScene = async (
+const observeContext = async (
   { window: { pid, window_id }, region, around, map, desktop, capturer, bus }: Sources,
   element: Promise<AxElement> | undefined,
 ): Promise<Observation> => {
   const at = performance.now()
   const events = {
     allEvents: bus?.generation(pid),
-    changeEvents: bus?.told(pid),
+    changeEvents: bus?.changeEvents(pid),
     focusEvents: bus?.focusChanges(pid),
     lastFocus: map?.lastFocused(),
-    sinceEventMs: bus?.quietFor(pid),
+    sinceEventMs: bus?.sinceEventMs(pid),
   }
   const digest = (part: Rect) => capturer?.digest(window_id, part).catch(() => undefined)
   const [read, windows, pixels, whole, beside] = await Promise.all([
     element?.catch(goneOrUnseen),
     desktop.windows(),
     region && digest(region),
-    capturer?.glance(window_id).catch(() => undefined),
+    capturer?.windowDigest(window_id).catch(() => undefined),
     around && Promise.all(around.map(digest)),
   ])
   return {
@@ -97,7 +97,7 @@ const observeScene = async (
     windows: windows.filter((each) => each.pid === pid),
     place: pixels,
     whole: beside === undefined ? whole?.digest : beside.includes(undefined) ? undefined : beside.join(),
-    sinceDrawnMs: whole?.calm_ms,
+    sinceDrawnMs: whole?.since_drawn_ms,
     ...events,
   }
 }

@@ -7,7 +7,7 @@ import type { IndexedElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { act, answer, deliver } from './act.ts'
 import { isControl } from './evidence.ts'
-import { noteFocusAfterClick } from './inner-focus.ts'
+import { noteFocusAfterClick } from './focused-element.ts'
 import { bringIntoView } from './into-view.ts'
 import { elementAt } from './observer.ts'
 import {
@@ -112,17 +112,17 @@ const times = ['', '', ' twice', ' three times']
 /** Clicks at a point of a window with the agent's own pointer; `where` is how the summary calls the place. */
 export const clickAt = async (
   call: Call,
-  scene: { readonly window: Window; readonly target?: IndexedElement },
+  context: { readonly window: Window; readonly target?: IndexedElement },
   point: Point,
   { button, count, held }: Clicks,
   where: string,
 ): Promise<Outcome> => {
-  const { window, target } = scene
+  const { window, target } = context
   refuseInvisible(window)
   const { window_id } = window
   const request = { window_id, ...point, button, count, modifiers: [...held] }
   const clicked = target ?? elementAt(call.driver.windowCache.snapshot(window.pid, window_id), point)
-  const pressed = { ...scene, place: clickArea(point), point, ...(clicked && pressedOf(clicked)) }
+  const pressed = { ...context, place: clickArea(point), point, ...(clicked && pressedOf(clicked)) }
   const action = await act(call, pressed, () => deliver(call, (agent) => agent.click(request)))
   if (button === 'left') await noteFocusAfterClick(call, window, clicked, point)
   const fields = { ...point, button, route: 'agent_pointer' }

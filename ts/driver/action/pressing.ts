@@ -4,7 +4,7 @@ import type { Call } from '../context.ts'
 import type { IndexedElement } from '../observation/elements.ts'
 import type { Outcome } from '../tool/tool.ts'
 import { type Action, act, answer, deliver } from './act.ts'
-import type { Scene } from './evidence.ts'
+import type { ActionContext } from './evidence.ts'
 import { focusedElement, focusForKeys } from './focus.ts'
 import { elementOf, windowOrFrontmost } from './target.ts'
 import { isPassword, isPaste, keepSecret } from './typing.ts'
@@ -23,7 +23,7 @@ export const press = async (
   call: Call,
   where: KeyTarget,
   { key, modifiers, count = 1 }: KeyPress,
-): Promise<Action & Pick<Scene, 'window'>> => {
+): Promise<Action & Pick<ActionContext, 'window'>> => {
   const found = await elementOf(call, where)
   const window = found?.window ?? (await windowOrFrontmost(call, where.pid, where.window_id))
   const { window_id } = window
@@ -31,8 +31,8 @@ export const press = async (
   const focus = found && (await focusForKeys(call, found))
   const request = { window_id, key, modifiers: [...modifiers], count, ...(focus?.at && { at: focus.at }) }
   const { target, evidence: focusEvidence = [] } = focus ?? {}
-  const scene = { window, target, hasPendingEvents: focusEvidence.length > 0 }
-  const { evidence } = await act(call, scene, () => deliver(call, (agent) => agent.pressKey(request)))
+  const context = { window, target, hasPendingEvents: focusEvidence.length > 0 }
+  const { evidence } = await act(call, context, () => deliver(call, (agent) => agent.pressKey(request)))
   return { window, target, evidence: [...focusEvidence, ...evidence] }
 }
 

@@ -15,7 +15,7 @@ import { Value } from '@sinclair/typebox/value'
 import { tryLock } from '../lock.ts'
 
 /** Milliseconds that others may take to write, and between two looks whether they have. */
-const [lockTimeoutMs, lookEveryMs] = [5_000, 2]
+const [lockTimeoutMs, pollIntervalMs] = [5_000, 2]
 
 /** How get_window_state looks at a window. */
 export const captureModes = ['som', 'vision', 'ax'] as const
@@ -147,7 +147,7 @@ export class ConfigFile {
       })
       if (lock !== undefined) return lock
       if (performance.now() > deadline) throw this.#notWritten(`another process has held it for ${lockTimeoutMs} ms`)
-      await Bun.sleep(lookEveryMs)
+      await Bun.sleep(pollIntervalMs)
     }
   }
 

@@ -40,7 +40,7 @@ export const refreshedMap = async (
   const { pid, window_id } = window
   const known = windowCache.snapshot(pid, window_id)
   const limits = windowCache.limits(pid, window_id) ?? defaultLimits
-  const isWhole = offscreen || limits.offscreen || known?.beyond.listed === true
+  const isWhole = offscreen || limits.offscreen || known?.offscreen.listed === true
   const named = cell === undefined ? {} : { cell }
   const fresh = await readTree(call, window, { ...limits, offscreen: isWhole, ...named })
   const map = known === undefined ? fresh : fresh.keepingIndices(known)

@@ -130,8 +130,8 @@ export const clickAccessible = async (call: Call, window: Window, selector: stri
   const { pid, window_id } = window
   const target =
     first.element_index === null ? undefined : call.driver.windowCache.element(pid, window_id, first.element_index)
-  const scene = { window, target, place: clickArea(place), cursorPoint: place }
-  const { evidence } = await act(call, scene, () => deliverClick(call, window, place))
+  const context = { window, target, place: clickArea(place), cursorPoint: place }
+  const { evidence } = await act(call, context, () => deliverClick(call, window, place))
   const others = found.length > 1 ? ` (the first of ${found.length} that match)` : ''
   return answer(
     `✅ Clicked <${first.tag}> "${first.label}"${others} in "${window.title}".`,

@@ -41,7 +41,7 @@ export const openFirefox = async (url: string): Promise<WebBrowser> => {
       return Promise.all(
         asList(tree.contexts).map(async ({ context, url, clientWindow }): Promise<Tab> => {
           const page = new BiDiPage(socket, asText(context), dialogs)
-          const title = await page.callFunction('() => document.title', '', limits.glanceMs).catch(() => '')
+          const title = await page.callFunction('() => document.title', '', limits.backgroundMs).catch(() => '')
           const window = asText(clientWindow)
           return { id: asText(context), title, url: asText(url), window, bounds: boundsOf(placed, clientWindow) }
         }),

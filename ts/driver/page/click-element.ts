@@ -31,8 +31,8 @@ export const clickElement = async (call: Call, shownPage: ShownPage, selector: s
   const place = placeOf(window, asFacts(aimed.viewport), asFacts(noted.mouse), { x, y })
   if (noted.met === false) throw unclickable(selector, 'is covered', { by: 'something that appeared under the mouse' })
   const device = await deviceFor(call, shownPage, selector, place)
-  const scene = { window, ...(place && { place: clickArea(place), cursorPoint: place }) }
-  const clicked = await act(call, scene, async () => [
+  const context = { window, ...(place && { place: clickArea(place), cursorPoint: place }) }
+  const clicked = await act(call, context, async () => [
     ...(await device.press({ x, y })),
     ...(await received(shownPage)),
   ])
@@ -125,11 +125,11 @@ const received = async ({ page }: ShownPage): Promise<Evidence[]> => {
   try {
     for (;;) {
       const isOver = performance.now() >= deadline
-      const { clicked } = await ask(page, notes, { stop: isOver }, limits.glanceMs)
+      const { clicked } = await ask(page, notes, { stop: isOver }, limits.backgroundMs)
       if (clicked === undefined) return [left]
       if (clicked === true) return [{ kind: 'event_received', detail: 'the element got a trusted click' }]
       if (isOver) return []
-      await pause(looking.lookEveryMs)
+      await pause(looking.pollIntervalMs)
     }
   } catch (error) {
     if (page.dialog !== undefined) {

@@ -74,7 +74,7 @@ const runAnyForm = async (call: Call, page: WebPage, script: string, timeoutMs: 
 
 const timedOut = async (page: WebPage, timeoutMs: number): Promise<Failure> => {
   const answers = () =>
-    page.callFunction('() => ""', '', limits.glanceMs).then(
+    page.callFunction('() => ""', '', limits.backgroundMs).then(
       () => true,
       () => false,
     )

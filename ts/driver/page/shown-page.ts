@@ -46,7 +46,7 @@ const shownTab = async (window: Window, browser: WebBrowser): Promise<Tab> => {
     try {
       const page = await browser.page(tab)
       if (page.isAwake) return undefined
-      return (await page.callFunction('() => document.visibilityState', '', limits.glanceMs)) === 'visible'
+      return (await page.callFunction('() => document.visibilityState', '', limits.backgroundMs)) === 'visible'
     } catch {
       return undefined
     }

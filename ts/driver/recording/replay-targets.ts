@@ -147,7 +147,7 @@ export class ReplayTargets {
       const found = await find()
       if (found !== undefined || performance.now() > deadline) return found
       if (this.call.signal.aborted) throw reasonOf(this.call.signal)
-      await pause(limits.lookEveryMs)
+      await pause(limits.pollIntervalMs)
     }
   }
 }

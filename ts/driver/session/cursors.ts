@@ -2,7 +2,7 @@
 import { Failure } from '@backlot/contract/failure'
 import { type Shared, shared } from '@backlot/contract/shared'
 import type { CursorState, Cursors as Overlay, Point, PreviewPlace } from '@backlot/native'
-import type { Scene } from '../action/evidence.ts'
+import type { ActionContext } from '../action/evidence.ts'
 import { reasonOf } from '../ending.ts'
 import { type CursorSettings, cursorDefaults, paceOf, styleOf } from './cursor-settings.ts'
 import { anonymous, type Session } from './sessions.ts'
@@ -100,12 +100,12 @@ export class Cursors {
   }
 
   /** Goes to where an action will happen, and is there when it does; does nothing for a caller without a cursor. */
-  async goTo(owner: Session, scene: Scene): Promise<void> {
-    this.#preview(scene).catch(() => undefined)
-    const at = placeOf(scene)
+  async goTo(owner: Session, context: ActionContext): Promise<void> {
+    this.#preview(context).catch(() => undefined)
+    const at = placeOf(context)
     if (at === undefined || !this.#follows(owner)) return
     const record = await this.#of(owner)
-    if (scene.point !== undefined || scene.cursorPoint !== undefined) record.glides = true
+    if (context.point !== undefined || context.cursorPoint !== undefined) record.glides = true
     const isGlide = record.glides && record.isEnabled
     record.position = at
     // An action is not worth less for being unseen.
@@ -117,9 +117,9 @@ export class Cursors {
   }
 
   /** Goes along with a gesture that takes its time from now on; nobody waits for it. */
-  followDrag(owner: Session, scene: Scene, durationMs: number): void {
+  followDrag(owner: Session, context: ActionContext, durationMs: number): void {
     const record = this.#records.get(owner.key)
-    const end = scene.dragEnd && onScreen(scene, scene.dragEnd)
+    const end = context.dragEnd && onScreen(context, context.dragEnd)
     if (record === undefined || end === undefined || !this.#follows(owner)) return
     const travel = async (overlay: Overlay): Promise<void> => {
       this.#tell(record, 'pulse')
@@ -132,10 +132,10 @@ export class Cursors {
   }
 
   /** Shows that the action happened; nobody waits for it. */
-  showAction(owner: Session, scene: Scene): void {
+  showAction(owner: Session, context: ActionContext): void {
     const record = this.#records.get(owner.key)
-    if (record === undefined || placeOf(scene) === undefined || !this.#follows(owner)) return
-    const end = scene.dragEnd && onScreen(scene, scene.dragEnd)
+    if (record === undefined || placeOf(context) === undefined || !this.#follows(owner)) return
+    const end = context.dragEnd && onScreen(context, context.dragEnd)
     if (end !== undefined) record.position = end
     const pulse = async (overlay: Overlay): Promise<void> => {
       // It came along, and may have a pixel to go.
@@ -191,7 +191,7 @@ export class Cursors {
     const id = `unused ${this.#asked} ${owner.key}`
     await this.#show(undefined, async (overlay) => {
       // How the overlay shows a cursor is known of a cursor alone.
-      await overlay.dress(id, styleOf(fresh.settings))
+      await overlay.setStyle(id, styleOf(fresh.settings))
       state = (await overlay.state(id).finally(() => overlay.remove(id))) ?? null
     })
     return viewOf(fresh, state, this.isShown)
@@ -314,7 +314,7 @@ export class Cursors {
     const overlay = await this.#open()
     if (overlay === undefined) return
     try {
-      if (record !== undefined && record.styledOn !== overlay) await this.#dress(record, overlay)
+      if (record !== undefined && record.styledOn !== overlay) await this.#applyStyle(record, overlay)
       await work(overlay)
     } catch (error) {
       // It is opened again by whoever needs it next.
@@ -324,15 +324,15 @@ export class Cursors {
   }
 
   /** Shows the window of an action in the live preview. */
-  async #preview({ window }: Scene): Promise<void> {
+  async #preview({ window }: ActionContext): Promise<void> {
     const place = await this.preview()
     if (place !== undefined) await this.#show(undefined, (overlay) => overlay.preview(window.window_id, place))
   }
 
-  async #dress(record: CursorRecord, overlay: Overlay): Promise<void> {
+  async #applyStyle(record: CursorRecord, overlay: Overlay): Promise<void> {
     const { settings } = record
-    await overlay.dress(record.key, styleOf(settings))
-    await overlay.pace(record.key, paceOf(settings))
+    await overlay.setStyle(record.key, styleOf(settings))
+    await overlay.setPace(record.key, paceOf(settings))
     await overlay.enable(record.key, record.isEnabled)
     if (record.settings === settings) record.styledOn = overlay
     // Its session may have ended meanwhile.
@@ -366,15 +366,15 @@ const viewOf = (record: CursorRecord, state: CursorState | null, isShown: boolea
 })
 
 /** Where on the screen an action happens; `undefined` where it has no place. */
-const placeOf = (scene: Scene): Point | undefined => {
-  const { point, cursorPoint, place, target } = scene
+const placeOf = (context: ActionContext): Point | undefined => {
+  const { point, cursorPoint, place, target } = context
   const exact = point ?? cursorPoint
-  if (exact !== undefined) return onScreen(scene, exact)
+  if (exact !== undefined) return onScreen(context, exact)
   const frame = target?.element.frame
   const around = frame === undefined ? place : { x: frame.x, y: frame.y, width: frame.w, height: frame.h }
   if (around === undefined || around.width <= 0 || around.height <= 0) return undefined
-  return onScreen(scene, { x: around.x + around.width / 2, y: around.y + around.height / 2 })
+  return onScreen(context, { x: around.x + around.width / 2, y: around.y + around.height / 2 })
 }
 
-const onScreen = ({ window }: Scene, { x, y }: Point): Point | undefined =>
+const onScreen = ({ window }: ActionContext, { x, y }: Point): Point | undefined =>
   window.x === null || window.y === null ? undefined : { x: Math.floor(window.x + x), y: Math.floor(window.y + y) }

@@ -98,12 +98,12 @@ export const drag = tool({
     const { window_id } = window
     const { button = 'left', duration_ms = limits.durationMs, steps = limits.steps } = args
     const request = { window_id, from, to, button, duration_ms, steps, modifiers: [...held] }
-    const scene = { window, place: spanning(from, to), point: from, dragEnd: to }
+    const context = { window, place: spanning(from, to), point: from, dragEnd: to }
     const drag = (agent: Agent) => {
-      call.driver.cursors.followDrag(call.owner, scene, duration_ms)
+      call.driver.cursors.followDrag(call.owner, context, duration_ms)
       return agent.drag(request)
     }
-    const action = await act(call, scene, () => deliver(call, drag))
+    const action = await act(call, context, () => deliver(call, drag))
     const path = `(${args.from_x}, ${args.from_y}) to (${args.to_x}, ${args.to_y})`
     return answer(`✅ Dragged from ${path}.`, action, { from, to, button, route: 'agent_pointer' })
   },

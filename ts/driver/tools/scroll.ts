@@ -99,8 +99,8 @@ const turnWheel = async (call: Call, args: Arguments, instead = false): Promise<
   const before = await beforeScroll(call, window, direction)
   const request = { window_id: window.window_id, ...point, direction, amount, modifiers: [] }
   const place = { ...clickArea(point), x: point.x - 96, y: point.y - 96, width: 192, height: 192 }
-  const scene = { window, target, place, point }
-  const turned = await act(call, scene, () => deliver(call, (agent) => agent.wheel(request)))
+  const context = { window, target, place, point }
+  const turned = await act(call, context, () => deliver(call, (agent) => agent.wheel(request)))
   const moved = await before.hasMoved(turned)
   const where = target === undefined ? `(${args.x}, ${args.y})` : nameOf(target)
   const why = instead ? ', which takes no focus for keys' : ''

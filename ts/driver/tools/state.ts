@@ -120,10 +120,10 @@ const refuseContradictions = (
 /** True when the snapshot of that id holds what is out of view. */
 const isWhole = (call: Call, { pid, window_id }: Window, since: string | undefined): boolean =>
   since !== undefined &&
-  call.driver.windowCache.returnedSnapshot(pid, window_id, since)?.snapshot.beyond.listed === true
+  call.driver.windowCache.returnedSnapshot(pid, window_id, since)?.snapshot.offscreen.listed === true
 
 /** How many elements and texts are out of view, and whether the tree lists them. */
-const offscreenOf = ({ beyond: { above, below, texts, at_least, listed } }: AxSnapshot) => ({
+const offscreenOf = ({ offscreen: { above, below, texts, at_least, listed } }: AxSnapshot) => ({
   elements: above + below,
   above,
   below,

@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox'
 import { act, answer, deliver } from '../action/act.ts'
 import type { Evidence } from '../action/evidence.ts'
 import { focusedElement, focusForKeys, middleIn } from '../action/focus.ts'
-import { noteInnerFocus } from '../action/inner-focus.ts'
+import { noteFocusedElement } from '../action/focused-element.ts'
 import {
   type ElementTarget,
   elementOf,
@@ -61,11 +61,11 @@ export const typeText = tool({
 })
 
 /** Inserts through the toolkit; `undefined` where the element has no text interface to insert through. */
-const insert = async (call: Call, scene: ElementTarget, text: string): Promise<Outcome | undefined> => {
-  const { window, target } = scene
+const insert = async (call: Call, context: ElementTarget, text: string): Promise<Outcome | undefined> => {
+  const { window, target } = context
   let route = ''
   try {
-    const action = await act(call, { ...scene, text, keepsFocus: true }, async (): Promise<Evidence[]> => {
+    const action = await act(call, { ...context, text, keepsFocus: true }, async (): Promise<Evidence[]> => {
       const asked = target.snapshot.insertText(target.index, text, accessibleActionTimeoutMs)
       const inserted = await orUnknownOutcome(window, target.index, asked)
       route = inserted.route
@@ -81,10 +81,10 @@ const insert = async (call: Call, scene: ElementTarget, text: string): Promise<O
 }
 
 /** Types into the element that the call names, which is given the focus first. */
-const typeInto = async (call: Call, scene: ElementTarget, text: string, delay_ms: number): Promise<Outcome> => {
-  const { target, at, evidence } = await focusForKeys(call, scene)
-  await noteInnerFocus(call, scene.window, target)
-  return typeKeys(call, { window: scene.window, target, at, focusEvidence: evidence }, text, delay_ms)
+const typeInto = async (call: Call, context: ElementTarget, text: string, delay_ms: number): Promise<Outcome> => {
+  const { target, at, evidence } = await focusForKeys(call, context)
+  await noteFocusedElement(call, context.window, target)
+  return typeKeys(call, { window: context.window, target, at, focusEvidence: evidence }, text, delay_ms)
 }
 
 /**
@@ -118,8 +118,8 @@ const typeKeys = async (
   const { window_id } = window
   // A tab goes on to the next element, and a line end may do anything.
   const keepsFocus = !/\p{Cc}/u.test(text)
-  const scene = { window, target, text, hasPendingEvents: focusEvidence.length > 0, keepsFocus }
-  const typed = await act(call, scene, () =>
+  const context = { window, target, text, hasPendingEvents: focusEvidence.length > 0, keepsFocus }
+  const typed = await act(call, context, () =>
     deliver(call, (agent) => agent.typeText({ window_id, text, delay_ms, at })),
   )
   const where = target === undefined ? `window ${window_id}` : nameOf(target)

@@ -55,7 +55,7 @@ export const waitFor = tool({
           { condition, waited_ms, saw: reading.saw, ...reading.facts },
         )
       }
-      await watched.next(Math.min(remaining, limits.lookAgainMs))
+      await watched.next(Math.min(remaining, limits.recheckMs))
     }
   },
 })

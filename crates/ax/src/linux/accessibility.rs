@@ -101,8 +101,8 @@ impl Accessibility {
     /// Number of events of the application so far that tell of a change in it. Not in it are those that come with
     /// any key or pointer, and with no change at all: the window is active, the element that has the focus has it,
     /// the caret is where it was, a page has loaded.
-    pub fn told(&self, pid: u32) -> u64 {
-        self.events.told_by(pid)
+    pub fn change_events(&self, pid: u32) -> u64 {
+        self.events.change_events_of(pid)
     }
 
     /// How often the application said so far that something in it got the focus.
@@ -111,8 +111,8 @@ impl Accessibility {
     }
 
     /// How long ago the application last sent an event; since the opening when it has sent none.
-    pub fn quiet_for(&self, pid: u32) -> Duration {
-        self.events.quiet_for(pid, self.opened)
+    pub fn since_event(&self, pid: u32) -> Duration {
+        self.events.since_event(pid, self.opened)
     }
 
     /// Waits until the number of events of the application differs from `since`; answers the number then.

@@ -10,7 +10,7 @@ use super::tree::objects::Source;
 use crate::state::State;
 use crate::token::Token;
 use crate::tree::Tree;
-use crate::{AxError, Beyond, Element, How, changes, elements, markdown};
+use crate::{AxError, Element, Offscreen, TokenMatch, changes, elements, markdown};
 
 /// The tree of one window as it was read, with what is needed to act on its elements.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub struct Snapshot {
     /// The window's own object, when it is a top-level one.
     pub(super) window: Option<ObjectRef>,
     pub(super) partial: Option<String>,
-    pub(super) beyond: Beyond,
+    pub(super) offscreen: Offscreen,
 }
 
 impl Snapshot {
@@ -37,8 +37,8 @@ impl Snapshot {
     }
 
     /// What lies beyond the view.
-    pub fn beyond(&self) -> Beyond {
-        self.beyond
+    pub fn offscreen(&self) -> Offscreen {
+        self.offscreen
     }
 
     /// The tree as Markdown; with `query` only matching lines and their ancestors.
@@ -100,7 +100,7 @@ impl Snapshot {
     }
 
     /// The element that a token stands for, and how it was found; none when it is not here.
-    pub fn find(&self, token: &str) -> Option<(u32, How)> {
+    pub fn find(&self, token: &str) -> Option<(u32, TokenMatch)> {
         self.tree.find(Token::parse(token)?)
     }
 

@@ -195,14 +195,14 @@ fn only_the_visible_part_of_a_huge_table_is_read() {
     assert!(tree.contains("table column header = \"Column 1\""), "{tree}");
     let partial = "cells in view of a table of 15000 rows and 2 columns were read: scroll to the others";
     assert!(snapshot.partial().is_some_and(|said| said.contains(partial)), "{:?}", snapshot.partial());
-    assert!(snapshot.beyond().at_least, "{:?}", snapshot.beyond());
+    assert!(snapshot.offscreen().at_least, "{:?}", snapshot.offscreen());
 
     // Nor is the rest read where it is asked for: that would take the application's time without end.
     let request = SnapshotRequest { offscreen: true, ..request(pid, "Fixture") };
     let whole = accessibility.snapshot(&request).unwrap();
     assert!(whole.element_count() < 200, "{}", whole.markdown(None, false));
     assert!(whole.partial().is_some_and(|said| said.contains(partial)), "{:?}", whole.partial());
-    assert!(whole.beyond().at_least && whole.beyond().listed, "{:?}", whole.beyond());
+    assert!(whole.offscreen().at_least && whole.offscreen().listed, "{:?}", whole.offscreen());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{Desk, element, request, tree_with, wait_for};
-use ax::{Action, Beyond, Snapshot, SnapshotRequest};
+use ax::{Action, Offscreen, Snapshot, SnapshotRequest};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Cells of the table in the window of Qt.
@@ -60,14 +60,14 @@ fn a_window_of_qt_is_walked_and_operated() {
     assert_eq!(snapshot.partial(), None);
     let cells =
         |snapshot: &Snapshot| snapshot.markdown(Some("table cell"), false).matches("] table cell").count();
-    let (seen, beyond) = (cells(&snapshot), snapshot.beyond());
+    let (seen, beyond) = (cells(&snapshot), snapshot.offscreen());
     assert!(seen < 200, "{tree}");
-    let expected = Beyond { below: u32::try_from(CELLS - seen).unwrap(), ..Beyond::default() };
+    let expected = Offscreen { below: u32::try_from(CELLS - seen).unwrap(), ..Offscreen::default() };
     assert_eq!(beyond, expected);
 
     let whole = accessibility.snapshot(&SnapshotRequest { offscreen: true, ..window.clone() }).unwrap();
     assert_eq!((cells(&whole), whole.partial()), (CELLS, None));
-    assert_eq!(whole.beyond(), Beyond { listed: true, ..expected });
+    assert_eq!(whole.offscreen(), Offscreen { listed: true, ..expected });
 
     let button = element(&snapshot, "push button", "Push");
     snapshot.perform(button.element_index, Action::Press, TIMEOUT).unwrap();
@@ -78,11 +78,11 @@ fn a_window_of_qt_is_walked_and_operated() {
     // The check box has scrolled the table to its end: what is not read is above now, or beside the view.
     let scrolled = wait_for("the end of the table", || {
         let scrolled = accessibility.snapshot(&window).ok()?;
-        (scrolled.beyond() != beyond).then_some(scrolled)
+        (scrolled.offscreen() != beyond).then_some(scrolled)
     });
-    let Beyond { above, below, .. } = scrolled.beyond();
+    let Offscreen { above, below, .. } = scrolled.offscreen();
     assert_eq!(usize::try_from(above + below).unwrap() + cells(&scrolled), CELLS);
-    assert!(above > 11_000, "{:?}", scrolled.beyond());
+    assert!(above > 11_000, "{:?}", scrolled.offscreen());
     let line = element(&snapshot, "text", "Line");
     let inserted = snapshot.insert_text(line.element_index, "Grüße 😀!", TIMEOUT).unwrap();
     assert!(inserted.confirmed, "{inserted:?}");

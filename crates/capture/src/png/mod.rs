@@ -50,14 +50,14 @@ impl Band {
 
 /// Makes one band after another; its memory is used again for the next.
 #[derive(Default)]
-pub(crate) struct Press {
+pub(crate) struct Compressor {
     pixels: Vec<u32>,
     differences: Vec<u32>,
     finder: Finder,
     deflater: Deflater,
 }
 
-impl Press {
+impl Compressor {
     /// Takes rows of `width` pixels as the X server gives them, and gives the digest of what they show.
     pub(crate) fn load(&mut self, bgrx: &[u8], width: u32) -> u64 {
         let (pixels, _) = bgrx.as_chunks::<4>();

@@ -1,4 +1,4 @@
-//! Bands whose pixels rarely repeat, as those of gradients and photos: told pixel by pixel, but for what a glance finds.
+//! Bands whose pixels rarely repeat, as those of gradients and photos: told pixel by pixel, but for what a first look finds.
 
 use super::tokens::{Finder, Token, WINDOW};
 

@@ -2,12 +2,12 @@ use std::io::Cursor;
 
 use super::*;
 
-fn encoded(bgrx: &[u8], width: u32, height: u32, press: &mut Press) -> Vec<u8> {
+fn encoded(bgrx: &[u8], width: u32, height: u32, compressor: &mut Compressor) -> Vec<u8> {
     let bands: Vec<Band> = bgrx
         .chunks(width as usize * 4 * BAND_ROWS as usize)
         .map(|rows| {
-            press.load(rows, width);
-            press.band(width)
+            compressor.load(rows, width);
+            compressor.band(width)
         })
         .collect();
     assemble(width, height, bands.iter())
@@ -113,26 +113,26 @@ fn frame(kind: u32, width: u32, height: u32, random: &mut Random) -> Vec<u8> {
 #[test]
 fn every_frame_decodes_to_its_pixels_in_two_decoders() {
     let mut random = Random(0x1234_5678_9abc_def1);
-    let mut press = Press::default();
+    let mut compressor = Compressor::default();
     let sizes =
         [(1, 1), (1, 100), (100, 1), (2, 33), (3, 31), (7, 65), (86, 64), (87, 32), (640, 97), (333, 200)];
     for (width, height) in sizes {
         for kind in 0..6 {
             let bgrx = frame(kind, width, height, &mut random);
-            let png = encoded(&bgrx, width, height, &mut press);
+            let png = encoded(&bgrx, width, height, &mut compressor);
             assert!(decoded(&png, width, height) == rgb(&bgrx), "kind {kind} of {width}x{height}");
         }
     }
     // Rows that are longer than what a copy can reach back.
     let bgrx = frame(2, 11_000, 40, &mut random);
-    let png = encoded(&bgrx, 11_000, 40, &mut press);
+    let png = encoded(&bgrx, 11_000, 40, &mut compressor);
     assert!(decoded(&png, 11_000, 40) == rgb(&bgrx));
 }
 
 #[test]
 fn random_frames_of_random_sizes_decode_to_their_pixels() {
     let mut random = Random(42);
-    let mut press = Press::default();
+    let mut compressor = Compressor::default();
     for round in 0..300 {
         let (width, height) = (1 + random.below(150), 1 + random.below(80));
         let kind = random.below(6);
@@ -142,7 +142,7 @@ fn random_frames_of_random_sizes_decode_to_their_pixels() {
             let half = bgrx.len() / 8 * 4;
             bgrx[half..].copy_from_slice(&other[half..]);
         }
-        let png = encoded(&bgrx, width, height, &mut press);
+        let png = encoded(&bgrx, width, height, &mut compressor);
         assert!(decoded(&png, width, height) == rgb(&bgrx), "round {round}: kind {kind} of {width}x{height}");
     }
 }
@@ -150,26 +150,26 @@ fn random_frames_of_random_sizes_decode_to_their_pixels() {
 #[test]
 fn noise_grows_by_next_to_nothing_and_a_blank_screen_shrinks_to_next_to_nothing() {
     let mut random = Random(5);
-    let mut press = Press::default();
+    let mut compressor = Compressor::default();
     let noise = frame(1, 500, 320, &mut random);
-    assert!(encoded(&noise, 500, 320, &mut press).len() < 500 * 320 * 3 + 320 + 1000);
+    assert!(encoded(&noise, 500, 320, &mut compressor).len() < 500 * 320 * 3 + 320 + 1000);
     let blank = frame(0, 1920, 1080, &mut random);
-    assert!(encoded(&blank, 1920, 1080, &mut press).len() < 20_000);
+    assert!(encoded(&blank, 1920, 1080, &mut compressor).len() < 20_000);
     let gradient = frame(2, 1000, 600, &mut random);
-    assert!(encoded(&gradient, 1000, 600, &mut press).len() < 1000 * 600 / 20);
+    assert!(encoded(&gradient, 1000, 600, &mut compressor).len() < 1000 * 600 / 20);
     let text = frame(4, 1000, 600, &mut random);
-    assert!(encoded(&text, 1000, 600, &mut press).len() < 1000 * 600 * 3 / 4);
+    assert!(encoded(&text, 1000, 600, &mut compressor).len() < 1000 * 600 * 3 / 4);
 }
 
 #[test]
 fn the_digest_is_of_what_is_seen() {
-    let mut press = Press::default();
+    let mut compressor = Compressor::default();
     let mut rows = frame(1, 64, 32, &mut Random(8));
-    let first = press.load(&rows, 64);
+    let first = compressor.load(&rows, 64);
     rows[3] ^= 255;
-    assert_eq!(press.load(&rows, 64), first);
+    assert_eq!(compressor.load(&rows, 64), first);
     rows[2] ^= 1;
-    assert_ne!(press.load(&rows, 64), first);
+    assert_ne!(compressor.load(&rows, 64), first);
     rows[2] ^= 1;
-    assert_ne!(press.load(&rows, 32), first);
+    assert_ne!(compressor.load(&rows, 32), first);
 }

@@ -215,14 +215,14 @@ fn a_window_is_calm_from_the_first_look_until_something_is_drawn() {
     wait_for(|| desktop.window(painter.id()).unwrap()).expect("the window is shown");
     painter.draw_all(300, 200);
     let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
-    let calm = |painter: &Painter| capturer.glance(painter.id()).unwrap().calm.unwrap();
+    let since_drawn = |painter: &Painter| capturer.window_digest(painter.id()).unwrap().since_drawn.unwrap();
     let since = Duration::from_millis(30);
-    wait_for(|| (calm(&painter) > since).then_some(())).expect("nothing is drawn");
-    let before = capturer.glance(painter.id()).unwrap();
+    wait_for(|| (since_drawn(&painter) > since).then_some(())).expect("nothing is drawn");
+    let before = capturer.window_digest(painter.id()).unwrap();
     // The same pixels again: a caret that was away and is back.
     let (area, [r, g, b]) = (Rectangle { x: 5, y: 5, width: 3, height: 3 }, painter.rgb[0]);
     painter.fill(area, u32::from_be_bytes([0, r, g, b]));
-    let after = capturer.glance(painter.id()).unwrap();
-    assert_eq!((after.digest, after.calm), (before.digest, Some(Duration::ZERO)));
-    wait_for(|| (calm(&painter) > since).then_some(())).expect("nothing is drawn again");
+    let after = capturer.window_digest(painter.id()).unwrap();
+    assert_eq!((after.digest, after.since_drawn), (before.digest, Some(Duration::ZERO)));
+    wait_for(|| (since_drawn(&painter) > since).then_some(())).expect("nothing is drawn again");
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use crate::stage::{Fixture, Server, Stage, until};
 use desktop::Point;
-use input::{Button, CoreAct, CoreDevices, InputError, Modifier};
+use input::{Button, CoreAction, CoreDevices, InputError, Modifier};
 use serde_json::{Value, json};
 
 const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
 
-fn perform(devices: &CoreDevices, act: &CoreAct) -> Result<(), InputError> {
+fn perform(devices: &CoreDevices, act: &CoreAction) -> Result<(), InputError> {
     devices.perform(act, &devices.ask())
 }
 
@@ -35,7 +35,7 @@ fn events_of_button(fixture: &mut Fixture, devices: &CoreDevices, button: u8, wa
 /// What of these kinds the application has got of what was sent before.
 fn events(fixture: &mut Fixture, devices: &CoreDevices, wanted: &[&str]) -> Vec<Value> {
     let is_wanted = |record: &Value| record["event"].as_str().is_some_and(|event| wanted.contains(&event));
-    perform(devices, &CoreAct::Keys { keysyms: vec![input::check_key("f9").unwrap()] }).unwrap();
+    perform(devices, &CoreAction::Keys { keysyms: vec![input::check_key("f9").unwrap()] }).unwrap();
     let seen = fixture.journal.until("the last key", |record| record["key"] == "F9");
     seen.into_iter().filter(is_wanted).collect()
 }
@@ -47,7 +47,7 @@ fn clicks_are_counted_and_hold_their_modifiers() {
         let mut front = stage.gtk("front", 50, 60, 500, 400);
         let devices = CoreDevices::open(&stage.session()).unwrap();
         let at = on_screen(&stage, &front, "area");
-        let click = |button, count, modifiers| CoreAct::Click { button, count, at: Some(at), modifiers };
+        let click = |button, count, modifiers| CoreAction::Click { button, count, at: Some(at), modifiers };
         perform(&devices, &click(Button::Left, 2, vec![])).unwrap();
         front.journal.wait("the double click", |record| record["event"] == "double");
         assert_eq!(devices.position().unwrap(), at);
@@ -55,8 +55,8 @@ fn clicks_are_counted_and_hold_their_modifiers() {
         let press = front.journal.wait("the right click", |record| record["button"] == 3);
         assert_eq!((&press["state"], &press["sent"]), (&json!(0b101), &json!(false)));
         let button = on_screen(&stage, &front, "button");
-        let here = CoreAct::Click { button: Button::Left, count: 1, at: None, modifiers: vec![] };
-        perform(&devices, &CoreAct::Move { to: button, duration: Duration::from_millis(100) }).unwrap();
+        let here = CoreAction::Click { button: Button::Left, count: 1, at: None, modifiers: vec![] };
+        perform(&devices, &CoreAction::Move { to: button, duration: Duration::from_millis(100) }).unwrap();
         perform(&devices, &here).unwrap();
         front.journal.wait("the button's own signal", |record| record["did"] == "clicked");
         assert_eq!((stage.keys_down(), stage.buttons_down()), (vec![], 0));
@@ -94,13 +94,14 @@ fn every_click_arrives_while_the_window_manager_is_slow() {
         }
     });
     for _ in 0..30 {
-        perform(&devices, &CoreAct::Click { button: Button::Left, count: 2, at, modifiers: vec![] }).unwrap();
-        perform(&devices, &CoreAct::Press { button: Button::Left, at }).unwrap();
-        perform(&devices, &CoreAct::Release { button: Button::Left, at }).unwrap();
+        perform(&devices, &CoreAction::Click { button: Button::Left, count: 2, at, modifiers: vec![] })
+            .unwrap();
+        perform(&devices, &CoreAction::Press { button: Button::Left, at }).unwrap();
+        perform(&devices, &CoreAction::Release { button: Button::Left, at }).unwrap();
     }
     drop(end);
     slowing.join().unwrap();
-    perform(&devices, &CoreAct::Click { button: Button::Right, count: 1, at, modifiers: vec![] }).unwrap();
+    perform(&devices, &CoreAction::Click { button: Button::Right, count: 1, at, modifiers: vec![] }).unwrap();
     let last = "\u{1b}[<2;";
     let told =
         until("the last click", || Some(told()).filter(|told| told.contains(last) && told.ends_with('m')));
@@ -123,7 +124,7 @@ fn a_drag_is_one_press_motions_and_one_release() {
         let to = Point { x: from.x + 100, y: from.y + 60 };
         let path = vec![from, corner, to];
         let duration = Duration::from_millis(200);
-        perform(&devices, &CoreAct::Drag { path, button: Button::Left, duration, modifiers: vec![] })
+        perform(&devices, &CoreAction::Drag { path, button: Button::Left, duration, modifiers: vec![] })
             .unwrap();
         let seen = events_of_button(&mut front, &devices, 1, &["press", "release", "motion"]);
         let is = |kind: &'static str| move |record: &&Value| record["event"] == kind;
@@ -159,14 +160,14 @@ fn every_detent_of_the_wheel_arrives_with_its_sign() {
             (2, 0, vec!["right"; 2]),
             (-4, 0, vec!["left"; 4]),
         ] {
-            perform(&devices, &CoreAct::Wheel { right, down, at, modifiers: vec![] }).unwrap();
+            perform(&devices, &CoreAction::Wheel { right, down, at, modifiers: vec![] }).unwrap();
             let seen: Vec<Value> = events(&mut front, &devices, &["scroll"])
                 .iter()
                 .map(|record| record["way"].clone())
                 .collect();
             assert_eq!(seen, ways, "{server:?}");
         }
-        perform(&devices, &CoreAct::Wheel { right: 0, down: 200, at, modifiers: vec![] }).unwrap();
+        perform(&devices, &CoreAction::Wheel { right: 0, down: 200, at, modifiers: vec![] }).unwrap();
         assert_eq!(events(&mut front, &devices, &["scroll"]).len(), 200);
     }
 }
@@ -178,25 +179,25 @@ fn keys_and_buttons_stay_down_until_they_are_released() {
     let devices = CoreDevices::open(&stage.session()).unwrap();
     let at = Some(on_screen(&stage, &front, "area"));
     let keysym = |name: &str| input::check_key(name).unwrap();
-    perform(&devices, &CoreAct::KeyDown { keysym: keysym("shift") }).unwrap();
-    perform(&devices, &CoreAct::Press { button: Button::Left, at }).unwrap();
+    perform(&devices, &CoreAction::KeyDown { keysym: keysym("shift") }).unwrap();
+    perform(&devices, &CoreAction::Press { button: Button::Left, at }).unwrap();
     let press = front.journal.wait("the press", |record| record["event"] == "press");
     assert_eq!(press["state"], 1);
     assert_eq!((stage.keys_down().len(), stage.buttons_down()), (1, 1));
-    let text = CoreAct::Text { text: "aB".to_owned(), delay: Duration::ZERO };
+    let text = CoreAction::Text { text: "aB".to_owned(), delay: Duration::ZERO };
     perform(&devices, &text).unwrap();
     front.journal.wait("the exact text", |record| record["text"] == "aB");
     assert_eq!(stage.keys_down().len(), 1, "what is held stays held");
-    perform(&devices, &CoreAct::Release { button: Button::Left, at: None }).unwrap();
+    perform(&devices, &CoreAction::Release { button: Button::Left, at: None }).unwrap();
     front.journal.wait("the release", |record| record["event"] == "release");
-    perform(&devices, &CoreAct::KeyUp { keysym: keysym("shift") }).unwrap();
+    perform(&devices, &CoreAction::KeyUp { keysym: keysym("shift") }).unwrap();
     assert_eq!((stage.keys_down(), stage.buttons_down()), (vec![], 0));
     let keymap = stage.keymap();
-    perform(&devices, &CoreAct::KeyDown { keysym: keysym("世") }).unwrap();
+    perform(&devices, &CoreAction::KeyDown { keysym: keysym("世") }).unwrap();
     front.journal.wait("a key that the layout lacks", |record| record["text"] == "aB世");
-    assert_ne!(stage.keymap(), keymap, "its keycode is lent while it is down");
-    perform(&devices, &CoreAct::KeyDown { keysym: keysym("ctrl") }).unwrap();
-    perform(&devices, &CoreAct::ReleaseAll).unwrap();
+    assert_ne!(stage.keymap(), keymap, "its keycode is borrowed while it is down");
+    perform(&devices, &CoreAction::KeyDown { keysym: keysym("ctrl") }).unwrap();
+    perform(&devices, &CoreAction::ReleaseAll).unwrap();
     assert_eq!((stage.keys_down(), stage.keymap()), (vec![], keymap));
 }
 
@@ -206,7 +207,7 @@ fn a_point_outside_the_screen_is_refused() {
     let devices = CoreDevices::open(&stage.session()).unwrap();
     let before = devices.position().unwrap();
     for (x, y) in [(1280, 5), (5, 800), (-1, 5), (i32::MAX, i32::MIN)] {
-        let act = CoreAct::Move { to: Point { x, y }, duration: Duration::ZERO };
+        let act = CoreAction::Move { to: Point { x, y }, duration: Duration::ZERO };
         let error = perform(&devices, &act).unwrap_err();
         assert_eq!(error.code(), "invalid_argument");
         assert!(error.to_string().contains("1280x800"), "{error}");
@@ -223,8 +224,8 @@ fn a_drag_that_is_cancelled_lets_go_and_the_next_caller_acts_after_it() {
     let from = on_screen(&stage, &front, "area");
     let path = vec![from, Point { x: from.x + 100, y: from.y }];
     let duration = Duration::from_secs(600);
-    let drag = CoreAct::Drag { path, button: Button::Left, duration, modifiers: vec![Modifier::Shift] };
-    let right = CoreAct::Click { button: Button::Right, count: 1, at: Some(from), modifiers: vec![] };
+    let drag = CoreAction::Drag { path, button: Button::Left, duration, modifiers: vec![Modifier::Shift] };
+    let right = CoreAction::Click { button: Button::Right, count: 1, at: Some(from), modifiers: vec![] };
     let asked = devices.ask();
     std::thread::scope(|threads| {
         let dragging = threads.spawn(|| devices.perform(&drag, &asked).unwrap_err());

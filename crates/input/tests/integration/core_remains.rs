@@ -4,22 +4,22 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::stage::{Server, Stage, session, until};
-use input::{Button, CoreAct, CoreDevices, sweep_core_devices};
+use input::{Button, CoreAction, CoreDevices, sweep_core_devices};
 
 const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
 const DISPLAY: &str = "INPUT_TEST_CORE_DISPLAY";
 const HELD: &str = "core_remains::held_by_a_killed_process_it_is_released_at_once";
 
-fn perform(devices: &CoreDevices, act: &CoreAct) {
+fn perform(devices: &CoreDevices, act: &CoreAction) {
     devices.perform(act, &devices.ask()).unwrap();
 }
 
-/// Holds Control, a button and a keycode that is lent, and types without an end.
+/// Holds Control, a button and a keycode that is borrowed, and types without an end.
 fn hold(devices: &CoreDevices) {
-    perform(devices, &CoreAct::KeyDown { keysym: input::check_key("ctrl").unwrap() });
-    perform(devices, &CoreAct::Press { button: Button::Middle, at: None });
+    perform(devices, &CoreAction::KeyDown { keysym: input::check_key("ctrl").unwrap() });
+    perform(devices, &CoreAction::Press { button: Button::Middle, at: None });
     let (text, delay) = ("世A".to_owned(), Duration::from_secs(600));
-    perform(devices, &CoreAct::Text { text, delay });
+    perform(devices, &CoreAction::Text { text, delay });
 }
 
 #[test]
@@ -28,14 +28,14 @@ fn closing_releases_what_is_held() {
         let stage = Stage::open(server);
         let keymap = stage.keymap();
         let devices = CoreDevices::open(&stage.session()).unwrap();
-        perform(&devices, &CoreAct::KeyDown { keysym: input::check_key("ctrl").unwrap() });
-        perform(&devices, &CoreAct::KeyDown { keysym: input::check_key("世").unwrap() });
-        perform(&devices, &CoreAct::Press { button: Button::Left, at: None });
+        perform(&devices, &CoreAction::KeyDown { keysym: input::check_key("ctrl").unwrap() });
+        perform(&devices, &CoreAction::KeyDown { keysym: input::check_key("世").unwrap() });
+        perform(&devices, &CoreAction::Press { button: Button::Left, at: None });
         assert_eq!((stage.keys_down().len(), stage.buttons_down()), (2, 1));
         devices.close().unwrap();
         devices.close().unwrap();
         assert_eq!((stage.keys_down(), stage.buttons_down(), stage.keymap()), (vec![], 0, keymap));
-        let error = devices.perform(&CoreAct::ReleaseAll, &devices.ask()).unwrap_err();
+        let error = devices.perform(&CoreAction::ReleaseAll, &devices.ask()).unwrap_err();
         assert_eq!(error.code(), "agent_closed");
     }
 }
@@ -69,7 +69,7 @@ fn held_by_a_killed_process_it_is_released_at_once() {
         });
         stage.run("xdotool", &["key", "Caps_Lock"]);
         let devices = CoreDevices::open(&stage.session()).unwrap();
-        perform(&devices, &CoreAct::Text { text: "B".to_owned(), delay: Duration::ZERO });
+        perform(&devices, &CoreAction::Text { text: "B".to_owned(), delay: Duration::ZERO });
         front.journal.wait("the next caller's text", |record| record["text"] == "世B");
     }
 }
@@ -114,7 +114,7 @@ fn texts_of_several_callers_do_not_mix() {
             threads.spawn(move || {
                 let devices = CoreDevices::open(&session(display)).unwrap();
                 for _ in 0..5 {
-                    perform(&devices, &CoreAct::Text { text: word.to_owned(), delay: Duration::ZERO });
+                    perform(&devices, &CoreAction::Text { text: word.to_owned(), delay: Duration::ZERO });
                 }
             });
         }

@@ -4,20 +4,20 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::stage::{Journal, Server, Stage, until};
-use input::{CoreAct, CoreDevices, InputError};
+use input::{CoreAction, CoreDevices, InputError};
 use x11rb::protocol::xkb::{ConnectionExt as _, Group};
 use x11rb::protocol::xproto::ModMask;
 
 const GREETING: &str = "Grüße, WORLD! 世界 😀 é Ж € ~^`´";
 
 fn type_text(devices: &CoreDevices, text: &str) -> Result<(), InputError> {
-    let act = CoreAct::Text { text: text.to_owned(), delay: Duration::ZERO };
+    let act = CoreAction::Text { text: text.to_owned(), delay: Duration::ZERO };
     devices.perform(&act, &devices.ask())
 }
 
 fn press_keys(devices: &CoreDevices, names: &[&str]) {
     let keysyms = names.iter().map(|name| input::check_key(name).unwrap()).collect();
-    devices.perform(&CoreAct::Keys { keysyms }, &devices.ask()).unwrap();
+    devices.perform(&CoreAction::Keys { keysyms }, &devices.ask()).unwrap();
 }
 
 /// So many characters with capitals, symbols and other scripts.
@@ -25,13 +25,13 @@ fn long_text(count: usize) -> String {
     (' '..='~').chain("ÄÖÜäöüßéñЖй世界😀€".chars()).cycle().take(count).collect()
 }
 
-/// Characters that the us layout has keys for, capitals and symbols among them: no keycode is lent. A field draws all of its
+/// Characters that the us layout has keys for, capitals and symbols among them: no keycode is borrowed. A field draws all of its
 /// text again with each of them; the terminal is for long texts.
 fn keyed_text() -> String {
     (' '..='~').cycle().take(190).collect()
 }
 
-/// What fields and pages are given on a layout: what has no key there is lent one, each character once.
+/// What fields and pages are given on a layout: what has no key there gets one that is borrowed, each character once.
 fn texts_on(layout: &str) -> Vec<String> {
     match layout {
         "us" => vec![long_text(120), keyed_text()],
@@ -84,7 +84,7 @@ fn a_terminal_stores_exactly_what_was_typed_on_every_layout() {
             let read = || std::fs::read_to_string(&typed).ok();
             until(layout, || read().filter(|read| read.lines().count() >= expected.lines().count()));
             assert_eq!(read().unwrap(), expected, "{layout} on {server:?}");
-            assert_eq!(stage.keymap(), keymap, "the lent keycodes mean nothing again");
+            assert_eq!(stage.keymap(), keymap, "the borrowed keycodes mean nothing again");
         }
     }
 }
@@ -247,12 +247,12 @@ fn a_text_that_is_cancelled_halts_and_gives_its_keycodes_back() {
     let mut journal = field(&mut stage, "gtk3");
     let devices = CoreDevices::open(&stage.session()).unwrap();
     let keymap = stage.keymap();
-    let long = CoreAct::Text { text: "世A界".to_owned(), delay: Duration::from_secs(600) };
+    let long = CoreAction::Text { text: "世A界".to_owned(), delay: Duration::from_secs(600) };
     let asked = devices.ask();
     std::thread::scope(|threads| {
         let typing = threads.spawn(|| devices.perform(&long, &asked).unwrap_err());
         journal.wait("the first character", |record| record["text"] == "世");
-        assert_ne!(stage.keymap(), keymap, "keycodes are lent");
+        assert_ne!(stage.keymap(), keymap, "keycodes are borrowed");
         devices.cancel();
         assert_eq!(typing.join().unwrap().code(), "cancelled");
     });
@@ -271,10 +271,10 @@ fn a_text_for_an_application_that_hangs_can_be_cancelled() {
     let pid = stage.property(fixture.window, "_NET_WM_PID")[0].to_string();
     stage.run("kill", &["-STOP", &pid]);
     let asked = devices.ask();
-    let act = CoreAct::Text { text: "世".to_owned(), delay: Duration::ZERO };
+    let act = CoreAction::Text { text: "世".to_owned(), delay: Duration::ZERO };
     let refused = std::thread::scope(|threads| {
         let typing = threads.spawn(|| devices.perform(&act, &asked).unwrap_err());
-        until("a keycode that is lent", || (stage.keymap() != keymap).then_some(()));
+        until("a keycode that is borrowed", || (stage.keymap() != keymap).then_some(()));
         devices.cancel();
         typing.join().unwrap()
     });

@@ -167,7 +167,7 @@ fn typing_that_is_cancelled_leaves_no_key_behind() {
     let error = std::thread::scope(|threads| {
         let typing = threads.spawn(|| agent.type_text(&long));
         back.journal.wait("the first character", |record| record["text"] == "世");
-        assert_ne!(stage.keymap(), keymap, "keycodes are on loan");
+        assert_ne!(stage.keymap(), keymap, "keycodes are borrowed");
         agent.cancel();
         typing.join().unwrap().unwrap_err()
     });

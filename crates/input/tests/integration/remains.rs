@@ -151,7 +151,7 @@ fn killed_in_the_middle_of_a_gesture_the_next_start_repairs() {
             back.journal.wait("the middle of the gesture", |record| {
                 record["text"] == "世" || record["event"] == "press" && record["state"] == 0b101
             });
-            assert_eq!(stage.keymap() == before.1, gesture != "text", "keycodes are on loan");
+            assert_eq!(stage.keymap() == before.1, gesture != "text", "keycodes are borrowed");
             let led = stage.client_pointer(back.window);
             assert_ne!(led, persons, "the application is led to the agent's pointer");
             child.kill().unwrap();

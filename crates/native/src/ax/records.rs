@@ -65,7 +65,7 @@ pub struct AxFrame {
 
 /// What a person would have to scroll to.
 #[napi(object, object_from_js = false)]
-pub struct AxBeyond {
+pub struct AxOffscreen {
     /// Elements before those in view around them.
     pub above: u32,
     /// Elements behind those in view around them.

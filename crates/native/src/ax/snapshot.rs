@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use napi::Env;
-use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
 use crate::ax::records::{
-    AxBeyond, AxCell, AxChosen, AxElement, AxFound, AxInserted, AxOption, AxPlace, AxWritten,
+    AxCell, AxChosen, AxElement, AxFound, AxInserted, AxOffscreen, AxOption, AxPlace, AxWritten,
 };
-use crate::failure::promise;
+use crate::failure::{Promise, promise_with};
 
 /// How long reading one element again, or focusing it, may take.
 const ELEMENT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -37,39 +35,33 @@ impl AxSnapshot {
 
     /// What lies beyond the view.
     #[napi(getter, catch_unwind)]
-    pub fn beyond(&self) -> AxBeyond {
-        let ax::Beyond { above, below, texts, at_least, listed } = self.snapshot.beyond();
-        AxBeyond { above, below, texts, at_least, listed }
+    pub fn offscreen(&self) -> AxOffscreen {
+        let ax::Offscreen { above, below, texts, at_least, listed } = self.snapshot.offscreen();
+        AxOffscreen { above, below, texts, at_least, listed }
     }
 
     /// Where an element is now, and the part of the window in which it would be seen. Rejects with `stale_element`,
     /// `unknown_element`, `accessibility_timeout`.
     #[napi(catch_unwind)]
-    pub fn place<'env>(&self, env: &'env Env, index: u32) -> napi::Result<PromiseRaw<'env, AxPlace>> {
-        let snapshot = Arc::clone(&self.snapshot);
-        promise(env, move || snapshot.place(index, ELEMENT_TIMEOUT).map(AxPlace::from))
+    pub fn place(&self, index: u32) -> Promise<AxPlace> {
+        promise_with(&self.snapshot, move |snapshot| {
+            snapshot.place(index, ELEMENT_TIMEOUT).map(AxPlace::from)
+        })
     }
 
     /// Asks the toolkit to bring an element into view; false where it cannot. A cell of a sheet may be far away: it is
     /// brought nearer, and further by being asked for again. Rejects with `stale_element`, `unknown_element`,
     /// `accessibility_timeout`.
     #[napi(catch_unwind)]
-    pub fn scroll_to<'env>(&self, env: &'env Env, index: u32) -> napi::Result<PromiseRaw<'env, bool>> {
-        let snapshot = Arc::clone(&self.snapshot);
-        promise(env, move || snapshot.scroll_to(index, ELEMENT_TIMEOUT))
+    pub fn scroll_to(&self, index: u32) -> Promise<bool> {
+        promise_with(&self.snapshot, move |snapshot| snapshot.scroll_to(index, ELEMENT_TIMEOUT))
     }
 
     /// What a cell of a sheet holds, beside what it should hold; null for what is no such cell. Rejects with
     /// `stale_element`, `unknown_element`, `accessibility_timeout`.
     #[napi(catch_unwind)]
-    pub fn cell<'env>(
-        &self,
-        env: &'env Env,
-        index: u32,
-        wanted: String,
-    ) -> napi::Result<PromiseRaw<'env, Option<AxCell>>> {
-        let snapshot = Arc::clone(&self.snapshot);
-        promise(env, move || {
+    pub fn cell(&self, index: u32, wanted: String) -> Promise<Option<AxCell>> {
+        promise_with(&self.snapshot, move |snapshot| {
             let cell = snapshot.cell(index, ELEMENT_TIMEOUT)?;
             Ok::<_, ax::AxError>(cell.map(|cell| AxCell::beside(cell, &wanted)))
         })
@@ -165,47 +157,42 @@ impl AxSnapshot {
     /// (a record)
     /// and frame {x, y, w, h} in screen pixels (or null). Rejects with `accessibility_timeout`.
     #[napi(catch_unwind)]
-    pub fn page<'env>(&self, env: &'env Env, timeout_ms: u32) -> napi::Result<PromiseRaw<'env, String>> {
-        let snapshot = Arc::clone(&self.snapshot);
-        promise(env, move || snapshot.page(Duration::from_millis(u64::from(timeout_ms))))
+    pub fn page(&self, timeout_ms: u32) -> Promise<String> {
+        promise_with(&self.snapshot, move |snapshot| {
+            snapshot.page(Duration::from_millis(u64::from(timeout_ms)))
+        })
     }
 
     /// Reads an element again. Rejects with `stale_element` when it has gone, `unknown_element`, `accessibility_timeout`.
     #[napi(catch_unwind)]
-    pub fn read<'env>(&self, env: &'env Env, index: u32) -> napi::Result<PromiseRaw<'env, AxElement>> {
-        let snapshot = Arc::clone(&self.snapshot);
-        promise(env, move || snapshot.read(index, ELEMENT_TIMEOUT).map(AxElement::from))
+    pub fn read(&self, index: u32) -> Promise<AxElement> {
+        promise_with(&self.snapshot, move |snapshot| {
+            snapshot.read(index, ELEMENT_TIMEOUT).map(AxElement::from)
+        })
     }
 
     /// Does an action of an element; answers the toolkit's name of what was done. Rejects with `action_not_supported`,
     /// `action_refused`, `stale_element`, `unknown_element`, `accessibility_timeout`.
     #[napi(catch_unwind)]
-    pub fn perform<'env>(
+    pub fn perform(
         &self,
-        env: &'env Env,
         index: u32,
         #[napi(ts_arg_type = "'press' | 'show_menu' | 'pick' | 'confirm' | 'cancel' | 'open'")]
         action: String,
         timeout_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, String>> {
-        let snapshot = Arc::clone(&self.snapshot);
+    ) -> Promise<String> {
         let timeout = Duration::from_millis(u64::from(timeout_ms));
-        promise(env, move || snapshot.perform(index, ax::Action::named(&action)?, timeout))
+        promise_with(&self.snapshot, move |snapshot| {
+            snapshot.perform(index, ax::Action::named(&action)?, timeout)
+        })
     }
 
     /// Inserts text at the caret of an element, replacing its selection, and reads it back. Rejects with
     /// `text_not_supported`, `stale_element`, `unknown_element`, `accessibility_timeout`.
     #[napi(catch_unwind)]
-    pub fn insert_text<'env>(
-        &self,
-        env: &'env Env,
-        index: u32,
-        text: String,
-        timeout_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, AxInserted>> {
-        let snapshot = Arc::clone(&self.snapshot);
+    pub fn insert_text(&self, index: u32, text: String, timeout_ms: u32) -> Promise<AxInserted> {
         let timeout = Duration::from_millis(u64::from(timeout_ms));
-        promise(env, move || {
+        promise_with(&self.snapshot, move |snapshot| {
             snapshot.insert_text(index, &text, timeout).map(|inserted| AxInserted {
                 route: inserted.route,
                 confirmed: inserted.confirmed,
@@ -217,16 +204,9 @@ impl AxSnapshot {
     /// Sets the value of an element (on or off, an option's name, a number or text) and reads it back. Rejects with
     /// `value_not_accepted`, `value_not_supported`, `stale_element`, `unknown_element`, `accessibility_timeout`.
     #[napi(catch_unwind)]
-    pub fn set_value<'env>(
-        &self,
-        env: &'env Env,
-        index: u32,
-        value: String,
-        timeout_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, AxWritten>> {
-        let snapshot = Arc::clone(&self.snapshot);
+    pub fn set_value(&self, index: u32, value: String, timeout_ms: u32) -> Promise<AxWritten> {
         let timeout = Duration::from_millis(u64::from(timeout_ms));
-        promise(env, move || {
+        promise_with(&self.snapshot, move |snapshot| {
             snapshot.set_value(index, &value, timeout).map(|written| AxWritten {
                 route: written.route,
                 confirmed: written.confirmed,
@@ -238,15 +218,9 @@ impl AxSnapshot {
     /// The options inside an element, shown or not. Rejects with `stale_element`, `unknown_element`,
     /// `accessibility_timeout`.
     #[napi(catch_unwind)]
-    pub fn options<'env>(
-        &self,
-        env: &'env Env,
-        index: u32,
-        timeout_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, Vec<AxOption>>> {
-        let snapshot = Arc::clone(&self.snapshot);
+    pub fn options(&self, index: u32, timeout_ms: u32) -> Promise<Vec<AxOption>> {
         let timeout = Duration::from_millis(u64::from(timeout_ms));
-        promise(env, move || {
+        promise_with(&self.snapshot, move |snapshot| {
             let convert = |(label, chosen, enabled)| AxOption { label, chosen, enabled };
             snapshot
                 .options(index, timeout)
@@ -258,15 +232,9 @@ impl AxSnapshot {
     /// menu. Rejects with `menu_not_found`, `menu_item_not_found`, `menu_item_ambiguous`, `element_disabled`,
     /// `menu_closed`, `accessibility_timeout`.
     #[napi(catch_unwind)]
-    pub fn invoke_menu<'env>(
-        &self,
-        env: &'env Env,
-        path: Vec<String>,
-        timeout_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, AxChosen>> {
-        let snapshot = Arc::clone(&self.snapshot);
+    pub fn invoke_menu(&self, path: Vec<String>, timeout_ms: u32) -> Promise<AxChosen> {
         let timeout = Duration::from_millis(u64::from(timeout_ms));
-        promise(env, move || {
+        promise_with(&self.snapshot, move |snapshot| {
             snapshot.invoke_menu(&path, timeout).map(|chosen| AxChosen {
                 path: chosen.path,
                 action: chosen.action,
@@ -277,9 +245,8 @@ impl AxSnapshot {
 
     /// Gives an element the keyboard focus; false where the toolkit cannot, or would bring the window to the front.
     #[napi(catch_unwind)]
-    pub fn focus<'env>(&self, env: &'env Env, index: u32) -> napi::Result<PromiseRaw<'env, bool>> {
-        let snapshot = Arc::clone(&self.snapshot);
-        promise(env, move || snapshot.focus(index, ELEMENT_TIMEOUT))
+    pub fn focus(&self, index: u32) -> Promise<bool> {
+        promise_with(&self.snapshot, move |snapshot| snapshot.focus(index, ELEMENT_TIMEOUT))
     }
 }
 

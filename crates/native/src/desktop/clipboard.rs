@@ -1,13 +1,10 @@
 //! The clipboard, for JavaScript.
 
-use std::sync::Arc;
-
-use napi::Env;
-use napi::bindgen_prelude::{Buffer, PromiseRaw};
+use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
 use crate::desktop::Desktop;
-use crate::failure::promise;
+use crate::failure::{Promise, promise_with};
 
 /// What a clipboard holds, in as many forms as it has.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -38,9 +35,8 @@ impl Desktop {
     /// What the clipboard holds, nothing when nobody owns it. Rejects with `clipboard_timeout` where its
     /// owner is silent, and with `clipboard_too_large` beyond 64 MiB.
     #[napi(catch_unwind)]
-    pub fn clipboard_read<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Clip>> {
-        let desktop = Arc::clone(&self.desktop);
-        promise(env, move || {
+    pub fn clipboard_read(&self) -> Promise<Clip> {
+        promise_with(&self.desktop, move |desktop| {
             desktop.clipboard_read().map(|clip| Clip {
                 text: clip.text,
                 image: clip.image.map(Buffer::from),
@@ -52,8 +48,7 @@ impl Desktop {
 
     /// Takes the clipboard, whose content others have from this process until another program takes it.
     #[napi(catch_unwind)]
-    pub fn clipboard_write<'env>(&self, env: &'env Env, clip: NewClip) -> napi::Result<PromiseRaw<'env, ()>> {
-        let desktop = Arc::clone(&self.desktop);
+    pub fn clipboard_write(&self, clip: NewClip) -> Promise<()> {
         let image = clip.image.map(|image| image.to_vec());
         let clip = desktop::Clip {
             text: clip.text,
@@ -61,7 +56,7 @@ impl Desktop {
             files: clip.files.unwrap_or_default(),
             formats: Vec::new(),
         };
-        promise(env, move || desktop.clipboard_write(&clip))
+        promise_with(&self.desktop, move |desktop| desktop.clipboard_write(&clip))
     }
 
     /// True while others have the clipboard's content from this process.

@@ -1,16 +1,13 @@
 //! What is done to windows and to the background of the screen, for JavaScript.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use desktop::WindowId;
-use napi::Env;
-use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
 use crate::desktop::Desktop;
-use crate::failure::promise;
+use crate::failure::{Promise, promise_with};
 
 /// What a window is once the window manager has done what it was asked.
 #[napi(object, object_from_js = false)]
@@ -57,74 +54,51 @@ pub struct FrameExtents {
 impl Desktop {
     /// What a window is now. Rejects with `window_not_found`.
     #[napi(catch_unwind)]
-    pub fn window_state<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-    ) -> napi::Result<PromiseRaw<'env, WindowState>> {
-        let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.window_state(WindowId::from_wire(window_id)).map(WindowState::from))
+    pub fn window_state(&self, window_id: u32) -> Promise<WindowState> {
+        promise_with(&self.desktop, move |desktop| {
+            desktop.window_state(WindowId::from_wire(window_id)).map(WindowState::from)
+        })
     }
 
     /// Makes a window as large as the window manager does; one that is minimised comes back for it. Rejects with
     /// `window_not_found`, and with `window_manager_refused` where it does not happen.
     #[napi(catch_unwind)]
-    pub fn maximize<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-    ) -> napi::Result<PromiseRaw<'env, WindowState>> {
-        let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.maximize(WindowId::from_wire(window_id)).map(WindowState::from))
+    pub fn maximize(&self, window_id: u32) -> Promise<WindowState> {
+        promise_with(&self.desktop, move |desktop| {
+            desktop.maximize(WindowId::from_wire(window_id)).map(WindowState::from)
+        })
     }
 
     /// Takes a window off the screen. Rejects as `maximize` does.
     #[napi(catch_unwind)]
-    pub fn minimize<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-    ) -> napi::Result<PromiseRaw<'env, WindowState>> {
-        let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.minimize(WindowId::from_wire(window_id)).map(WindowState::from))
+    pub fn minimize(&self, window_id: u32) -> Promise<WindowState> {
+        promise_with(&self.desktop, move |desktop| {
+            desktop.minimize(WindowId::from_wire(window_id)).map(WindowState::from)
+        })
     }
 
     /// Makes a window neither minimised nor maximised. Rejects as `maximize` does.
     #[napi(catch_unwind)]
-    pub fn restore<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-    ) -> napi::Result<PromiseRaw<'env, WindowState>> {
-        let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.restore(WindowId::from_wire(window_id)).map(WindowState::from))
+    pub fn restore(&self, window_id: u32) -> Promise<WindowState> {
+        promise_with(&self.desktop, move |desktop| {
+            desktop.restore(WindowId::from_wire(window_id)).map(WindowState::from)
+        })
     }
 
     /// Asks a program to close its window and waits until it is gone, for at most `timeoutMs` milliseconds. Rejects with
     /// `window_not_found`, and with `window_manager_refused` where it is still there, as when the program asks whether to
     /// save.
     #[napi(catch_unwind)]
-    pub fn close_window<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-        timeout_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let desktop = Arc::clone(&self.desktop);
-        promise(env, move || {
+    pub fn close_window(&self, window_id: u32, timeout_ms: u32) -> Promise<()> {
+        promise_with(&self.desktop, move |desktop| {
             desktop.close_window(WindowId::from_wire(window_id), Duration::from_millis(timeout_ms.into()))
         })
     }
 
     /// The widths of a window's decorations. Rejects with `window_not_found`.
     #[napi(catch_unwind)]
-    pub fn frame_extents<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-    ) -> napi::Result<PromiseRaw<'env, FrameExtents>> {
-        let desktop = Arc::clone(&self.desktop);
-        promise(env, move || {
+    pub fn frame_extents(&self, window_id: u32) -> Promise<FrameExtents> {
+        promise_with(&self.desktop, move |desktop| {
             desktop.frame_extents(WindowId::from_wire(window_id)).map(|extents| FrameExtents {
                 left: extents.left,
                 right: extents.right,
@@ -138,8 +112,7 @@ impl Desktop {
     /// `invalid_argument` where the file is no such picture, and with `window_manager_refused` where a desktop program
     /// covers the root window: it has a wallpaper of its own.
     #[napi(catch_unwind)]
-    pub fn set_wallpaper<'env>(&self, env: &'env Env, path: String) -> napi::Result<PromiseRaw<'env, ()>> {
-        let desktop = Arc::clone(&self.desktop);
-        promise(env, move || desktop.set_wallpaper(&PathBuf::from(path)))
+    pub fn set_wallpaper(&self, path: String) -> Promise<()> {
+        promise_with(&self.desktop, move |desktop| desktop.set_wallpaper(&PathBuf::from(path)))
     }
 }

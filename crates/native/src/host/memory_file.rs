@@ -4,10 +4,9 @@ use std::fs::File;
 use std::io::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
-use crate::failure::promise;
+use crate::failure::{Promise, promise};
 use crate::platform;
 
 /// A file without a name (memfd_create(2)); it is there as long as a process has it open or mapped.
@@ -36,15 +35,9 @@ impl MemoryFile {
     /// reads that has them already; afterwards the kernel lets nobody change what is in the two, whoever has them open and
     /// however. Rejects with `memory_unreadable`, and while a process has it mapped to write.
     #[napi(ts_return_type = "Promise<void>", catch_unwind)]
-    pub fn fill_from<'env>(
-        &self,
-        env: &'env Env,
-        saved: String,
-        block: String,
-        other: &MemoryFile,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn fill_from(&self, saved: String, block: String, other: &MemoryFile) -> Promise<()> {
         let (pages, rest) = (Arc::clone(&self.file), Arc::clone(&other.file));
-        promise(env, move || {
+        promise(move || {
             let (pages, rest) = (opened(&pages), opened(&rest));
             let (Some(pages), Some(rest)) = (pages.as_ref(), rest.as_ref()) else { return Ok(()) };
             let unread = |error: Error| qmp::QmpError::SavedMemory { reason: error.to_string() };

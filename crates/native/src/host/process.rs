@@ -4,11 +4,9 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::process::Command;
 
-use napi::Env;
-use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
-use crate::failure::{Coded, Failure, failure, promise};
+use crate::failure::{Coded, Failure, Promise, failure, promise};
 use crate::platform;
 
 /// Has the kernel send SIGUSR2 to this process when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
@@ -25,8 +23,8 @@ pub fn signal_when_parent_ends() -> bool {
 /// kernel was asked about: it keeps what another process uses too, and everything where the executable is another
 /// user's. 0 on other systems than Linux.
 #[napi(catch_unwind)]
-pub fn release_executable_data(env: &Env) -> napi::Result<PromiseRaw<'_, f64>> {
-    promise(env, || Ok::<_, Infallible>(platform::release_executable_data() as f64))
+pub fn release_executable_data() -> Promise<f64> {
+    promise(|| Ok::<_, Infallible>(platform::release_executable_data() as f64))
 }
 
 /// Sets variables of this process's environment, and removes others, for the native core and the programs that it starts;

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use input::{CoreAct, InputError};
-use napi::Env;
-use napi::bindgen_prelude::{Either, Null, PromiseRaw};
+use input::{CoreAction, InputError};
+use napi::bindgen_prelude::{Either, Null};
 use napi_derive::napi;
 
 use crate::desktop::{Desktop, Point};
-use crate::failure::promise;
+use crate::failure::{Promise, promise, promise_with};
 use crate::input::button;
 
 /// Presses and releases of a button.
@@ -68,84 +67,81 @@ impl CoreDevices {
     /// Connects to a display. Rejects with `input_unavailable` where the X server lacks what this needs, and with
     /// `display_unavailable`.
     #[napi(catch_unwind)]
-    pub fn open<'env>(env: &'env Env, desktop: &Desktop) -> napi::Result<PromiseRaw<'env, CoreDevices>> {
+    pub fn open(desktop: &Desktop) -> Promise<CoreDevices> {
         let session = desktop.desktop.session().clone();
-        promise(env, move || {
+        promise(move || {
             input::CoreDevices::open(&session).map(|devices| CoreDevices { devices: Arc::new(devices) })
         })
     }
 
     /// Where the pointer is, in pixels of the screen.
     #[napi(catch_unwind)]
-    pub fn position<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Point>> {
-        let devices = Arc::clone(&self.devices);
-        promise(env, move || devices.position().map(|at| Point { x: at.x, y: at.y }))
+    pub fn position(&self) -> Promise<Point> {
+        promise_with(&self.devices, move |devices| devices.position().map(|at| Point { x: at.x, y: at.y }))
     }
 
     /// Moves the pointer to a point of the screen within `durationMs` milliseconds, 0 being one motion. Rejects with
     /// `invalid_argument` for a point outside the screen, with `condition_not_met` where others use the devices for
     /// longer than a minute, and with `cancelled`.
     #[napi(js_name = "move", catch_unwind)]
-    pub fn move_to<'env>(
-        &self,
-        env: &'env Env,
-        to: Point,
-        duration_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn move_to(&self, to: Point, duration_ms: u32) -> Promise<()> {
         let duration = Duration::from_millis(duration_ms.into());
-        self.perform(env, move || Ok(CoreAct::Move { to: to.into(), duration }))
+        self.perform(move || Ok(CoreAction::Move { to: to.into(), duration }))
     }
 
     /// Presses a button, which stays down until `release`, `releaseAll`, `close` or the end of this process. Rejects as
     /// `move` does.
     #[napi(catch_unwind)]
-    pub fn press<'env>(
+    pub fn press(
         &self,
-        env: &'env Env,
         #[napi(ts_arg_type = "'left' | 'middle' | 'right'")] button: String,
         #[napi(ts_arg_type = "Point | null")] at: Option<Either<Point, Null>>,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
-        self.perform(env, move || Ok(CoreAct::Press { button: self::button(&button), at: place(at) }))
+    ) -> Promise<()> {
+        self.perform(move || Ok(CoreAction::Press { button: self::button(&button), at: place(at) }))
     }
 
     /// Releases a button, whoever pressed it. Rejects as `move` does.
     #[napi(catch_unwind)]
-    pub fn release<'env>(
+    pub fn release(
         &self,
-        env: &'env Env,
         #[napi(ts_arg_type = "'left' | 'middle' | 'right'")] button: String,
         #[napi(ts_arg_type = "Point | null")] at: Option<Either<Point, Null>>,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
-        self.perform(env, move || Ok(CoreAct::Release { button: self::button(&button), at: place(at) }))
+    ) -> Promise<()> {
+        self.perform(move || Ok(CoreAction::Release { button: self::button(&button), at: place(at) }))
     }
 
     /// Clicks. Rejects as `move` does, and with `unknown_modifier`.
     #[napi(catch_unwind)]
-    pub fn click<'env>(&self, env: &'env Env, request: CoreClick) -> napi::Result<PromiseRaw<'env, ()>> {
-        self.perform(env, move || {
+    pub fn click(&self, request: CoreClick) -> Promise<()> {
+        self.perform(move || {
             let modifiers = input::check_modifiers(&request.modifiers)?;
             let (button, at) = (button(&request.button), place(request.at));
-            Ok(CoreAct::Click { button, count: request.count, at, modifiers })
+            Ok(CoreAction::Click { button, count: request.count, at, modifiers })
         })
     }
 
     /// Holds a button along a path: one press, motions, one release. Rejects as `click` does.
     #[napi(catch_unwind)]
-    pub fn drag<'env>(&self, env: &'env Env, request: CoreDrag) -> napi::Result<PromiseRaw<'env, ()>> {
-        self.perform(env, move || {
+    pub fn drag(&self, request: CoreDrag) -> Promise<()> {
+        self.perform(move || {
             let modifiers = input::check_modifiers(&request.modifiers)?;
             let duration = Duration::from_millis(request.duration_ms.into());
             let path = request.path.into_iter().map(Into::into).collect();
-            Ok(CoreAct::Drag { path, button: button(&request.button), duration, modifiers })
+            Ok(CoreAction::Drag { path, button: button(&request.button), duration, modifiers })
         })
     }
 
     /// Turns the wheel. Rejects as `click` does.
     #[napi(catch_unwind)]
-    pub fn wheel<'env>(&self, env: &'env Env, request: CoreWheel) -> napi::Result<PromiseRaw<'env, ()>> {
-        self.perform(env, move || {
+    pub fn wheel(&self, request: CoreWheel) -> Promise<()> {
+        self.perform(move || {
             let modifiers = input::check_modifiers(&request.modifiers)?;
-            Ok(CoreAct::Wheel { right: request.right, down: request.down, at: place(request.at), modifiers })
+            Ok(CoreAction::Wheel {
+                right: request.right,
+                down: request.down,
+                at: place(request.at),
+                modifiers,
+            })
         })
     }
 
@@ -153,23 +149,23 @@ impl CoreDevices {
     /// the end of this process. Rejects with `unknown_key`, `unsupported_key`, `text_not_typable`, `condition_not_met` and
     /// `cancelled`.
     #[napi(catch_unwind)]
-    pub fn key_down<'env>(&self, env: &'env Env, key: String) -> napi::Result<PromiseRaw<'env, ()>> {
-        self.perform(env, move || Ok(CoreAct::KeyDown { keysym: input::check_key(&key)? }))
+    pub fn key_down(&self, key: String) -> Promise<()> {
+        self.perform(move || Ok(CoreAction::KeyDown { keysym: input::check_key(&key)? }))
     }
 
     /// Releases a key, whoever pressed it. Rejects as `keyDown` does.
     #[napi(catch_unwind)]
-    pub fn key_up<'env>(&self, env: &'env Env, key: String) -> napi::Result<PromiseRaw<'env, ()>> {
-        self.perform(env, move || Ok(CoreAct::KeyUp { keysym: input::check_key(&key)? }))
+    pub fn key_up(&self, key: String) -> Promise<()> {
+        self.perform(move || Ok(CoreAction::KeyUp { keysym: input::check_key(&key)? }))
     }
 
     /// Presses keys in this order and releases them in the reverse one. Rejects as `keyDown` does.
     #[napi(catch_unwind)]
-    pub fn press_keys<'env>(&self, env: &'env Env, keys: Vec<String>) -> napi::Result<PromiseRaw<'env, ()>> {
-        self.perform(env, move || {
+    pub fn press_keys(&self, keys: Vec<String>) -> Promise<()> {
+        self.perform(move || {
             let keysyms: Result<Vec<u32>, InputError> =
                 keys.iter().map(|key| input::check_key(key)).collect();
-            Ok(CoreAct::Keys { keysyms: keysyms? })
+            Ok(CoreAction::Keys { keysyms: keysyms? })
         })
     }
 
@@ -178,20 +174,15 @@ impl CoreDevices {
     /// `text_not_typable` before anything is typed, with `condition_not_met` where the application does not read its keys,
     /// and with `cancelled`.
     #[napi(catch_unwind)]
-    pub fn type_text<'env>(
-        &self,
-        env: &'env Env,
-        text: String,
-        delay_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn type_text(&self, text: String, delay_ms: u32) -> Promise<()> {
         let delay = Duration::from_millis(delay_ms.into());
-        self.perform(env, move || Ok(CoreAct::Text { text, delay }))
+        self.perform(move || Ok(CoreAction::Text { text, delay }))
     }
 
     /// Releases every key and button that this object holds. Rejects as `move` does.
     #[napi(catch_unwind)]
-    pub fn release_all<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        self.perform(env, || Ok(CoreAct::ReleaseAll))
+    pub fn release_all(&self) -> Promise<()> {
+        self.perform(|| Ok(CoreAction::ReleaseAll))
     }
 
     /// Halts every call that was made before: it rejects with `cancelled` when what it pressed is up and lent keycodes are
@@ -204,20 +195,14 @@ impl CoreDevices {
     /// Cancels what is under way and releases what is held; closing twice is fine. Later calls reject with
     /// `agent_closed`.
     #[napi(catch_unwind)]
-    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let devices = Arc::clone(&self.devices);
-        promise(env, move || devices.close())
+    pub fn close(&self) -> Promise<()> {
+        promise_with(&self.devices, move |devices| devices.close())
     }
 
-    fn perform<'env>(
-        &self,
-        env: &'env Env,
-        act: impl FnOnce() -> Result<CoreAct, InputError> + Send + 'static,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let devices = Arc::clone(&self.devices);
+    fn perform(&self, act: impl FnOnce() -> Result<CoreAction, InputError> + Send + 'static) -> Promise<()> {
         // Its place among the calls is that of this moment.
-        let asked = devices.ask();
-        promise(env, move || devices.perform(&act()?, &asked))
+        let asked = self.devices.ask();
+        promise_with(&self.devices, move |devices| devices.perform(&act()?, &asked))
     }
 }
 
@@ -231,8 +216,8 @@ fn place(at: Option<Either<Point, Null>>) -> Option<desktop::Point> {
 /// Releases keys, buttons and keycodes that ended processes left on a display, null for that of the environment, and
 /// answers how many processes they were. Every call of a `CoreDevices` does so too.
 #[napi(catch_unwind)]
-pub fn sweep_core_devices(env: &Env, display: Option<String>) -> napi::Result<PromiseRaw<'_, u32>> {
-    promise(env, move || {
+pub fn sweep_core_devices(display: Option<String>) -> Promise<u32> {
+    promise(move || {
         let session = desktop::Session::of(display.as_deref())?;
         input::sweep_core_devices(&session).map(|swept| u32::try_from(swept).unwrap_or(u32::MAX))
     })

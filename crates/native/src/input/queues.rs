@@ -4,12 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use desktop::WindowId;
-use napi::Env;
-use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
 use crate::desktop::Desktop;
-use crate::failure::promise;
+use crate::failure::{Promise, promise_with};
 
 /// Asks the applications of a display whether they have handled what was sent to them.
 #[napi]
@@ -28,14 +26,8 @@ impl AppQueues {
     /// Waits until the application that owns the window has handled every event that it was sent before; false when it had
     /// not within the time, null where nothing can prove it. Rejects with `display_lost`.
     #[napi(catch_unwind)]
-    pub fn handled<'env>(
-        &self,
-        env: &'env Env,
-        window_id: u32,
-        timeout_ms: u32,
-    ) -> napi::Result<PromiseRaw<'env, Option<bool>>> {
-        let queues = Arc::clone(&self.queues);
-        promise(env, move || {
+    pub fn handled(&self, window_id: u32, timeout_ms: u32) -> Promise<Option<bool>> {
+        promise_with(&self.queues, move |queues| {
             queues.handled(WindowId::from_wire(window_id), Duration::from_millis(timeout_ms.into()))
         })
     }

@@ -2,7 +2,7 @@
 //! coefficients their blocks have.
 
 use crate::h264::cavlc::Context;
-use crate::h264::intra::{Around, MEAN};
+use crate::h264::intra::{Availability, MEAN};
 
 /// A motion vector in whole luma samples.
 pub(crate) type Vector = (i32, i32);
@@ -71,10 +71,10 @@ impl Cells {
     }
 
     /// Which neighbours a macroblock has in its slice.
-    pub(crate) fn around(&self, index: usize) -> Around {
+    pub(crate) fn available(&self, index: usize) -> Availability {
         let column = index % self.columns;
         let above = index >= self.first + self.columns;
-        Around { left: column > 0, above, above_right: above && column + 1 < self.columns }
+        Availability { left: column > 0, above, above_right: above && column + 1 < self.columns }
     }
 
     fn left(&self, index: usize) -> Option<&Cell> {

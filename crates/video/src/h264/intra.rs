@@ -4,7 +4,7 @@ use crate::h264::planes::Plane;
 
 /// Which neighbouring macroblocks there are in the slice.
 #[derive(Clone, Copy)]
-pub(crate) struct Around {
+pub(crate) struct Availability {
     pub(crate) left: bool,
     pub(crate) above: bool,
     pub(crate) above_right: bool,
@@ -28,10 +28,10 @@ pub(crate) struct Edges<const N: usize> {
 
 impl<const N: usize> Edges<N> {
     #[inline(always)]
-    pub(crate) fn of(plane: &Plane, x: usize, y: usize, around: Around) -> Self {
+    pub(crate) fn of(plane: &Plane, x: usize, y: usize, available: Availability) -> Self {
         let left = || std::array::from_fn(|line| plane.row(x - 1, y + line)[0]);
         let above = || std::array::from_fn(|column| plane.row(x, y - 1)[column]);
-        Self { left: around.left.then(left), above: around.above.then(above) }
+        Self { left: available.left.then(left), above: available.above.then(above) }
     }
 
     /// The square that the sample above each column, or to the left of each row, goes on in.
@@ -94,36 +94,36 @@ fn each(sample: impl Fn(usize, usize) -> u8) -> [u8; 16] {
     std::array::from_fn(|at| sample(at % 4, at / 4))
 }
 
-/// What stands around a block of 4x4: the left side from below, the corner, then above and above to the right.
-pub(crate) struct Rim {
+/// The samples around a block of 4x4: the left side from below, the corner, then above and above to the right.
+pub(crate) struct BlockNeighbours {
     samples: [u8; 13],
     left: bool,
     above: bool,
     corner: bool,
 }
 
-impl Rim {
-    /// The rim of the block whose corner is at (x, y) of these rows.
+impl BlockNeighbours {
+    /// The neighbours of the block whose corner is at (x, y) of these rows.
     #[inline(always)]
-    pub(crate) fn of<const N: usize>(rows: &[[u8; N]], x: usize, y: usize, around: Around) -> Self {
+    pub(crate) fn of<const N: usize>(rows: &[[u8; N]], x: usize, y: usize, available: Availability) -> Self {
         let mut samples = [0; 13];
-        if around.left {
+        if available.left {
             for line in 0..4 {
                 samples[3 - line] = rows[y + line][x - 1];
             }
         }
-        if around.above {
+        if available.above {
             samples[5..].copy_from_slice(&rows[y - 1][x..x + 8]);
-            if !around.above_right {
+            if !available.above_right {
                 let last = samples[8];
                 samples[9..].fill(last);
             }
         }
-        let corner = around.left && around.above;
+        let corner = available.left && available.above;
         if corner {
             samples[4] = rows[y - 1][x - 1];
         }
-        Self { samples, left: around.left, above: around.above, corner }
+        Self { samples, left: available.left, above: available.above, corner }
     }
 
     /// The prediction of a mode (8.3.1.2), in raster order; none for a mode that lacks its neighbours.
@@ -138,11 +138,11 @@ impl Rim {
         if !there {
             return None;
         }
-        let rim = |at: usize| u32::from(self.samples[at]);
-        let pair = |at: usize| ((rim(at) + rim(at + 1) + 1) >> 1) as u8;
+        let neighbours = |at: usize| u32::from(self.samples[at]);
+        let pair = |at: usize| ((neighbours(at) + neighbours(at + 1) + 1) >> 1) as u8;
         let three = |middle: usize| {
             let last = (middle + 1).min(12);
-            ((rim(middle - 1) + 2 * rim(middle) + rim(last) + 2) >> 2) as u8
+            ((neighbours(middle - 1) + 2 * neighbours(middle) + neighbours(last) + 2) >> 2) as u8
         };
         Some(match mode {
             VERTICAL => each(|x, _| self.samples[5 + x]),
@@ -167,7 +167,7 @@ impl Rim {
             _ => each(|x, y| match x + 2 * y {
                 turn @ (0 | 2 | 4) => pair(2 - turn / 2),
                 turn @ (1 | 3) => three(2 - turn / 2),
-                5 => ((rim(1) + 3 * rim(0) + 2) >> 2) as u8,
+                5 => ((neighbours(1) + 3 * neighbours(0) + 2) >> 2) as u8,
                 _ => self.samples[0],
             }),
         })

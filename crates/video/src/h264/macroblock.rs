@@ -3,7 +3,7 @@
 use crate::h264::bits::Bits;
 use crate::h264::cells::{Cell, Cells, Kind, Vector};
 use crate::h264::inter::{differ, predict};
-use crate::h264::intra::{Around, Edges, HORIZONTAL, MEAN, Rim, VERTICAL};
+use crate::h264::intra::{Availability, BlockNeighbours, Edges, HORIZONTAL, MEAN, VERTICAL};
 use crate::h264::planes::{Planes, Samples};
 use crate::h264::quality::{Qualities, Quality, step};
 use crate::h264::residue::{Chroma, Luma, ORDER, block};
@@ -90,14 +90,14 @@ struct Choice {
 }
 
 /// A macroblock's luma as its neighbours let expect it, and the sum of its absolute differences from what it is.
-struct Whole {
+struct LumaPrediction {
     difference: u32,
     mode: u8,
     shown: [[u8; 16]; 16],
 }
 
 /// What a slice is made with.
-pub(crate) struct Desk<'a> {
+pub(crate) struct SliceEncoder<'a> {
     pub(crate) source: &'a Planes,
     /// The picture before, as a decoder shows it.
     pub(crate) reference: &'a Planes,
@@ -113,7 +113,7 @@ pub(crate) struct Desk<'a> {
     pub(crate) run: Option<u32>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> SliceEncoder<'a> {
     fn quality(&self) -> &'a Quality {
         self.qualities.of(self.qp)
     }
@@ -201,52 +201,62 @@ impl<'a> Desk<'a> {
         if whole.cost <= CHEAP {
             return whole;
         }
-        let around = self.cells.around(index);
-        match self.intra_blocks(index, source, around, whole.cost.min(limit)) {
+        let available = self.cells.available(index);
+        match self.intra_blocks(index, source, available, whole.cost.min(limit)) {
             Some(blocks) => blocks,
             None => whole,
         }
     }
 
     /// Predicted as a whole, without what the prediction lacks.
-    fn intra_whole(&self, index: usize, source: &Samples) -> Whole {
+    fn intra_whole(&self, index: usize, source: &Samples) -> LumaPrediction {
         let (column, row) = self.shown.place(index);
-        let around = self.cells.around(index);
-        let edges = Edges::<16>::of(&self.shown.luma, column * 16, row * 16, around);
-        let mut whole = Whole { difference: u32::MAX, mode: MEAN, shown: [[0; 16]; 16] };
+        let available = self.cells.available(index);
+        let edges = Edges::<16>::of(&self.shown.luma, column * 16, row * 16, available);
+        let mut whole = LumaPrediction { difference: u32::MAX, mode: MEAN, shown: [[0; 16]; 16] };
         for mode in [VERTICAL, HORIZONTAL, MEAN] {
             let Some(shown) = edges.luma(mode) else { continue };
             let difference = differ(&source.luma, &shown);
             if difference < whole.difference {
-                whole = Whole { difference, mode, shown };
+                whole = LumaPrediction { difference, mode, shown };
             }
         }
         whole
     }
 
-    fn with_levels(&self, source: &Samples, Whole { mode, mut shown, .. }: Whole) -> Choice {
+    fn with_levels(
+        &self,
+        source: &Samples,
+        LumaPrediction { mode, mut shown, .. }: LumaPrediction,
+    ) -> Choice {
         let luma = Luma::of_whole(&source.luma, &mut shown, &self.quality().luma);
         let cost = luma.cost + 4;
         Choice { kind: Kind::Intra, mode, luma, shown, cost }
     }
 
     /// Each block of 4x4 with a mode of its own; none when that costs more than the limit.
-    fn intra_blocks(&self, index: usize, source: &Samples, around: Around, limit: u32) -> Option<Choice> {
+    fn intra_blocks(
+        &self,
+        index: usize,
+        source: &Samples,
+        available: Availability,
+        limit: u32,
+    ) -> Option<Choice> {
         let (column, row) = self.shown.place(index);
-        // With the samples around: one column to the left, one row above, and four columns to the right of that.
-        let mut near = Near::of(self.shown, column * 16, row * 16, around);
+        // With the samples around it: one column to the left, one row above, and four columns to the right of that.
+        let mut reconstructed = MacroblockSamples::of(self.shown, column * 16, row * 16, available);
         let mut luma = Luma::NONE;
         let mut modes = [MEAN; 16];
         let mut cost = 8;
         let quality = self.quality();
         for place in ORDER {
             let (x, y) = (place % 4, place / 4);
-            let rim = near.rim(x, y, around);
+            let neighbours = reconstructed.neighbours(x, y, available);
             let expected = self.cells.expected_mode(index, &modes, place);
             let wanted: [u8; 16] = std::array::from_fn(|at| source.luma[y * 4 + at / 4][x * 4 + at % 4]);
             let (mut least, mut best) = (u32::MAX, [0; 16]);
             for mode in 0..9 {
-                let Some(predicted) = rim.predict(mode) else { continue };
+                let Some(predicted) = neighbours.predict(mode) else { continue };
                 let difference: u32 =
                     wanted.iter().zip(&predicted).map(|(one, other)| u32::from(one.abs_diff(*other))).sum();
                 let weight = difference + if mode == expected { 0 } else { 3 * quality.bit };
@@ -272,16 +282,16 @@ impl<'a> Desk<'a> {
             if cost >= limit {
                 return None;
             }
-            near.put(x, y, &shown);
+            reconstructed.put(x, y, &shown);
         }
-        Some(Choice { kind: Kind::Blocks(modes), mode: 0, luma, shown: near.square(), cost })
+        Some(Choice { kind: Kind::Blocks(modes), mode: 0, luma, shown: reconstructed.square(), cost })
     }
 
     fn put_intra(&mut self, index: usize, source: &Samples, choice: &Choice) {
         let (column, row) = self.shown.place(index);
-        let around = self.cells.around(index);
+        let available = self.cells.available(index);
         let edges =
-            [0, 1].map(|plane| Edges::<8>::of(&self.shown.chroma[plane], column * 8, row * 8, around));
+            [0, 1].map(|plane| Edges::<8>::of(&self.shown.chroma[plane], column * 8, row * 8, available));
         let (chroma_mode, mut chroma) = predict_chroma(source, &edges);
         let levels = Chroma::of(source, &mut chroma, &self.quality().chroma);
         self.shown.put(index, &Samples { luma: choice.shown, chroma });
@@ -367,41 +377,42 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// A macroblock's luma while its blocks are made, and what is around it.
-struct Near {
+/// A macroblock's luma while its blocks are made, and the samples around it.
+struct MacroblockSamples {
     /// Row 0 is above the macroblock, column 3 to its left.
     samples: [[u8; 24]; 17],
 }
 
-impl Near {
-    fn of(shown: &Planes, x: usize, y: usize, around: Around) -> Self {
+impl MacroblockSamples {
+    fn of(shown: &Planes, x: usize, y: usize, available: Availability) -> Self {
         let mut samples = [[0; 24]; 17];
-        if around.left {
+        if available.left {
             for (line, row) in samples[1..].iter_mut().enumerate() {
                 row[3] = shown.luma.row(x - 1, y + line)[0];
             }
         }
-        if around.above {
-            let width = if around.above_right { 20 } else { 16 };
+        if available.above {
+            let width = if available.above_right { 20 } else { 16 };
             samples[0][4..4 + width].copy_from_slice(&shown.luma.row(x, y - 1)[..width]);
-            if around.left {
+            if available.left {
                 samples[0][3] = shown.luma.row(x - 1, y - 1)[0];
             }
         }
         Self { samples }
     }
 
-    fn rim(&self, x: usize, y: usize, around: Around) -> Rim {
+    fn neighbours(&self, x: usize, y: usize, available: Availability) -> BlockNeighbours {
         let place = y * 4 + x;
         let above_right = match (x, y) {
-            (3, 0) => around.above_right,
-            (_, 0) => around.above,
+            (3, 0) => available.above_right,
+            (_, 0) => available.above,
             (3, _) => false,
             // Those of these places come later.
             _ => !matches!(place, 5 | 13),
         };
-        let around = Around { left: x > 0 || around.left, above: y > 0 || around.above, above_right };
-        Rim::of(&self.samples, x * 4 + 4, y * 4 + 1, around)
+        let available =
+            Availability { left: x > 0 || available.left, above: y > 0 || available.above, above_right };
+        BlockNeighbours::of(&self.samples, x * 4 + 4, y * 4 + 1, available)
     }
 
     fn put(&mut self, x: usize, y: usize, block: &[u8; 16]) {

@@ -18,7 +18,7 @@ use crate::mp4::boxes::{Index, TICKS, beginning, fragment, large_mdat};
 /// A film's file while it is made.
 ///
 /// What was added more than a second ago is in the file and can be played, even when the process is killed.
-pub struct Movie {
+pub struct Mp4Writer {
     path: PathBuf,
     file: File,
     track: Track,
@@ -34,7 +34,7 @@ pub struct Movie {
     is_sync: bool,
 }
 
-impl Movie {
+impl Mp4Writer {
     /// Makes the file for an encoder's pictures, over one that is there. Fails with `film_not_written`.
     pub fn create(path: &Path, encoder: &Encoder) -> Result<Self, VideoError> {
         let track = Track::of(encoder);

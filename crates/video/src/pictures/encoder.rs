@@ -8,15 +8,15 @@ use crate::VideoError;
 use crate::h264::bits::Bits;
 use crate::h264::cells::Cells;
 use crate::h264::headers::{Format, Slice};
-use crate::h264::macroblock::Desk;
+use crate::h264::macroblock::SliceEncoder;
 use crate::h264::planes::Planes;
 use crate::h264::quality::Qualities;
 use crate::pictures::colour::Pixels;
 use crate::pictures::drafts::Drafts;
 use crate::pictures::next::{Task, Work};
+use crate::pictures::rate_control::{Budget, RateControl};
 use crate::pictures::scroll::Search;
 use crate::pictures::settings::{MOST_SIDE, Settings};
-use crate::pictures::thrift::{Terms, Thrift};
 
 /// Rows of macroblocks in a slice of a picture that needs no other.
 const SLICE_ROWS: usize = 4;
@@ -24,7 +24,7 @@ const SLICE_ROWS: usize = 4;
 /// Seconds after which a picture that needs no other is due when something changed since the last one, and in any case.
 const REFRESH_SECONDS: (u32, u32) = (10, 30);
 
-/// Bytes after which a picture that needs no other is due on terms; those who look on are given one when they come.
+/// Bytes after which a picture that needs no other is due where there is a budget; those who look on are given one when they come.
 const REFRESH_BYTES: usize = 8 << 20;
 
 /// One encoded picture.
@@ -66,7 +66,7 @@ pub struct Encoder {
     is_painted: Vec<bool>,
     changed: Vec<usize>,
     drafts: Drafts,
-    thrift: Thrift,
+    rate_control: RateControl,
     /// Slices of pictures that need no other, as long as nothing changed in them.
     kept: Vec<Vec<u8>>,
     /// Pictures since the last one that needs no other.
@@ -109,7 +109,7 @@ impl Encoder {
             is_painted: vec![false; number],
             changed: Vec::new(),
             drafts: Drafts::new(columns, rows),
-            thrift: Thrift::new(qp),
+            rate_control: RateControl::new(qp),
             kept: vec![Vec::new(); rows.div_ceil(SLICE_ROWS)],
             since: 0,
             bytes_since: 0,
@@ -178,11 +178,11 @@ impl Encoder {
         self.make(None)
     }
 
-    /// The next picture of a film that somebody waits for. What would have more bytes than the terms allow is drafted: it is
+    /// The next picture of a film that somebody waits for. What would have more bytes than the budget allows is drafted: it is
     /// coarser at first, and made fine in a later picture, when it has rested. Pictures that need no other come only when
     /// they are asked for, or after many bytes.
-    pub fn picture_on(&mut self, terms: &Terms) -> Picture<'_> {
-        self.make(Some(terms))
+    pub fn picture_within(&mut self, budget: &Budget) -> Picture<'_> {
+        self.make(Some(budget))
     }
 
     /// Whether there are drafts that did not change after a moment, nor since the last picture.
@@ -203,7 +203,7 @@ impl Encoder {
         Picture { data: &self.data, is_sync: false }
     }
 
-    fn make(&mut self, terms: Option<&Terms>) -> Picture<'_> {
+    fn make(&mut self, budget: Option<&Budget>) -> Picture<'_> {
         self.changed.clear();
         for index in self.painted.drain(..) {
             self.is_painted[index] = false;
@@ -215,15 +215,15 @@ impl Encoder {
         for index in &self.changed {
             self.kept[index / self.source.columns / SLICE_ROWS].clear();
         }
-        let is_sync = !self.has_begun || self.is_due(terms.is_some());
+        let is_sync = !self.has_begun || self.is_due(budget.is_some());
         self.data.clear();
         if is_sync {
             self.has_begun = true;
             (self.since, self.bytes_since) = (0, 0);
-            self.refresh(terms);
+            self.refresh(budget);
         } else {
             self.since += 1;
-            self.go_on(terms);
+            self.go_on(budget);
             self.bytes_since += self.data.len();
         }
         for &index in &self.changed {
@@ -257,20 +257,20 @@ impl Encoder {
     }
 
     /// A picture that needs no other.
-    fn refresh(&mut self, terms: Option<&Terms>) {
+    fn refresh(&mut self, budget: Option<&Budget>) {
         self.cells.begin();
         let columns = self.source.columns;
         let number = self.source.columns * self.source.rows;
         let range =
             |slice: usize| slice * SLICE_ROWS * columns..((slice + 1) * SLICE_ROWS * columns).min(number);
         let lacking = (0..self.kept.len()).filter(|slice| self.kept[*slice].is_empty());
-        self.thrift.begin(lacking.map(|slice| range(slice).len()).sum(), terms);
+        self.rate_control.begin(lacking.map(|slice| range(slice).len()).sum(), budget);
         for number in 0..self.kept.len() {
             if self.kept[number].is_empty() {
                 let macroblocks = range(number);
                 self.cells.begin_slice(macroblocks.start);
                 Slice::Idr.begin(&mut self.bits, macroblocks.start);
-                let mut desk = Desk {
+                let mut slice_encoder = SliceEncoder {
                     source: &self.source,
                     reference: &self.reference,
                     shown: &mut self.shown,
@@ -282,11 +282,11 @@ impl Encoder {
                     run: None,
                 };
                 for index in macroblocks.clone() {
-                    let start = desk.bits.len();
-                    desk.qp = self.thrift.qp();
-                    desk.intra(index);
-                    self.thrift.spent(desk.bits.len() - start);
-                    self.drafts.set(index, draft(desk.qp, &self.settings, terms));
+                    let start = slice_encoder.bits.len();
+                    slice_encoder.qp = self.rate_control.qp();
+                    slice_encoder.intra(index);
+                    self.rate_control.spent(slice_encoder.bits.len() - start);
+                    self.drafts.set(index, draft(slice_encoder.qp, &self.settings, budget));
                 }
                 self.unit.clear();
                 self.bits.finish(Slice::Idr.header(), &mut self.unit);
@@ -298,17 +298,17 @@ impl Encoder {
     }
 
     /// A picture that goes on from the one before.
-    fn go_on(&mut self, terms: Option<&Terms>) {
+    fn go_on(&mut self, budget: Option<&Budget>) {
         let slice = Slice::Next(self.since);
         slice.begin(&mut self.bits, 0);
         let found = self.search.vectors(&self.source, &self.former, &self.changed);
         let mut work = Work::of([&self.source, &self.former], &self.changed, found);
-        if let Some(terms) = terms {
-            work.add_rested(self.drafts.rested(terms.rested));
+        if let Some(budget) = budget {
+            work.add_rested(self.drafts.rested(budget.rested));
         }
-        self.thrift.begin(work.new_ones(), terms);
+        self.rate_control.begin(work.new_ones(), budget);
         let number = self.source.columns * self.source.rows;
-        let desk = Desk {
+        let slice_encoder = SliceEncoder {
             source: &self.source,
             reference: &self.reference,
             shown: &mut self.shown,
@@ -322,7 +322,7 @@ impl Encoder {
         let run = if work.tasks.is_empty() {
             number as u32
         } else {
-            work.make(desk, &self.former, &self.drafts, &mut self.thrift)
+            work.make(slice_encoder, &self.former, &self.drafts, &mut self.rate_control)
         };
         if run > 0 {
             self.bits.ue(run);
@@ -332,15 +332,15 @@ impl Encoder {
         append(&mut self.data, &self.unit);
         for Task { index, qp, .. } in work.tasks {
             self.reference.copy(index, &self.shown);
-            self.drafts.set(index, draft(qp, &self.settings, terms));
+            self.drafts.set(index, draft(qp, &self.settings, budget));
             self.kept[index / self.source.columns / SLICE_ROWS].clear();
         }
     }
 }
 
 /// What is noted of a macroblock that was made with a quantiser.
-fn draft(qp: u8, settings: &Settings, terms: Option<&Terms>) -> Option<(u8, Duration)> {
-    (qp > settings.qp).then(|| (qp, terms.map_or(Duration::ZERO, |terms| terms.now)))
+fn draft(qp: u8, settings: &Settings, budget: Option<&Budget>) -> Option<(u8, Duration)> {
+    (qp > settings.qp).then(|| (qp, budget.map_or(Duration::ZERO, |budget| budget.now)))
 }
 
 /// Appends a NAL unit after its length.

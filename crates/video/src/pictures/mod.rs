@@ -5,7 +5,7 @@ pub mod copies;
 pub mod drafts;
 pub mod encoder;
 pub mod next;
+pub mod rate_control;
 pub mod scroll;
 pub mod settings;
-pub mod thrift;
 pub mod tiles;

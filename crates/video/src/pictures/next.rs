@@ -1,11 +1,11 @@
 //! The macroblocks of a picture that goes on from the one before: what is to be done with each, and doing it.
 
 use crate::h264::cells::Vector;
-use crate::h264::macroblock::Desk;
+use crate::h264::macroblock::SliceEncoder;
 use crate::h264::planes::Planes;
 use crate::pictures::copies;
 use crate::pictures::drafts::Drafts;
-use crate::pictures::thrift::Thrift;
+use crate::pictures::rate_control::RateControl;
 
 /// A macroblock that is not the same as before.
 pub(crate) struct Task {
@@ -66,53 +66,59 @@ impl<'a> Work<'a> {
     /// Writes the macroblocks up to the last one that is not skipped; answers how many are skipped after it.
     pub(crate) fn make(
         &mut self,
-        mut desk: Desk<'_>,
+        mut slice_encoder: SliceEncoder<'_>,
         former: &Planes,
         drafts: &Drafts,
-        thrift: &mut Thrift,
+        rate_control: &mut RateControl,
     ) -> u32 {
-        desk.cells.begin();
-        desk.cells.begin_slice(0);
-        let (source, finest, are_few) = (desk.source, desk.qp, self.new_ones() <= copies::MOST);
+        slice_encoder.cells.begin();
+        slice_encoder.cells.begin_slice(0);
+        let (source, finest, are_few) =
+            (slice_encoder.source, slice_encoder.qp, self.new_ones() <= copies::MOST);
         let (columns, rows) = (source.columns, source.rows);
         let mut tried: Vec<Vector> = Vec::with_capacity(8);
         let mut tasks = self.tasks.iter_mut().peekable();
         for row in 0..rows {
             let end = (row + 1) * columns;
-            if desk.cells.is_still_from(row.saturating_sub(1))
+            if slice_encoder.cells.is_still_from(row.saturating_sub(1))
                 && tasks.peek().is_none_or(|next| next.index >= end)
             {
-                desk.run = desk.run.map(|run| run + columns as u32);
+                slice_encoder.run = slice_encoder.run.map(|run| run + columns as u32);
                 continue;
             }
             for index in row * columns..end {
                 let Some(task) = tasks.next_if(|task| task.index == index) else {
-                    desk.still(index);
+                    slice_encoder.still(index);
                     continue;
                 };
-                let (start, is_new) = (desk.bits.len(), task.what == What::New);
-                desk.qp = if is_new { thrift.qp() } else { finest };
-                task.qp = desk.qp;
+                let (start, is_new) = (slice_encoder.bits.len(), task.what == What::New);
+                slice_encoder.qp = if is_new { rate_control.qp() } else { finest };
+                task.qp = slice_encoder.qp;
                 if task.what == What::Rested {
-                    desk.changed(index, &[(0, 0)]);
+                    slice_encoder.changed(index, &[(0, 0)]);
                     continue;
                 }
-                try_vectors(&mut tried, &desk, self.found, index);
+                try_vectors(&mut tried, &slice_encoder, self.found, index);
                 let moved = tried.iter().copied().find(|vector| source.same_luma(index, former, *vector));
                 let moved = moved.or_else(|| are_few.then(|| copies::copy(source, former, index)).flatten());
                 if let Some(vector) = moved {
-                    task.qp = drafts.under(index, vector).map_or(desk.qp, |qp| qp.max(desk.qp));
-                    desk.moved(index, vector, is_even(vector) && source.same_chroma(index, former, vector));
+                    task.qp =
+                        drafts.under(index, vector).map_or(slice_encoder.qp, |qp| qp.max(slice_encoder.qp));
+                    slice_encoder.moved(
+                        index,
+                        vector,
+                        is_even(vector) && source.same_chroma(index, former, vector),
+                    );
                 } else {
                     tried.push((0, 0));
-                    desk.changed(index, &tried);
+                    slice_encoder.changed(index, &tried);
                 }
                 if is_new {
-                    thrift.spent(desk.bits.len() - start);
+                    rate_control.spent(slice_encoder.bits.len() - start);
                 }
             }
         }
-        desk.run.unwrap_or_default()
+        slice_encoder.run.unwrap_or_default()
     }
 }
 
@@ -122,11 +128,11 @@ fn is_even((right, down): Vector) -> bool {
 }
 
 /// The vectors that a macroblock may have moved by: those of its neighbours, then those found in the picture.
-fn try_vectors(tried: &mut Vec<Vector>, desk: &Desk<'_>, found: &[Vector], index: usize) {
+fn try_vectors(tried: &mut Vec<Vector>, slice_encoder: &SliceEncoder<'_>, found: &[Vector], index: usize) {
     tried.clear();
-    let near = desk.cells.near_vectors(index).into_iter().flatten();
+    let near = slice_encoder.cells.near_vectors(index).into_iter().flatten();
     for vector in near.chain(found.iter().copied()) {
-        if vector != (0, 0) && !tried.contains(&vector) && desk.source.holds(index, vector) {
+        if vector != (0, 0) && !tried.contains(&vector) && slice_encoder.source.holds(index, vector) {
             tried.push(vector);
         }
     }

@@ -13,7 +13,7 @@ fn every_size_decodes() {
     let films = sizes.map(|(width, height)| {
         let mut take = Take::new(width, height);
         take.canvas.page(rect(0, 0, width, height));
-        take.shoot();
+        take.record();
         for turn in 0..12 {
             let area = take.canvas.anywhere();
             match turn % 4 {
@@ -22,7 +22,7 @@ fn every_size_decodes() {
                 2 => take.canvas.noise(area),
                 _ => {}
             }
-            take.shoot();
+            take.record();
         }
         take.finish()
     });
@@ -38,11 +38,11 @@ fn the_largest_usual_screen_decodes() {
     let mut take = Take::new(3840, 2160);
     take.canvas.page(rect(100, 100, 1500, 1200));
     take.canvas.gradient(rect(1700, 200, 900, 500), 0);
-    take.shoot();
+    take.record();
     take.canvas.scroll(rect(100, 100, 1500, 1200), (0, -48));
-    take.shoot();
+    take.record();
     take.canvas.letter(3800, 2140, 9, 0);
-    take.shoot();
+    take.record();
     take.finish().decodes();
 }
 
@@ -50,11 +50,11 @@ fn the_largest_usual_screen_decodes() {
 fn typing_costs_little_and_decodes() {
     let mut take = Take::new(1280, 720);
     take.canvas.page(rect(40, 40, 1000, 600));
-    take.shoot();
+    take.record();
     for index in 0..40 {
         let letter = take.canvas.random(64);
         take.canvas.letter(400 + index * 8, 660, letter, 0x0010_1010);
-        take.shoot();
+        take.record();
     }
     assert!(luma_psnr(&take.canvas, &take.shown[40]) > 44.0);
     let film = take.finish();
@@ -67,10 +67,10 @@ fn scrolling_copies_what_moved_and_decodes() {
     let view = rect(37, 51, 900, 600);
     let mut take = Take::new(1280, 720);
     take.canvas.page(view);
-    take.shoot();
+    take.record();
     for by in [(0, -16), (0, -16), (0, -3), (0, 40), (0, -1), (5, 0), (-11, 7), (0, -57), (0, -16)] {
         take.canvas.scroll(view, by);
-        take.shoot();
+        take.record();
     }
     let quality = luma_psnr(&take.canvas, &take.shown[9]);
     assert!(quality > 44.0, "{quality}");
@@ -86,7 +86,7 @@ fn what_has_no_pattern_decodes() {
     for turn in 0..6 {
         take.canvas.noise(rect(0, 0, 320, 240));
         take.canvas.gradient(rect(turn * 20, 30, 130, 130), turn * 3);
-        take.shoot();
+        take.record();
     }
     take.finish().decodes();
 }
@@ -95,10 +95,10 @@ fn what_has_no_pattern_decodes() {
 fn damage_without_change_costs_nothing() {
     let mut take = Take::new(640, 480);
     take.canvas.page(rect(0, 0, 640, 480));
-    take.shoot();
+    take.record();
     for _ in 0..5 {
         take.canvas.touch(rect(0, 0, 640, 480));
-        take.shoot();
+        take.record();
     }
     let film = take.finish();
     assert!(film.sizes[1..].iter().all(|size| *size <= 20), "{:?}", film.sizes);
@@ -114,7 +114,7 @@ fn pictures_to_begin_at_come_every_ten_seconds_of_change() {
         if number < 100 && number % 5 == 0 {
             take.canvas.fill(rect(8, 8, 3, 12), number * 77);
         }
-        take.shoot();
+        take.record();
     }
     let film = take.finish();
     let syncs: Vec<usize> = (0..400).filter(|number| film.syncs[*number]).collect();
@@ -128,9 +128,9 @@ fn the_last_picture_is_like_the_screen() {
     let mut take = Take::new(1280, 720);
     take.canvas.page(rect(0, 0, 1280, 720));
     take.canvas.gradient(rect(700, 100, 300, 300), 0);
-    take.shoot();
+    take.record();
     take.canvas.page(rect(200, 100, 600, 400));
-    take.shoot();
+    take.record();
     let quality = luma_psnr(&take.canvas, &take.shown[1]);
     assert!(quality > 44.0, "{quality}");
 }

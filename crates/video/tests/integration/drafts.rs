@@ -1,19 +1,19 @@
-//! Pictures that are made on terms: coarse while much moves, fine once it rests, and decoded by ffmpeg bit by bit.
+//! Pictures that are made within a budget: coarse while much moves, fine once it rests, and decoded by ffmpeg bit by bit.
 
 use std::time::Duration;
 
 use crate::support::{Take, luma_psnr};
 use desktop::Rect;
-use video::{Settings, Terms};
+use video::{Budget, Settings};
 
 const SCREEN: Rect = Rect { x: 0, y: 0, width: 1280, height: 720 };
 
-/// Terms of which nothing rests, and that leave little.
-const MOVING: Terms =
-    Terms { now: Duration::from_secs(1), rested: Duration::ZERO, free: 0, usual: 3_000, most: 10_000 };
+/// A budget of which nothing rests, and that leaves little.
+const MOVING: Budget =
+    Budget { now: Duration::from_secs(1), rested: Duration::ZERO, free: 0, usual: 3_000, most: 10_000 };
 
-/// Terms of a later time at which all that was drafted has rested.
-const RESTED: Terms = Terms {
+/// The budget of a later time at which all that was drafted has rested.
+const RESTED: Budget = Budget {
     now: Duration::from_secs(9),
     rested: Duration::from_secs(5),
     free: 0,
@@ -28,9 +28,9 @@ fn take() -> Take {
 /// How near a page comes to the screen that is made fine at once.
 fn fine_at_once(draw: impl Fn(&mut Take)) -> (f64, usize) {
     let mut take = take();
-    take.shoot();
+    take.record();
     draw(&mut take);
-    take.shoot();
+    take.record();
     (luma_psnr(&take.canvas, &take.shown[1]), take.sizes[1])
 }
 
@@ -44,7 +44,7 @@ fn a_draft_is_small_and_becomes_as_fine_as_what_was_fine_at_once() {
     let (wanted, bytes) = fine_at_once(draw);
     assert!(wanted > 48.0, "{wanted}");
     let mut take = take();
-    take.shoot();
+    take.record();
     draw(&mut take);
     take.shoot_on(&MOVING);
     assert!(take.sizes[1] < bytes / 6, "{} of {bytes}", take.sizes[1]);
@@ -76,7 +76,7 @@ fn what_moves_away_from_a_draft_is_made_fine_where_it_rests() {
     take.shoot_on(&RESTED);
     let settled = luma_psnr(&take.canvas, take.shown.last().unwrap());
     assert!(moving < 40.0 && settled > 48.0, "{moving} {settled}");
-    // A letter alone is fine at once, whatever the terms.
+    // A letter alone is fine at once, whatever the budget.
     take.canvas.letter(600, 400, 7, 0);
     take.shoot_on(&MOVING);
     assert!(!take.encoder.has_rested(MOVING.now));
@@ -87,7 +87,7 @@ fn what_moves_away_from_a_draft_is_made_fine_where_it_rests() {
 fn words_that_were_typed_before_cost_next_to_nothing() {
     let mut take = take();
     take.canvas.page(Rect { height: 300, ..SCREEN });
-    take.shoot();
+    take.record();
     for turn in 0..6 {
         for letter in 0..8 {
             take.canvas.letter(40 + turn * 70 + letter * 8, 500, letter.cast_unsigned(), 0x0010_1010);
@@ -112,7 +112,7 @@ fn one_that_needs_no_other_is_drafted_and_made_fine_too() {
     take.shoot_on(&RESTED);
     take.encoder.refresh_next();
     take.shoot_on(&RESTED);
-    take.shoot_on(&Terms { now: Duration::from_secs(20), rested: Duration::from_secs(19), ..RESTED });
+    take.shoot_on(&Budget { now: Duration::from_secs(20), rested: Duration::from_secs(19), ..RESTED });
     let settled = luma_psnr(&take.canvas, take.shown.last().unwrap());
     assert!(settled > 48.0, "{settled}");
     take.finish().decodes();

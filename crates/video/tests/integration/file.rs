@@ -16,7 +16,7 @@ fn filmed(pictures: u32) -> Take {
         if number % 3 == 0 && number % 60 < 40 {
             take.canvas.scroll(PAGE, (0, -8));
         }
-        take.shoot();
+        take.record();
     }
     take
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::{ffmpeg, session};
-use capture::Footage;
+use capture::ScreenSource;
 use desktop::Rect;
 use stage::{Stage, wait_for};
 use video::{Film, FilmOptions};
@@ -48,8 +48,8 @@ fn the_last_picture_is_the_screen_with_the_pointer() {
     let film = started(&stage, &path);
     let text = "for i in 1 2 3 4 5 6 7 8 9; do seq -s ' ' $i 400; done; exec cat";
     stage.run("xterm", &["-geometry", "100x40+30+30", "-e", "sh", "-c", text]).unwrap();
-    let mut footage = Footage::open(&session(stage.display())).unwrap();
-    footage.changes().unwrap();
+    let mut source = ScreenSource::open(&session(stage.display())).unwrap();
+    source.changes().unwrap();
     // The terminal has drawn: half a second in which nothing changed, after something did.
     let mut quiet = 0;
     let mut seen = film.state().pictures;
@@ -59,7 +59,7 @@ fn the_last_picture_is_the_screen_with_the_pointer() {
             return None;
         }
         seen = now;
-        let is_still = footage.changes().ok()?.is_empty();
+        let is_still = source.changes().ok()?.is_empty();
         quiet = if is_still { quiet + 1 } else { 0 };
         (quiet > 20 && film.state().bytes > 60_000).then_some(())
     })
@@ -79,9 +79,9 @@ fn the_last_picture_is_the_screen_with_the_pointer() {
     let quality = psnr(&last_picture(&path, 1280, 800), &screen(&stage));
     assert!(quality > 40.0, "{quality}");
     // The pointer is in the film: without it the picture is another.
-    let mut pixels = footage.read(Rect { x: 690, y: 320, width: 30, height: 30 }).unwrap().to_vec();
-    footage.changes().unwrap();
-    let with = footage.read(Rect { x: 690, y: 320, width: 30, height: 30 }).unwrap();
+    let mut pixels = source.read(Rect { x: 690, y: 320, width: 30, height: 30 }).unwrap().to_vec();
+    source.changes().unwrap();
+    let with = source.read(Rect { x: 690, y: 320, width: 30, height: 30 }).unwrap();
     pixels.iter_mut().zip(with).for_each(|(one, other)| *one ^= other);
     assert!(pixels.iter().any(|byte| *byte != 0));
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::support::{Film, Take, canvas::Canvas, ffmpeg};
 use desktop::Rect;
-use video::{Settings, Terms};
+use video::{Budget, Settings};
 
 /// Pixels that a film of the short test has in all its pictures, and one of the long test.
 const MOST_PIXELS: (u32, u32) = (2_000_000, 60_000_000);
@@ -59,14 +59,14 @@ fn change(canvas: &mut Canvas) {
     }
 }
 
-/// Films the canvas, mostly on terms under which much is drafted; what was drafted some pictures ago has rested.
-fn shoot(take: &mut Take) {
+/// Films the canvas, mostly within a budget under which much is drafted; what was drafted some pictures ago has rested.
+fn record(take: &mut Take) {
     let picture = |number: usize| Duration::from_secs(number as u64);
     let number = take.shown.len();
     match take.canvas.random(8) {
-        0 => take.shoot(),
+        0 => take.record(),
         1 if number > 0 && !take.is_filled => take.fill(),
-        kind => take.shoot_on(&Terms {
+        kind => take.shoot_on(&Budget {
             now: picture(number),
             rested: picture(number.saturating_sub(3)),
             free: if kind == 2 { 20_000 } else { 0 },
@@ -90,7 +90,7 @@ fn film(seed: u64, largest: (u32, u32), most_pixels: u32) -> (Settings, Film) {
         // A part of them is like the one before.
         let changes = [0, 0, 1, 1, 2, 5][take.canvas.random(6) as usize];
         (0..changes).for_each(|_| change(&mut take.canvas));
-        shoot(&mut take);
+        record(&mut take);
     }
     (settings, take.finish())
 }
@@ -117,7 +117,7 @@ fn the_smallest_and_the_oddest_sizes_decode() {
         take.canvas.seed(number + 77);
         for _ in 0..10 {
             change(&mut take.canvas);
-            take.shoot();
+            take.record();
         }
         take.finish()
     });
@@ -136,7 +136,7 @@ fn large_films(first: u64, count: u64) {
     take.canvas.seed(first);
     for _ in 0..8 {
         change(&mut take.canvas);
-        take.shoot();
+        take.record();
     }
     take.finish().decodes();
     println!(

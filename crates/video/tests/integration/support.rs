@@ -6,7 +6,7 @@ pub mod ffmpeg;
 use std::path::{Path, PathBuf};
 
 use desktop::{Rect, Session};
-use video::{Encoder, Movie, Picture, Settings, Shown, Terms, VideoError};
+use video::{Budget, Encoder, Mp4Writer, Picture, Settings, Shown, VideoError};
 
 use canvas::Canvas;
 
@@ -19,7 +19,7 @@ pub fn session(display: &str) -> Session {
 pub struct Take {
     pub canvas: Canvas,
     pub encoder: Encoder,
-    movie: Movie,
+    writer: Mp4Writer,
     path: PathBuf,
     /// Every picture as it has to be decoded.
     pub shown: Vec<Shown>,
@@ -48,24 +48,24 @@ impl Take {
         let folder = stage::Folder::new().unwrap();
         let path = folder.path().join("film.mp4");
         let encoder = Encoder::new(settings).unwrap();
-        let movie = Movie::create(&path, &encoder).unwrap();
+        let writer = Mp4Writer::create(&path, &encoder).unwrap();
         let canvas = Canvas::new(settings.width, settings.height);
         let (shown, sizes, syncs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut take = Self { canvas, encoder, movie, path, shown, sizes, syncs, is_filled: false, folder };
+        let mut take = Self { canvas, encoder, writer, path, shown, sizes, syncs, is_filled: false, folder };
         take.canvas.touch(Rect { x: 0, y: 0, width: settings.width, height: settings.height });
         take
     }
 
     /// Films the canvas as it is now.
-    pub fn shoot(&mut self) {
+    pub fn record(&mut self) {
         self.paint();
         self.keep(|encoder| encoder.picture());
     }
 
     /// The same for somebody who waits for it.
-    pub fn shoot_on(&mut self, terms: &Terms) {
+    pub fn shoot_on(&mut self, budget: &Budget) {
         self.paint();
-        self.keep(|encoder| encoder.picture_on(terms));
+        self.keep(|encoder| encoder.picture_within(budget));
     }
 
     /// Films the last picture again, as one that no other goes by.
@@ -79,7 +79,7 @@ impl Take {
         let picture = make(&mut self.encoder);
         self.sizes.push(picture.data.len());
         self.syncs.push(picture.is_sync);
-        self.movie.add(picture).unwrap();
+        self.writer.add(picture).unwrap();
         self.shown.push(self.encoder.shown());
     }
 
@@ -98,11 +98,11 @@ impl Take {
 
     /// Writes what was added so far.
     pub fn flush(&mut self) -> Result<(), VideoError> {
-        self.movie.flush()
+        self.writer.flush()
     }
 
     pub fn finish(self) -> Film {
-        self.movie.finish().unwrap();
+        self.writer.finish().unwrap();
         let Self { path, shown, sizes, syncs, folder, .. } = self;
         Film { path, shown, sizes, syncs, _folder: folder }
     }

@@ -22,7 +22,7 @@ export interface DaemonAddress {
 }
 
 /** Milliseconds between two looks whether a daemon that is being started listens. */
-const lookEveryMs = 5
+const pollIntervalMs = 5
 
 /** Connects to the daemon that listens; throws `not_running` where none does. */
 export const reachRunning = async ({ socket, expect }: DaemonAddress): Promise<Connection> => {
@@ -119,7 +119,7 @@ const start = async <Reached>(
       if (child.exitCode !== 0 && !log.saysAlreadyRunning()) break
       child = spawn()
     }
-    await Bun.sleep(lookEveryMs)
+    await Bun.sleep(pollIntervalMs)
   }
   const ended = child.exitCode === null ? '' : ` It ended with status ${child.exitCode}.`
   throw new Failure(

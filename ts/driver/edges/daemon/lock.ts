@@ -8,7 +8,7 @@ import { checkSocket } from '../folder.ts'
 import { log } from './log.ts'
 
 /** Milliseconds between two looks whether a daemon that holds the lock answers, or has let go of it. */
-const lookEveryMs = 20
+const pollIntervalMs = 20
 
 /**
  * Takes the lock of the socket at `path`, waiting for a daemon that ends: until it has gone, nobody answers. Throws
@@ -23,7 +23,7 @@ export const lockSocket = async (path: string): Promise<FileLock> => {
       if ((await isAnswered(path)) || performance.now() > deadline) throw alreadyRunning(path)
       if (!isWaiting) log(`waits for ${path}.lock, which a daemon holds that ends or begins`)
       isWaiting = true
-      await Bun.sleep(lookEveryMs)
+      await Bun.sleep(pollIntervalMs)
       continue
     }
     // One that held the lock by another path of the same socket.

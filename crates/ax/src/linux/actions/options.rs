@@ -38,7 +38,7 @@ pub struct Choosable {
 
 /// What an element lets a person choose from.
 #[derive(Default)]
-pub struct Offer {
+pub struct ChoiceList {
     /// The options, in their order.
     pub options: Vec<Choosable>,
     /// The field inside it that takes free text.
@@ -63,8 +63,8 @@ pub struct Seen {
 }
 
 /// Reads what the object at `root` offers.
-pub fn offered(app: &App, root: &ObjectRef, deadline: Instant) -> Result<Offer, CallError> {
-    let mut offer = Offer::default();
+pub fn choices_of(app: &App, root: &ObjectRef, deadline: Instant) -> Result<ChoiceList, CallError> {
+    let mut choices = ChoiceList::default();
     let mut level = vec![root.clone()];
     let mut looked_at = 0;
     for _ in 0..DEEP {
@@ -74,12 +74,12 @@ pub fn offered(app: &App, root: &ObjectRef, deadline: Instant) -> Result<Offer, 
         for own in seen {
             if value::is_option(own.role) {
                 let Seen { object, parent, index, name, states, .. } = own;
-                offer.options.push(Choosable { object, parent, index, name, states });
+                choices.options.push(Choosable { object, parent, index, name, states });
             } else {
                 // In GTK 4 an entry beside the options searches them.
                 let searches = app.toolkit == Toolkit::Gtk4 && own.role.name() == "entry";
-                if own.states.has(State::Editable) && offer.field.is_none() && !searches {
-                    offer.field = Some(own.object.clone());
+                if own.states.has(State::Editable) && choices.field.is_none() && !searches {
+                    choices.field = Some(own.object.clone());
                 }
                 level.push(own.object);
             }
@@ -88,8 +88,8 @@ pub fn offered(app: &App, root: &ObjectRef, deadline: Instant) -> Result<Offer, 
             break;
         }
     }
-    name_by_content(app, &mut offer.options, deadline)?;
-    Ok(offer)
+    name_by_content(app, &mut choices.options, deadline)?;
+    Ok(choices)
 }
 
 /// The texts that the button of a closed combo box of GTK 4 shows, joined by spaces; none where it shows no text.

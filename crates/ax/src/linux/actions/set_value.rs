@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::options::{self, Choosable, Offer};
+use super::options::{self, ChoiceList, Choosable};
 use crate::platform::bus::application::App;
 use crate::platform::bus::ask::{self, Ask, ObjectRef};
 use crate::platform::bus::toolkit::Toolkit;
@@ -54,10 +54,10 @@ impl Snapshot {
     /// The names of the options inside an element, each with true when it is chosen and true when it can be.
     pub fn options(&self, index: u32, timeout: Duration) -> Result<Vec<(String, bool, bool)>, AxError> {
         let setting = self.setting(index, timeout)?;
-        let offer = options::offered(setting.app, setting.object, setting.deadline);
-        let offer = offer.map_err(|error| setting.failure(&error))?;
-        let shown = setting.shown(&offer);
-        Ok(offer
+        let choices = options::choices_of(setting.app, setting.object, setting.deadline);
+        let choices = choices.map_err(|error| setting.failure(&error))?;
+        let shown = setting.shown(&choices);
+        Ok(choices
             .options
             .iter()
             .map(|option| {
@@ -255,26 +255,26 @@ impl Setting<'_> {
     fn choose(&self, value: &str) -> Result<Written, AxError> {
         let (node, object) = (self.node, self.object);
         let failed = |error| self.failure(&error);
-        let offer = options::offered(self.app, object, self.deadline).map_err(failed)?;
-        if self.app.toolkit == Toolkit::Gtk4 && node.role.name() == "combo box" && offer.field.is_none() {
+        let choices = options::choices_of(self.app, object, self.deadline).map_err(failed)?;
+        if self.app.toolkit == Toolkit::Gtk4 && node.role.name() == "combo box" && choices.field.is_none() {
             return self.already(value);
         }
-        let able = || offer.options.iter().filter(|option| option.states.operable());
+        let able = || choices.options.iter().filter(|option| option.states.operable());
         let names: Vec<&str> = able().map(|option| option.name.as_str()).collect();
         let Some(option) = value::matching(names.iter().copied(), value).and_then(|at| able().nth(at)) else {
             let own = Some(object).filter(|_| node.abilities.has(Abilities::EDITABLE_TEXT));
-            return match offer.field.as_ref().or(own) {
+            return match choices.field.as_ref().or(own) {
                 Some(field) => self.write(field, value, false),
-                None if offer.options.is_empty() => {
+                None if choices.options.is_empty() => {
                     Err(self.no_value("a list that shows its options only when it is open"))
                 }
                 None => Err(self.not_accepted(value, &value::listed(names.into_iter()))),
             };
         };
-        if self.is_chosen(option, &offer) {
+        if self.is_chosen(option, &choices) {
             return Ok(unchanged(&option.name));
         }
-        if let Some(field) = offer.field.as_ref().filter(|_| self.app.toolkit == Toolkit::Qt) {
+        if let Some(field) = choices.field.as_ref().filter(|_| self.app.toolkit == Toolkit::Qt) {
             return self.write(field, &option.name, false);
         }
         // In a closed list of Qt a selection is not a choice, and Gecko does not tell the page of one.
@@ -286,11 +286,11 @@ impl Setting<'_> {
             let clear = Ask::plain(&option.parent, ask::SELECTION, "ClearSelection");
             let _ = self.app.ask(clear, self.deadline);
         }
-        self.choose_option(option, &offer)
+        self.choose_option(option, &choices)
     }
 
     /// Chooses an option by the first of its ways that is seen to work.
-    fn choose_option(&self, option: &Choosable, offer: &Offer) -> Result<Written, AxError> {
+    fn choose_option(&self, option: &Choosable, choices: &ChoiceList) -> Result<Written, AxError> {
         let mut tried = false;
         for route in self.routes(option) {
             let (name, ask) = match route {
@@ -308,14 +308,14 @@ impl Setting<'_> {
                 Err(error) => return Err(self.failure(error)),
             }
             tried = true;
-            let read = || Ok(self.is_chosen(option, offer).then(|| option.name.clone()));
+            let read = || Ok(self.is_chosen(option, choices).then(|| option.name.clone()));
             let written = self.read_back(name, read, |_| true)?;
             if written.confirmed {
                 return Ok(written);
             }
         }
         if tried {
-            let value = self.shown(offer);
+            let value = self.shown(choices);
             return Ok(Written { route: "action".to_owned(), confirmed: false, value });
         }
         Err(self.no_value("chosen from by keys or clicks alone"))
@@ -349,8 +349,8 @@ impl Setting<'_> {
     }
 
     /// True when the element shows that it has this option.
-    fn is_chosen(&self, option: &Choosable, offer: &Offer) -> bool {
-        if let Some(shown) = self.shown(offer) {
+    fn is_chosen(&self, option: &Choosable, choices: &ChoiceList) -> bool {
+        if let Some(shown) = self.shown(choices) {
             return value::plain(&shown) == value::plain(&option.name);
         }
         let reply = self.app.ask(Ask::plain(&option.object, ask::ACCESSIBLE, "GetState"), self.deadline);
@@ -359,7 +359,7 @@ impl Setting<'_> {
     }
 
     /// What a combo box shows as chosen, and a row of tabs in Qt; none where only its options tell.
-    fn shown(&self, offer: &Offer) -> Option<String> {
+    fn shown(&self, choices: &ChoiceList) -> Option<String> {
         let (object, role) = (self.object, self.node.role.name());
         let is_qt = self.app.toolkit == Toolkit::Qt;
         if role != "combo box" && !(is_qt && role == "page tab list") {
@@ -370,14 +370,14 @@ impl Setting<'_> {
                 &self.app.ask(Ask::property(object, ask::ACCESSIBLE, "Name"), self.deadline),
             );
         }
-        if let Some(field) = &offer.field {
+        if let Some(field) = &choices.field {
             return self.text_of(field);
         }
         let chosen = Ask::integers(object, (ask::SELECTION, "GetSelectedChild"), "i", &[0]);
         let reply = self.app.ask(chosen, self.deadline).ok()?;
         let (bus, path) = crate::platform::tree::objects::single(&reply)?;
         let child = object.named(&bus, &path);
-        let option = offer.options.iter().find(|option| option.object == child);
+        let option = choices.options.iter().find(|option| option.object == child);
         option.map(|option| option.name.clone())
     }
 

@@ -10,7 +10,7 @@ use crate::platform::dbus::Message;
 
 /// What an application last said of its focus and of its caret.
 #[derive(Default)]
-pub struct Standing {
+pub struct ReportedFocus {
     focus: Option<Arc<str>>,
     /// How often it said that something got the focus.
     pub focuses: u64,
@@ -19,7 +19,7 @@ pub struct Standing {
     pub is_browser: bool,
 }
 
-impl Standing {
+impl ReportedFocus {
     /// The path of what it last said to have got the focus.
     pub fn focus(&self) -> Option<&Arc<str>> {
         self.focus.as_ref()
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_comes_with_any_key_tells_nothing() {
-        let mut standing = Standing::default();
+        let mut reported = ReportedFocus::default();
         for _ in 0..2 {
             for (event, path, detail) in [
                 (("Window", "Activate"), "/window", ("", 0)),
@@ -75,7 +75,7 @@ mod tests {
                 (("Document", "LoadComplete"), "/page", ("", 0)),
                 (("Focus", "Focus"), "/entry", ("", 0)),
             ] {
-                assert!(!standing.takes(event, path, detail), "{event:?}");
+                assert!(!reported.takes(event, path, detail), "{event:?}");
             }
         }
     }
@@ -84,29 +84,30 @@ mod tests {
     fn a_new_name_tells_but_in_a_browser() {
         let renamed = ("Object", "PropertyChange");
         for is_browser in [false, true] {
-            let mut standing = Standing { is_browser, ..Standing::default() };
+            let mut reported = ReportedFocus { is_browser, ..ReportedFocus::default() };
             for kind in ["accessible-name", "accessible-description"] {
-                assert_eq!(standing.takes(renamed, "/reload", (kind, 0)), !is_browser, "{kind}");
+                assert_eq!(reported.takes(renamed, "/reload", (kind, 0)), !is_browser, "{kind}");
             }
-            assert!(standing.takes(renamed, "/slider", ("accessible-value", 0)));
+            assert!(reported.takes(renamed, "/slider", ("accessible-value", 0)));
         }
     }
 
     #[test]
     fn a_change_tells_and_another_focus_or_caret_does() {
-        let mut standing = Standing::default();
-        assert!(standing.takes(("Object", "TextChanged"), "/entry", ("insert", 5)));
-        assert!(standing.takes(("Object", "StateChanged"), "/box", ("checked", 1)));
-        let focused =
-            |standing: &mut Standing, path| standing.takes(("Object", "StateChanged"), path, ("focused", 1));
-        assert!(!focused(&mut standing, "/entry"));
-        assert!(focused(&mut standing, "/box"));
-        assert!(!standing.takes(("Object", "StateChanged"), "/box", ("focused", 0)));
-        assert_eq!((standing.focus().map(AsRef::as_ref), standing.focuses), (Some("/box"), 2));
-        let moved = |standing: &mut Standing, place| {
-            standing.takes(("Object", "TextCaretMoved"), "/entry", ("", place))
+        let mut reported = ReportedFocus::default();
+        assert!(reported.takes(("Object", "TextChanged"), "/entry", ("insert", 5)));
+        assert!(reported.takes(("Object", "StateChanged"), "/box", ("checked", 1)));
+        let focused = |reported: &mut ReportedFocus, path| {
+            reported.takes(("Object", "StateChanged"), path, ("focused", 1))
         };
-        assert!(!moved(&mut standing, 5));
-        assert!(moved(&mut standing, 6));
+        assert!(!focused(&mut reported, "/entry"));
+        assert!(focused(&mut reported, "/box"));
+        assert!(!reported.takes(("Object", "StateChanged"), "/box", ("focused", 0)));
+        assert_eq!((reported.focus().map(AsRef::as_ref), reported.focuses), (Some("/box"), 2));
+        let moved = |reported: &mut ReportedFocus, place| {
+            reported.takes(("Object", "TextCaretMoved"), "/entry", ("", place))
+        };
+        assert!(!moved(&mut reported, 5));
+        assert!(moved(&mut reported, 6));
     }
 }

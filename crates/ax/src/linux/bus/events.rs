@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::event_meaning::Standing;
+use super::event_meaning::ReportedFocus;
 use crate::platform::dbus::{Message, lock};
 
 /// Changes of one application that are kept: one that floods is read anew.
@@ -23,8 +23,8 @@ struct Count {
     pid: u32,
     events: u64,
     /// Those of them that tell of a change.
-    told: u64,
-    standing: Standing,
+    change_events: u64,
+    reported: ReportedFocus,
     /// The processes in whose windows it is embedded, each with the numbers of its events, and of those that tell of a
     /// change, before that was known.
     hosts: HashMap<u32, (u64, u64)>,
@@ -71,11 +71,11 @@ impl Events {
     /// Counts a signal of the application with this bus name.
     pub fn count(&self, name: &str, message: &Message) {
         if message.interface.starts_with("org.a11y.atspi.Event.") {
-            self.note(name, Change::of(message), |standing| standing.is_changed_by(message));
+            self.note(name, Change::of(message), |reported| reported.is_changed_by(message));
         }
     }
 
-    fn note(&self, name: &str, change: Option<Change>, tells: impl FnOnce(&mut Standing) -> bool) {
+    fn note(&self, name: &str, change: Option<Change>, tells: impl FnOnce(&mut ReportedFocus) -> bool) {
         let mut counts = lock(&self.counts);
         if !counts.contains_key(name) {
             forget_ended(&mut counts);
@@ -83,7 +83,7 @@ impl Events {
         }
         if let Some(count) = counts.get_mut(name) {
             count.events += 1;
-            count.told += u64::from(tells(&mut count.standing));
+            count.change_events += u64::from(tells(&mut count.reported));
             count.last = Some(Instant::now());
             if let Some(change) = change {
                 if count.changes.len() >= MANY
@@ -118,7 +118,7 @@ impl Events {
         let mut counts = lock(&self.counts);
         let count = counts.entry(name.to_owned()).or_default();
         count.pid = pid;
-        count.standing.is_browser = is_browser;
+        count.reported.is_browser = is_browser;
     }
 
     /// Says that these names have a part in a window of a process: their events are events of that process from now on.
@@ -129,7 +129,7 @@ impl Events {
         let mut counts = lock(&self.counts);
         for name in names {
             let count = counts.entry(name.to_string()).or_default();
-            count.hosts.entry(host).or_insert((count.events, count.told));
+            count.hosts.entry(host).or_insert((count.events, count.change_events));
         }
     }
 
@@ -157,23 +157,23 @@ impl Events {
     }
 
     /// Number of events of a process so far that tell of a change.
-    pub fn told_by(&self, pid: u32) -> u64 {
-        lock(&self.counts).values().filter_map(|count| Some(count.told - count.since(pid)?.1)).sum()
+    pub fn change_events_of(&self, pid: u32) -> u64 {
+        lock(&self.counts).values().filter_map(|count| Some(count.change_events - count.since(pid)?.1)).sum()
     }
 
     /// How often a process said so far that something got the focus.
     pub fn focuses_of(&self, pid: u32) -> u64 {
         let counts = lock(&self.counts);
-        counts.values().filter(|count| count.since(pid).is_some()).map(|count| count.standing.focuses).sum()
+        counts.values().filter(|count| count.since(pid).is_some()).map(|count| count.reported.focuses).sum()
     }
 
     /// Path of the object of this name that last got the focus, as far as the name said so; it may have lost it since.
     pub fn last_focus(&self, name: &str) -> Option<Arc<str>> {
-        lock(&self.counts).get(name).and_then(|count| count.standing.focus().cloned())
+        lock(&self.counts).get(name).and_then(|count| count.reported.focus().cloned())
     }
 
     /// How long ago the last event of a process came; since `start` when none has.
-    pub fn quiet_for(&self, pid: u32, start: Instant) -> Duration {
+    pub fn since_event(&self, pid: u32, start: Instant) -> Duration {
         let counts = lock(&self.counts);
         let last = counts.values().filter(|count| count.since(pid).is_some());
         let last = last.filter_map(|count| count.last).max();
@@ -271,7 +271,7 @@ mod tests {
         events.belongs(":1.5", 42, false);
         events.belongs(":1.6", 43, false);
         let note = |name| events.note(name, None, |_| true);
-        let numbers = |pid| (events.of(pid), events.told_by(pid));
+        let numbers = |pid| (events.of(pid), events.change_events_of(pid));
         note(":1.6");
         let embedded = BTreeSet::from([Arc::from(":1.6"), Arc::from(":1.7")]);
         events.embeds(42, &embedded);
@@ -280,7 +280,7 @@ mod tests {
         note(":1.7");
         events.embeds(42, &embedded);
         assert_eq!((numbers(42), numbers(43)), ((2, 2), (2, 2)));
-        assert!(events.quiet_for(42, Instant::now()) < Duration::from_secs(60));
+        assert!(events.since_event(42, Instant::now()) < Duration::from_secs(60));
     }
 
     #[test]

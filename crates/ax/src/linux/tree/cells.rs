@@ -58,7 +58,7 @@ impl Walk<'_> {
             } else {
                 "scroll to the others"
             };
-            self.beyond.at_least = true;
+            self.unread.at_least = true;
             self.left_out.push(format!(
                 "only the {read} cells in view of a table of {all_rows} rows and {all_columns} columns were read: \
                  {others}"
@@ -78,7 +78,7 @@ impl Walk<'_> {
             let all = count(all_rows * all_columns);
             let above = count(rows.start * all_columns);
             let unread = all.saturating_sub(u32::try_from(read).unwrap_or(u32::MAX));
-            self.beyond.add(above.min(unread), unread.saturating_sub(above));
+            self.unread.add(above.min(unread), unread.saturating_sub(above));
         }
         asks
     }

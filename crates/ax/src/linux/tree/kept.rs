@@ -21,7 +21,7 @@ use crate::platform::bus::events::Change;
 use crate::platform::dbus::lock;
 use crate::platform::snapshot::Snapshot;
 use crate::tree::{Abilities, Tree};
-use crate::{AxError, Beyond, SnapshotRequest};
+use crate::{AxError, Offscreen, SnapshotRequest};
 
 /// How long the events of an application that has run are trusted to tell of every change.
 const TRUSTED: Duration = Duration::from_secs(3);
@@ -47,7 +47,7 @@ struct KeptWindow {
     objects: Arc<Vec<Source>>,
     window: Option<ask::ObjectRef>,
     partial: Option<String>,
-    beyond: Beyond,
+    offscreen: Offscreen,
     reading: Reading,
     /// Number of the application's events before it was read.
     events: u64,
@@ -100,9 +100,9 @@ impl KeptWindow {
         events: u64,
         read_at: Instant,
     ) -> Self {
-        let Snapshot { tree, objects, window, partial, beyond, .. } = snapshot;
+        let Snapshot { tree, objects, window, partial, offscreen, .. } = snapshot;
         let (request, activity) = (request.clone(), Activity::of(app.pid, FALLS_ASLEEP));
-        Self { request, tree, objects, window, partial, beyond, reading, events, activity, read_at }
+        Self { request, tree, objects, window, partial, offscreen, reading, events, activity, read_at }
     }
 
     fn snapshot(&self, app: &Arc<App>) -> Snapshot {
@@ -112,7 +112,7 @@ impl KeptWindow {
             objects: Arc::clone(&self.objects),
             window: self.window.clone(),
             partial: self.partial.clone(),
-            beyond: self.beyond,
+            offscreen: self.offscreen,
         }
     }
 

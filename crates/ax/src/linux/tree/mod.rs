@@ -10,7 +10,7 @@ pub mod part;
 pub mod plugs;
 pub mod reading;
 pub mod rereading;
-pub mod sights;
 pub mod view;
+pub mod visibility;
 pub mod walk;
 pub mod window;

@@ -56,7 +56,7 @@ pub fn read_again(
     (part, replies): (&Part, &[Reply]),
 ) -> Option<(Snapshot, Reading)> {
     let Reading { mut objects, found, mut known, unread, .. } = reading;
-    walk.beyond = unread;
+    walk.unread = unread;
     let Part { nodes, parents } = part;
     let before = known.clone();
     let view = View::of(walk.app, &objects, found?.root);

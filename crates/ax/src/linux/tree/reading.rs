@@ -7,8 +7,8 @@ use std::time::Instant;
 use super::coordinates::{self, relative_to};
 use super::detail::{self, Target};
 use super::objects::{self, Objects, Raw, Source};
-use super::sights::{self, preorder};
-use super::view::{Sight, View};
+use super::view::{View, Visibility};
+use super::visibility::{self, preorder};
 use super::walk::Walk;
 use super::window::{self, Found};
 use super::{drawn, plugs};
@@ -17,7 +17,7 @@ use crate::platform::bus::ask::{self, Ask, ObjectRef};
 use crate::platform::bus::toolkit::Toolkit;
 use crate::platform::snapshot::Snapshot;
 use crate::tree::{Node, Tree};
-use crate::{Beyond, SnapshotRequest, token};
+use crate::{Offscreen, SnapshotRequest, token};
 
 /// What a tree was made of, from which the next one is made.
 pub struct Reading {
@@ -28,7 +28,7 @@ pub struct Reading {
     /// What the nodes said beside what stands in the objects.
     pub known: Known,
     /// What of it lies beyond the view and was not read.
-    pub unread: Beyond,
+    pub unread: Offscreen,
     /// True when the application, and every program embedded in the window, answered everything in time.
     pub in_time: bool,
     /// True when a part of the window belongs to another program.
@@ -67,13 +67,13 @@ pub fn assemble(
         Tree { origin: request.place.map_or((0, 0), |place| (place.x, place.y)), ..Tree::default() };
     let mut places = Vec::new();
     let mut complete = true;
-    let mut beyond = Beyond { listed: request.offscreen, ..walk.beyond };
+    let mut offscreen = Offscreen { listed: request.offscreen, ..walk.unread };
     let mut said = Known::new();
     match found {
         Some(Found { root, origin }) => {
             let more = build_in_sight(&mut walk, &objects, root, request, (&mut tree, &mut places));
-            beyond.add(more.above, more.below);
-            beyond.texts += more.texts;
+            offscreen.add(more.above, more.below);
+            offscreen.texts += more.texts;
             if let Some(window) = tree.nodes.first_mut().filter(|window| window.label.is_empty()) {
                 window.label.clone_from(&request.title);
             }
@@ -98,11 +98,11 @@ pub fn assemble(
     let window =
         found.filter(|found| found.origin.is_some()).map(|found| objects.all[found.root].object.clone());
     let in_time = !walk.timed_out && walk.silent.is_empty();
-    let (unread, has_embedded) = (walk.beyond, !walk.embedded.is_empty());
+    let (unread, has_embedded) = (walk.unread, !walk.embedded.is_empty());
     let reading = Reading { objects, found, known: said, unread, in_time, has_embedded };
     app.events.embeds(app.pid, &walk.embedded);
     let app = Arc::clone(app);
-    (Snapshot { app, tree: Arc::new(tree), objects: Arc::new(places), window, partial, beyond }, reading)
+    (Snapshot { app, tree: Arc::new(tree), objects: Arc::new(places), window, partial, offscreen }, reading)
 }
 
 /// Builds the tree of what is to be seen below `root`; answers what lies beyond the view.
@@ -112,12 +112,12 @@ fn build_in_sight(
     root: usize,
     request: &SnapshotRequest,
     made: (&mut Tree, &mut Vec<Source>),
-) -> Beyond {
+) -> Offscreen {
     let view = View::of(walk.app, objects, root);
-    let sights = sights::sights(walk, objects, root, view);
-    let more = sights::count(objects, root, &sights);
+    let visibilities = visibility::visibilities(walk, objects, root, view);
+    let more = visibility::count(objects, root, &visibilities);
     let below = Below { objects, root, max_depth: request.max_depth };
-    if build(walk.app, &below, &kept(objects, root, &sights.all, request.offscreen), made) {
+    if build(walk.app, &below, &kept(objects, root, &visibilities.all, request.offscreen), made) {
         walk.left_out.push(format!("max_depth {} was reached", request.max_depth));
     }
     more
@@ -184,13 +184,13 @@ struct Below<'a> {
 }
 
 /// What becomes of each object: left out, in the tree, or in the tree and beyond the view.
-fn kept(objects: &Objects, root: usize, sights: &[Sight], offscreen: bool) -> Vec<Option<bool>> {
-    let mut kept: Vec<Option<bool>> = sights
+fn kept(objects: &Objects, root: usize, visibilities: &[Visibility], offscreen: bool) -> Vec<Option<bool>> {
+    let mut kept: Vec<Option<bool>> = visibilities
         .iter()
-        .map(|sight| match sight {
-            Sight::InView => Some(false),
-            Sight::Beyond => offscreen.then_some(true),
-            Sight::Hidden => None,
+        .map(|visibility| match visibility {
+            Visibility::InView => Some(false),
+            Visibility::Offscreen => offscreen.then_some(true),
+            Visibility::Hidden => None,
         })
         .collect();
     for at in preorder(objects, root).into_iter().rev() {

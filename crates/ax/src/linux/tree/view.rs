@@ -7,11 +7,11 @@ use crate::tree::Abilities;
 
 /// Where an object is to be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum Visibility {
     /// It says that it is shown.
     InView,
     /// It would be, where a person scrolled to it.
-    Beyond,
+    Offscreen,
     /// Something else than scrolling would show it: another tab, a menu that opens.
     Hidden,
 }
@@ -55,14 +55,18 @@ impl View {
     }
 
     /// Where a child is to be seen, by its parent.
-    pub fn sight(self, (parent, sight): (&Raw, Sight), child: &Raw) -> Sight {
+    pub fn visibility(self, (parent, visibility): (&Raw, Visibility), child: &Raw) -> Visibility {
         if self.is_shown(child.states) {
-            return Sight::InView;
+            return Visibility::InView;
         }
-        if sight == Sight::Hidden || self.is_closed(parent.role.name(), child.role.name()) {
-            return Sight::Hidden;
+        if visibility == Visibility::Hidden || self.is_closed(parent.role.name(), child.role.name()) {
+            return Visibility::Hidden;
         }
-        if scrolls(parent) || self.may_lie_beyond(child.states) { Sight::Beyond } else { Sight::Hidden }
+        if scrolls(parent) || self.may_lie_beyond(child.states) {
+            Visibility::Offscreen
+        } else {
+            Visibility::Hidden
+        }
     }
 
     /// True for what shows its children only when it is opened or chosen.

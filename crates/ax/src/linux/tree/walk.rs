@@ -16,7 +16,7 @@ use crate::platform::dbus::CallError;
 use crate::role::Role;
 use crate::state::{State, States};
 use crate::tree::Abilities;
-use crate::{Beyond, Cell, SnapshotRequest};
+use crate::{Cell, Offscreen, SnapshotRequest};
 
 /// Containers with more children are read in part.
 const MANY_CHILDREN: i32 = 20_000;
@@ -50,7 +50,7 @@ pub struct Walk<'a> {
     /// Objects out of view that have been read.
     unseen: usize,
     /// What of lists and tables lies beyond the view and was not read.
-    pub beyond: Beyond,
+    pub unread: Offscreen,
     /// What was left out, and why.
     pub left_out: Vec<String>,
     /// True when the application did not answer in time, or the walk was ended.
@@ -62,7 +62,7 @@ pub struct Walk<'a> {
 }
 
 /// How the children of an object are found.
-enum Way {
+enum ChildrenQuery {
     All,
     Cells,
     First(i32),
@@ -92,7 +92,7 @@ impl<'a> Walk<'a> {
             view: None,
             extents: HashMap::new(),
             unseen: 0,
-            beyond: Beyond::default(),
+            unread: Offscreen::default(),
             left_out: Vec::new(),
             timed_out: false,
             embedded: BTreeSet::new(),
@@ -221,10 +221,12 @@ impl Walk<'_> {
         is_shown: &dyn Fn(States) -> bool,
     ) {
         self.count_children(objects, level, is_shown);
-        let open: Vec<(usize, Way)> = level
+        let open: Vec<(usize, ChildrenQuery)> = level
             .iter()
             .filter(|position| self.is_open(&objects.all[**position], is_shown))
-            .filter_map(|position| way(&objects.all[*position], self.app.toolkit).map(|way| (*position, way)))
+            .filter_map(|position| {
+                children_query(&objects.all[*position], self.app.toolkit).map(|query| (*position, query))
+            })
             .collect();
         let (asks, spans) = self.listing(objects, &open);
         let replies = self.ask_all(&asks);
@@ -255,20 +257,24 @@ impl Walk<'_> {
     }
 
     /// The calls that list the children of these objects, and which of the calls belong to each.
-    fn listing(&mut self, objects: &Objects, open: &[(usize, Way)]) -> (Vec<Ask>, Vec<Range<usize>>) {
+    fn listing(
+        &mut self,
+        objects: &Objects,
+        open: &[(usize, ChildrenQuery)],
+    ) -> (Vec<Ask>, Vec<Range<usize>>) {
         let mut asks = Vec::new();
         let mut spans = Vec::with_capacity(open.len());
-        for (position, way) in open {
+        for (position, query) in open {
             let raw = &objects.all[*position];
             let from = asks.len();
-            match way {
-                Way::All => asks.push(Ask::plain(&raw.object, ask::ACCESSIBLE, "GetChildren")),
-                Way::Cells => asks.extend(self.cells(objects, *position)),
-                Way::First(count) => asks.extend((0..*count).map(|index| {
+            match query {
+                ChildrenQuery::All => asks.push(Ask::plain(&raw.object, ask::ACCESSIBLE, "GetChildren")),
+                ChildrenQuery::Cells => asks.extend(self.cells(objects, *position)),
+                ChildrenQuery::First(count) => asks.extend((0..*count).map(|index| {
                     Ask::integers(&raw.object, (ask::ACCESSIBLE, "GetChildAtIndex"), "i", &[index])
                 })),
             }
-            if let Way::First(count) = way
+            if let ChildrenQuery::First(count) = query
                 && *count < raw.child_count
             {
                 let (role, all) = (raw.role.name(), raw.child_count);
@@ -290,7 +296,7 @@ impl Walk<'_> {
         let first = children.iter().position(|child| role(child) == "table cell");
         let first = first.or_else(|| children.iter().position(|child| objects.position(child).is_some()));
         let (above, below) = children.split_at(first.unwrap_or(0));
-        self.beyond.add(unread(above), unread(below));
+        self.unread.add(unread(above), unread(below));
     }
 
     /// Asks containers that make their children on demand how many there are: bulk reads leave it out.
@@ -347,7 +353,7 @@ impl Walk<'_> {
                 self.unseen += usize::from(!view.is_shown(states));
                 kept.push((object, states));
             } else {
-                self.beyond.at_least = true;
+                self.unread.at_least = true;
             }
         }
         kept
@@ -440,7 +446,7 @@ fn raw((object, states): &(&ObjectRef, States), replies: &[Reply]) -> Option<Raw
 }
 
 /// How the children of an object are read; none when it has no more than are known.
-fn way(raw: &Raw, toolkit: Toolkit) -> Option<Way> {
+fn children_query(raw: &Raw, toolkit: Toolkit) -> Option<ChildrenQuery> {
     let known = i32::try_from(raw.children.len()).unwrap_or(i32::MAX);
     if raw.child_count >= 0 && known >= raw.child_count {
         return None;
@@ -450,17 +456,17 @@ fn way(raw: &Raw, toolkit: Toolkit) -> Option<Way> {
     // Qt never says that a table makes its cells on demand.
     let table = raw.abilities.has(Abilities::TABLE) && (managed || toolkit == Toolkit::Qt);
     if !few && table {
-        return Some(Way::Cells);
+        return Some(ChildrenQuery::Cells);
     }
     // The list of children lacks the one that another process fills in; asked for by its number, it is there.
     if toolkit == Toolkit::Gtk3 && raw.child_count == 1 {
-        return Some(Way::First(1));
+        return Some(ChildrenQuery::First(1));
     }
     let told = toolkit == Toolkit::Gtk3 && (0..=MANY_ON_DEMAND).contains(&raw.child_count);
     if told || !managed && raw.child_count <= MANY_CHILDREN {
-        return Some(Way::All);
+        return Some(ChildrenQuery::All);
     }
-    Some(Way::First(raw.child_count.clamp(0, MANY_ON_DEMAND)))
+    Some(ChildrenQuery::First(raw.child_count.clamp(0, MANY_ON_DEMAND)))
 }
 
 #[cfg(test)]
@@ -516,8 +522,10 @@ mod tests {
 
     #[test]
     fn the_only_child_in_gtk_3_is_asked_for_by_its_number() {
-        let by_number = |toolkit| matches!(way(&panel(":1.0", "/1", 1), toolkit), Some(Way::First(1)));
+        let by_number = |toolkit| {
+            matches!(children_query(&panel(":1.0", "/1", 1), toolkit), Some(ChildrenQuery::First(1)))
+        };
         assert!(by_number(Toolkit::Gtk3) && !by_number(Toolkit::Gtk4));
-        assert!(way(&panel(":1.0", "/1", 0), Toolkit::Gtk3).is_none());
+        assert!(children_query(&panel(":1.0", "/1", 0), Toolkit::Gtk3).is_none());
     }
 }

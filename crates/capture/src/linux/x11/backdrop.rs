@@ -5,7 +5,7 @@ use desktop::{Point, Rect};
 use x11rb::protocol::composite::ConnectionExt as _;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Pixmap, Window as Xid};
 
-use super::link::{Link, Trouble};
+use super::link::{Link, ReadError};
 
 /// Pixels between the points that are looked at for one that no window covers.
 const STEP: u32 = 8;
@@ -19,13 +19,13 @@ impl Link {
         place: Rect,
         (screen, whole): (&[u8], Rect),
         covered: &[Rect],
-    ) -> Result<Option<Vec<u8>>, Trouble> {
+    ) -> Result<Option<Vec<u8>>, ReadError> {
         if let Some(picture) = self.announced()? {
             match self.tiled(picture, place) {
                 Ok(pixels) => return Ok(Some(pixels)),
                 // Whoever announced it has ended, and its picture with it.
-                Err(Trouble::Gone | Trouble::Depth(_)) => {}
-                Err(trouble) => return Err(trouble),
+                Err(ReadError::Gone | ReadError::Depth(_)) => {}
+                Err(error) => return Err(error),
             }
         }
         let colour = bare(place, whole, covered).and_then(|Point { x, y }| {
@@ -36,13 +36,13 @@ impl Link {
     }
 
     /// The window that a compositor draws into, which covers everything and is none of the windows below it.
-    pub(crate) fn stage(&self) -> Result<Xid, Trouble> {
+    pub(crate) fn stage(&self) -> Result<Xid, ReadError> {
         let stage = self.conn.composite_get_overlay_window(self.root)?.reply()?.overlay_win;
         self.conn.composite_release_overlay_window(self.root)?;
         Ok(stage)
     }
 
-    fn announced(&self) -> Result<Option<Pixmap>, Trouble> {
+    fn announced(&self) -> Result<Option<Pixmap>, ReadError> {
         let name = self.conn.intern_atom(true, b"_XROOTPMAP_ID")?.reply()?.atom;
         if name == x11rb::NONE {
             return Ok(None);
@@ -52,7 +52,7 @@ impl Link {
     }
 
     /// A part of the screen that is covered by copies of a picture.
-    fn tiled(&mut self, picture: Pixmap, place: Rect) -> Result<Vec<u8>, Trouble> {
+    fn tiled(&mut self, picture: Pixmap, place: Rect) -> Result<Vec<u8>, ReadError> {
         let size = self.conn.get_geometry(picture)?.reply()?;
         let (width, height) = (u32::from(size.width), u32::from(size.height));
         let tile = self.read(picture, Rect { x: 0, y: 0, width, height })?;

@@ -11,7 +11,7 @@ use x11rb::protocol::xproto::{
     ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, MapState, StackMode, Window as Xid, WindowClass,
 };
 
-use super::link::{Link, Trouble};
+use super::link::{Link, ReadError};
 
 /// The background of the parent, as a window's background (core protocol, CreateWindow).
 const PARENT_RELATIVE: u32 = 1;
@@ -32,7 +32,7 @@ impl Link {
         whole: Rect,
         hidden: &[Xid],
         overlook: impl Fn(Xid),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ReadError> {
         let mut children = self.conn.query_tree(self.root)?.reply()?.children;
         let is_composited = self.has_compositor()?;
         let mut covered = Vec::new();
@@ -65,7 +65,7 @@ impl Link {
     }
 
     /// The outer rectangle, border and depth of a window that has pixels.
-    fn shown(&self, window: Xid) -> Result<Option<(Rect, i32, u8)>, Trouble> {
+    fn shown(&self, window: Xid) -> Result<Option<(Rect, i32, u8)>, ReadError> {
         let attributes = self.conn.get_window_attributes(window)?;
         let geometry = self.conn.get_geometry(window)?;
         // A window that went meanwhile shows nothing.
@@ -84,7 +84,7 @@ impl Link {
     }
 
     /// The background of the screen, had from a window that has the same and lies below all others.
-    fn ground(&mut self, window: Xid, place: Rect) -> Result<Patch, Trouble> {
+    fn ground(&mut self, window: Xid, place: Rect) -> Result<Patch, ReadError> {
         let Self { conn, root, .. } = &*self;
         let aux = CreateWindowAux::new().override_redirect(1).background_pixmap(PARENT_RELATIVE);
         // The place lies on the screen, so everything fits 16 bits.
@@ -99,7 +99,7 @@ impl Link {
     }
 
     /// The pixels of a part of a window, from the outer edge of its border.
-    fn read_window(&mut self, window: Xid, part: Rect) -> Result<Vec<u8>, Trouble> {
+    fn read_window(&mut self, window: Xid, part: Rect) -> Result<Vec<u8>, ReadError> {
         let pixmap = self.conn.generate_id()?;
         self.conn.composite_name_window_pixmap(window, pixmap)?.check()?;
         let read = self.read(pixmap, part).map(|pixels| pixels.bytes.to_vec());
@@ -108,15 +108,15 @@ impl Link {
     }
 
     /// Draws on a patch what a window shows there.
-    fn draw(&mut self, window: Xid, is_composited: bool, patch: &mut Patch) -> Result<(), Trouble> {
+    fn draw(&mut self, window: Xid, is_composited: bool, patch: &mut Patch) -> Result<(), ReadError> {
         let Some((outer, border, depth)) = self.shown(window)? else { return Ok(()) };
         let Some(common) = outer.intersection(&patch.place) else { return Ok(()) };
         let Ok(shape) = self.conn.shape_get_rectangles(window, SK::BOUNDING)?.reply() else { return Ok(()) };
         let part = Rect { x: common.x - outer.x, y: common.y - outer.y, ..common };
         let bytes = match self.read_window(window, part) {
             Ok(bytes) => bytes,
-            Err(Trouble::Gone) => return Ok(()),
-            Err(trouble) => return Err(trouble),
+            Err(ReadError::Gone) => return Ok(()),
+            Err(error) => return Err(error),
         };
         for rectangle in shape.rectangles {
             let inside = Rect {

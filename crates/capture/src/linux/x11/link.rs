@@ -20,7 +20,7 @@ use crate::picture::Pixels;
 
 /// Why pixels were not read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub(crate) enum ReadError {
     /// The drawable vanished or changed its size meanwhile.
     #[error("it vanished or changed its size meanwhile")]
     Gone,
@@ -35,7 +35,7 @@ pub(crate) enum Trouble {
     ByteOrder,
 }
 
-impl Trouble {
+impl ReadError {
     /// What it means to who asked for pixels of `what`.
     pub(crate) fn failed(self, session: &Session, what: &str) -> CaptureError {
         match self {
@@ -45,14 +45,14 @@ impl Trouble {
     }
 }
 
-impl From<ConnectionError> for Trouble {
+impl From<ConnectionError> for ReadError {
     fn from(error: ConnectionError) -> Self {
         Self::Refused(error.into())
     }
 }
 
 /// An error that the server answered about a drawable means that the drawable is not what it was.
-impl From<ReplyError> for Trouble {
+impl From<ReplyError> for ReadError {
     fn from(error: ReplyError) -> Self {
         match error {
             ReplyError::X11Error(_) => Self::Gone,
@@ -83,7 +83,7 @@ impl Link {
     }
 
     /// See [`Link::open`].
-    fn keep_covered(&self) -> Result<HashSet<Window>, Trouble> {
+    fn keep_covered(&self) -> Result<HashSet<Window>, ReadError> {
         if !self.has_composite {
             return Ok(HashSet::new());
         }
@@ -97,7 +97,7 @@ impl Link {
     /// Answers the children of the root that had pixels of their own before.
     ///
     /// Compositors end, and leave a window that fills the screen to the server; a redirection beside theirs lasts.
-    fn redirect(&self) -> Result<HashSet<Window>, Trouble> {
+    fn redirect(&self) -> Result<HashSet<Window>, ReadError> {
         let Self { conn, root, .. } = self;
         let mut named = Vec::new();
         for child in conn.query_tree(*root)?.reply()?.children {
@@ -126,15 +126,15 @@ impl Link {
         Self::on(conn, screen).map_err(|error| session.unavailable(error))
     }
 
-    fn on(conn: XConnection, screen: usize) -> Result<Self, Trouble> {
+    fn on(conn: XConnection, screen: usize) -> Result<Self, ReadError> {
         let root = conn.setup().roots[screen].root;
-        let has = |name| Ok::<_, Trouble>(conn.extension_information(name)?.is_some());
+        let has = |name| Ok::<_, ReadError>(conn.extension_information(name)?.is_some());
         let is_little_endian = conn.setup().image_byte_order == ImageOrder::LSB_FIRST;
         let (has_composite, has_damage) =
             (has(composite::X11_EXTENSION_NAME)?, has(damage::X11_EXTENSION_NAME)?);
         let has_shm = has(shm::X11_EXTENSION_NAME)?;
         if !is_little_endian {
-            return Err(Trouble::ByteOrder);
+            return Err(ReadError::ByteOrder);
         }
         // What was drawn is told as a region of XFIXES.
         let has_damage = has_damage && has(xfixes::X11_EXTENSION_NAME)?;
@@ -149,18 +149,18 @@ impl Link {
     }
 
     /// True while a compositor draws the screen.
-    pub(crate) fn has_compositor(&self) -> Result<bool, Trouble> {
+    pub(crate) fn has_compositor(&self) -> Result<bool, ReadError> {
         has_compositor(&self.conn)
     }
 
     /// The whole screen, all monitors.
-    pub(crate) fn screen(&self) -> Result<Rect, Trouble> {
+    pub(crate) fn screen(&self) -> Result<Rect, ReadError> {
         let size = self.conn.get_geometry(self.root)?.reply()?;
         Ok(Rect { x: 0, y: 0, width: size.width.into(), height: size.height.into() })
     }
 
     /// Reads a rectangle of a drawable; the rectangle must lie inside.
-    pub(crate) fn read(&mut self, drawable: Drawable, area: Rect) -> Result<Pixels<'_>, Trouble> {
+    pub(crate) fn read(&mut self, drawable: Drawable, area: Rect) -> Result<Pixels<'_>, ReadError> {
         self.read_rows(drawable, area, from_ref(&(0..area.height)))
     }
 
@@ -170,7 +170,7 @@ impl Link {
         drawable: Drawable,
         area: Rect,
         rows: &[Range<u32>],
-    ) -> Result<Pixels<'_>, Trouble> {
+    ) -> Result<Pixels<'_>, ReadError> {
         let stride = area.width as usize * 4;
         let len = stride * area.height as usize;
         self.make_room(len)?;
@@ -204,11 +204,11 @@ impl Link {
             self.conn.get_image(ImageFormat::Z_PIXMAP, drawable, x, y, width, height, u32::MAX)?.reply()?;
         check_depth(reply.depth)?;
         self.copied = reply.data;
-        let bytes = self.copied.get(..len).ok_or(Trouble::Depth(reply.depth))?;
+        let bytes = self.copied.get(..len).ok_or(ReadError::Depth(reply.depth))?;
         Ok(Pixels { bytes, width: area.width, height: area.height })
     }
 
-    fn make_room(&mut self, len: usize) -> Result<(), Trouble> {
+    fn make_room(&mut self, len: usize) -> Result<(), ReadError> {
         if !self.has_shm || self.segment.as_ref().is_some_and(|segment| segment.holds(len)) {
             return Ok(());
         }
@@ -225,15 +225,15 @@ impl Link {
     }
 }
 
-fn has_compositor(conn: &XConnection) -> Result<bool, Trouble> {
+fn has_compositor(conn: &XConnection) -> Result<bool, ReadError> {
     let selection = conn.intern_atom(false, b"_NET_WM_CM_S0")?.reply()?.atom;
     Ok(conn.get_selection_owner(selection)?.reply()?.owner != x11rb::NONE)
 }
 
-fn narrow<To: TryFrom<i64>>(value: impl Into<i64>) -> Result<To, Trouble> {
-    To::try_from(value.into()).map_err(|_| Trouble::Gone)
+fn narrow<To: TryFrom<i64>>(value: impl Into<i64>) -> Result<To, ReadError> {
+    To::try_from(value.into()).map_err(|_| ReadError::Gone)
 }
 
-fn check_depth(depth: u8) -> Result<(), Trouble> {
-    if depth == 24 || depth == 32 { Ok(()) } else { Err(Trouble::Depth(depth)) }
+fn check_depth(depth: u8) -> Result<(), ReadError> {
+    if depth == 24 || depth == 32 { Ok(()) } else { Err(ReadError::Depth(depth)) }
 }

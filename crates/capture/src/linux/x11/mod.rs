@@ -3,9 +3,9 @@
 mod backdrop;
 mod below;
 pub mod capturer;
-pub mod footage;
 mod link;
+mod picture_cache;
 mod repaint;
+pub mod screen_source;
 mod segment;
-mod studio;
 mod watch;

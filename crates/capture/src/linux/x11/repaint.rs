@@ -12,7 +12,7 @@ use x11rb::protocol::Event;
 use x11rb::protocol::damage::{ConnectionExt as _, ReportLevel};
 use x11rb::protocol::xproto::{ConnectionExt as _, Window as Xid};
 
-use super::link::{Link, Trouble};
+use super::link::{Link, ReadError};
 
 /// How long a program may take to draw again.
 const LIMIT: Duration = Duration::from_millis(500);
@@ -33,7 +33,7 @@ pub(crate) fn hidden_parts(window: &Placed, stacking: &[Frame], screen: Rect) ->
 
 impl Link {
     /// Asks the window to draw these parts (screen pixels) and waits until it has; false when it did not.
-    pub(crate) fn repaint(&mut self, window: &Placed, parts: &[Rect]) -> Result<bool, Trouble> {
+    pub(crate) fn repaint(&mut self, window: &Placed, parts: &[Rect]) -> Result<bool, ReadError> {
         if !self.has_damage || parts.is_empty() {
             return Ok(parts.is_empty());
         }
@@ -56,14 +56,14 @@ impl Link {
     }
 
     /// The window and everything inside it, with their places on the screen.
-    fn surfaces(&self, window: &Placed) -> Result<Vec<(Xid, Rect)>, Trouble> {
+    fn surfaces(&self, window: &Placed) -> Result<Vec<(Xid, Rect)>, ReadError> {
         let mut found = vec![(window.window_id.xid(), window.bounds)];
         let mut level = found.clone();
         while !level.is_empty() {
             let trees = level
                 .iter()
                 .map(|(id, place)| Ok((*place, self.conn.query_tree(*id)?)))
-                .collect::<Result<Vec<_>, Trouble>>()?;
+                .collect::<Result<Vec<_>, ReadError>>()?;
             let mut asked = Vec::new();
             for (place, tree) in trees {
                 for child in tree.reply().map(|tree| tree.children).unwrap_or_default() {
@@ -89,7 +89,7 @@ impl Link {
         Ok(found)
     }
 
-    fn wait_until_drawn(&self) -> Result<bool, Trouble> {
+    fn wait_until_drawn(&self) -> Result<bool, ReadError> {
         let deadline = Instant::now() + LIMIT;
         let mut has_drawn = false;
         loop {

@@ -11,7 +11,7 @@ use x11rb::protocol::damage::{ConnectionExt as _, Damage, ReportLevel};
 use x11rb::protocol::xfixes::{ConnectionExt as _, Region};
 use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window as Xid};
 
-use super::link::{Link, Trouble};
+use super::link::{Link, ReadError};
 
 /// What may have changed in a window.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Watches {
         link: &Link,
         window: &Placed,
         layout: (Rect, (u16, u16)),
-    ) -> Result<Changes, Trouble> {
+    ) -> Result<Changes, ReadError> {
         if !link.has_damage || !link.has_composite {
             return Ok(Changes::Everything);
         }
@@ -91,7 +91,7 @@ impl Watches {
 
     /// For how long until the last call of [`Watches::changes`] nothing is known to have been drawn in a window; none
     /// for one that is not watched.
-    pub(crate) fn calm(&self, window_id: WindowId) -> Option<Duration> {
+    pub(crate) fn since_drawn(&self, window_id: WindowId) -> Option<Duration> {
         self.by_window.get(&window_id).map(|watch| watch.looked.duration_since(watch.drawn))
     }
 
@@ -104,13 +104,13 @@ impl Watches {
     }
 
     /// The windows whose frames were destroyed: what has one of their ids from now on is another window.
-    pub(crate) fn ended(&mut self, link: &Link) -> Result<Vec<WindowId>, Trouble> {
+    pub(crate) fn ended(&mut self, link: &Link) -> Result<Vec<WindowId>, ReadError> {
         self.drain(link)?;
         Ok(std::mem::take(&mut self.ended))
     }
 
     /// Notes what the events say that came so far.
-    fn drain(&mut self, link: &Link) -> Result<(), Trouble> {
+    fn drain(&mut self, link: &Link) -> Result<(), ReadError> {
         while let Some(event) = link.conn.poll_for_event()? {
             match event {
                 Event::DamageNotify(event) => {
@@ -141,7 +141,7 @@ impl Watches {
         }
     }
 
-    fn region(&mut self, link: &Link) -> Result<Region, Trouble> {
+    fn region(&mut self, link: &Link) -> Result<Region, ReadError> {
         if let Some(region) = self.region {
             return Ok(region);
         }
@@ -152,7 +152,7 @@ impl Watches {
     }
 }
 
-fn begin(link: &Link, frame: Xid, layout: (Rect, (u16, u16))) -> Result<Watch, Trouble> {
+fn begin(link: &Link, frame: Xid, layout: (Rect, (u16, u16))) -> Result<Watch, ReadError> {
     let conn = &link.conn;
     let damage = conn.generate_id()?;
     let events = ChangeWindowAttributesAux::new()

@@ -1,9 +1,9 @@
 //! A small window of the X server for each cursor.
 
-mod actor;
-mod costume;
 pub mod cursors;
+mod hidden_queue;
 mod link;
+mod overlay;
+mod overlay_cursor;
+mod pixmaps;
 mod preview;
-mod stage;
-mod tidings;

@@ -22,7 +22,7 @@ const REST: Duration = Duration::from_millis(200);
 const MARGIN: i32 = 16;
 
 /// What is shown of which window.
-struct Scene {
+struct PreviewedWindow {
     /// The window that was asked for.
     client: Window,
     /// The child of the root that it is in.
@@ -36,7 +36,7 @@ pub(crate) struct Preview {
     /// Of the pixmap that is the window's background: the server repaints it from there.
     picture: Picture,
     size: (u16, u16),
-    scene: Option<Scene>,
+    previewed: Option<PreviewedWindow>,
     is_dirty: bool,
     drawn: Option<Instant>,
     pub(crate) is_mapped: bool,
@@ -60,12 +60,12 @@ impl Preview {
         link.conn.render_create_picture(picture, canvas, format, &render::CreatePictureAux::new())?;
         link.conn
             .change_window_attributes(window, &ChangeWindowAttributesAux::new().background_pixmap(canvas))?;
-        Ok(Self { window, picture, size, scene: None, is_dirty: false, drawn: None, is_mapped: false })
+        Ok(Self { window, picture, size, previewed: None, is_dirty: false, drawn: None, is_mapped: false })
     }
 
     /// Shows this window from now on.
     pub(crate) fn show(&mut self, link: &Link, client: Window) -> Result<(), ReplyOrIdError> {
-        if self.scene.as_ref().is_some_and(|scene| scene.client == client) {
+        if self.previewed.as_ref().is_some_and(|previewed| previewed.client == client) {
             return Ok(());
         }
         self.forget(link)?;
@@ -74,7 +74,7 @@ impl Preview {
         if link.conn.damage_create(damage, frame, ReportLevel::NON_EMPTY)?.check().is_err() {
             return Ok(());
         }
-        self.scene = Some(Scene { client, frame, damage });
+        self.previewed = Some(PreviewedWindow { client, frame, damage });
         self.is_dirty = true;
         self.drawn = None;
         Ok(())
@@ -82,14 +82,18 @@ impl Preview {
 
     /// Something was drawn.
     pub(crate) fn note_damage(&mut self, damage: Damage) {
-        self.is_dirty |= self.scene.as_ref().is_some_and(|scene| scene.damage == damage);
+        self.is_dirty |= self.previewed.as_ref().is_some_and(|previewed| previewed.damage == damage);
     }
 
     /// A window has gone.
     pub(crate) fn note_gone(&mut self, link: &Link, window: Window) -> Result<(), ReplyOrIdError> {
-        if self.scene.as_ref().is_some_and(|scene| scene.frame == window || scene.client == window) {
+        if self
+            .previewed
+            .as_ref()
+            .is_some_and(|previewed| previewed.frame == window || previewed.client == window)
+        {
             // Its damage went with it.
-            self.scene = None;
+            self.previewed = None;
             self.hide(link)?;
         }
         Ok(())
@@ -97,14 +101,14 @@ impl Preview {
 
     /// Draws when that is due; answers when it will be.
     pub(crate) fn step(&mut self, link: &Link, now: Instant) -> Result<Option<Instant>, ReplyOrIdError> {
-        let Some(scene) = self.scene.as_ref().filter(|_| self.is_dirty) else { return Ok(None) };
+        let Some(previewed) = self.previewed.as_ref().filter(|_| self.is_dirty) else { return Ok(None) };
         if let Some(due) = self.drawn.map(|drawn| drawn + REST).filter(|due| now < *due) {
             return Ok(Some(due));
         }
-        link.conn.damage_subtract(scene.damage, x11rb::NONE, x11rb::NONE)?;
+        link.conn.damage_subtract(previewed.damage, x11rb::NONE, x11rb::NONE)?;
         self.is_dirty = false;
         self.drawn = Some(now);
-        let (client, frame) = (scene.client, scene.frame);
+        let (client, frame) = (previewed.client, previewed.frame);
         if self.draw(link, client, frame)? {
             link.conn.clear_area(false, self.window, 0, 0, 0, 0)?;
             if !self.is_mapped {
@@ -176,8 +180,8 @@ impl Preview {
     }
 
     fn forget(&mut self, link: &Link) -> Result<(), ReplyOrIdError> {
-        if let Some(scene) = self.scene.take() {
-            link.conn.damage_destroy(scene.damage)?;
+        if let Some(previewed) = self.previewed.take() {
+            link.conn.damage_destroy(previewed.damage)?;
         }
         Ok(())
     }

@@ -10,8 +10,8 @@ use super::agent_devices::AgentDevices;
 use super::connection::link::{Link, on_display};
 use super::devices::pointer::{self, fake};
 use super::devices::{master, sweep};
-use crate::platform::stops::Stops;
-use crate::{Click, Delivery, Gesture, InputError, KeyPress, Moment, Text};
+use crate::platform::cancellation::Cancellation;
+use crate::{CallStart, Click, Delivery, Gesture, InputError, KeyPress, Text};
 
 /// How long a pointer that hovers keeps what covers the window open.
 const HOVER: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ const HOVER: Duration = Duration::from_secs(10);
 pub struct Agent {
     name: String,
     display: String,
-    stops: Stops,
+    cancellation: Cancellation,
     devices: Arc<Mutex<Option<AgentDevices>>>,
 }
 
@@ -33,7 +33,12 @@ impl Agent {
         let Session::X11(session) = session;
         let (name, display) = (name.to_owned(), session.display().to_owned());
         let devices = on_display(&display, AgentDevices::open(session)).map_err(InputError::in_background)?;
-        Ok(Self { name, display, stops: Stops::default(), devices: Arc::new(Mutex::new(Some(devices))) })
+        Ok(Self {
+            name,
+            display,
+            cancellation: Cancellation::default(),
+            devices: Arc::new(Mutex::new(Some(devices))),
+        })
     }
 
     /// Does what a caller asked for at that moment: cancelled too by what came in between.
@@ -41,9 +46,9 @@ impl Agent {
     /// Fails with `window_not_found`, `window_not_visible`, `point_outside_window` and `window_covered`, and for
     /// keys and texts with `text_not_typable` naming the characters, before anything is sent; with `cancelled`
     /// between two steps, when everything is released.
-    pub fn perform(&self, gesture: &Gesture, asked: Moment) -> Result<Delivery, InputError> {
+    pub fn perform(&self, gesture: &Gesture, asked: CallStart) -> Result<Delivery, InputError> {
         self.with(|devices| {
-            let pauses = |pause| self.stops.wait(asked, pause);
+            let pauses = |pause| self.cancellation.wait(asked, pause);
             devices.attend(gesture.window_id().xid())?;
             let performed = match gesture {
                 Gesture::Click(click) => devices.click(click, &pauses),
@@ -97,14 +102,14 @@ impl Agent {
     }
 
     /// This moment: every later [`Agent::cancel`] reaches a call that was made at it.
-    pub fn now(&self) -> Moment {
-        self.stops.now()
+    pub fn now(&self) -> CallStart {
+        self.cancellation.now()
     }
 
     /// Halts everything that was asked for before, also what has not begun: it fails with `cancelled` when its
     /// buttons and keys are up and borrowed keycodes are given back. Does not wait for that.
     pub fn cancel(&self) {
-        self.stops.stop();
+        self.cancellation.stop();
     }
 
     /// One motion event to where the pointer is, waited for: the floor under every gesture.

@@ -11,7 +11,7 @@ use x11rb::protocol::xinput;
 use super::connection::link::Link;
 use super::connection::toolkit;
 use super::connection::window_tree::{self, same_client};
-use super::devices::keyboard::{self, Loan, Plan};
+use super::devices::keyboard::{self, BorrowedKeycodes, Plan};
 use super::devices::pair::Pair;
 use super::devices::parking::park;
 use super::devices::pointer;
@@ -145,13 +145,13 @@ impl AgentDevices {
         let plan = Plan::make(&self.link, self.person.keyboard, &[press.keysym])?.ok_or_else(refuse)?;
         let batch = plan.batches.first().ok_or_else(refuse)?;
         let stroke = batch.strokes.first().ok_or_else(refuse)?;
-        let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
-        loan.wait_until_known(target.window)?;
+        let borrowed = BorrowedKeycodes::take(&self.link, self.own, self.person, &batch.assign)?;
+        borrowed.wait_until_known(target.window)?;
         let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
         let mut steps = vec![Step::Move(at)];
         steps.extend(plan::presses(stroke, &held, press.count));
         let delivery = self.gesture(&target, &steps, hides_keys, ("key", pauses))?;
-        loan.give_back_when_read(target.window)?;
+        borrowed.give_back_when_read(target.window)?;
         Ok(delivery)
     }
 
@@ -186,8 +186,8 @@ impl AgentDevices {
             if is_stopped {
                 break;
             }
-            let loan = Loan::take(&self.link, self.own, self.person, &batch.assign)?;
-            loan.wait_until_known(target.window)?;
+            let borrowed = BorrowedKeycodes::take(&self.link, self.own, self.person, &batch.assign)?;
+            borrowed.wait_until_known(target.window)?;
             let mut runner = self.runner(&target, &before, false)?;
             runner.run(&[Step::Move(at)], pauses)?;
             for stroke in &batch.strokes {
@@ -202,7 +202,7 @@ impl AgentDevices {
             events += done.events;
             // An application that hangs is waited for; the person is not to wait with it.
             drop(done.device_grab);
-            loan.give_back_when_read(target.window)?;
+            borrowed.give_back_when_read(target.window)?;
         }
         if typed < keysyms.len() {
             return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });

@@ -260,7 +260,7 @@ impl Devices {
         if keys.is_empty() {
             return Ok(());
         }
-        self.held.lent.extend(keys.iter().map(|(keycode, _)| *keycode));
+        self.held.borrowed.extend(keys.iter().map(|(keycode, _)| *keycode));
         self.note()?;
         for (keycode, keysym) in keys {
             // The same for both levels, so that a held Shift changes nothing.
@@ -269,15 +269,15 @@ impl Devices {
         self.link.sync()
     }
 
-    /// Takes the meaning from keycodes that were lent.
+    /// Takes the meaning from keycodes that were borrowed.
     pub fn give_back(&mut self, keycodes: &[u8]) -> Result<(), InputError> {
         if keycodes.is_empty() {
             return Ok(());
         }
-        let lent = Held { lent: keycodes.to_vec(), ..Held::default() };
-        lent.undo(&self.link, &self.numbers)?;
+        let borrowed = Held { borrowed: keycodes.to_vec(), ..Held::default() };
+        borrowed.undo(&self.link, &self.numbers)?;
         self.link.sync()?;
-        self.held.lent.retain(|keycode| !keycodes.contains(keycode));
+        self.held.borrowed.retain(|keycode| !keycodes.contains(keycode));
         self.note()
     }
 
@@ -290,13 +290,13 @@ impl Devices {
         self.link.sync()
     }
 
-    /// What the keyboard can type, without keycodes that somebody has lent; the spare ones are not those that agents
+    /// What the keyboard can type, without keycodes that somebody has borrowed; the spare ones are not those that agents
     /// take first.
     pub fn layout(&self) -> Result<Layout, InputError> {
         let mut layout = keyboard::layout(&self.link, self.person.keyboard)?;
-        let lent = keyboard::noted(&self.link)?;
-        layout.strokes.retain(|_, stroke| !lent.contains(&stroke.keycode));
-        layout.spare.retain(|keycode| !lent.contains(keycode));
+        let borrowed = keyboard::noted(&self.link)?;
+        layout.strokes.retain(|_, stroke| !borrowed.contains(&stroke.keycode));
+        layout.spare.retain(|keycode| !borrowed.contains(keycode));
         layout.spare.reverse();
         layout.spare.truncate((layout.spare.len() / 2).max(1));
         Ok(layout)

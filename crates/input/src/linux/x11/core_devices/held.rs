@@ -14,7 +14,7 @@ use crate::platform::x11::connection::link::Link;
 /// Kinds of the words in which it is written down: the kind stands in the highest byte.
 const KEY: u32 = 1 << 24;
 const BUTTON: u32 = 2 << 24;
-const LENT: u32 = 3 << 24;
+const BORROWED: u32 = 3 << 24;
 const LOCKS: u32 = 4 << 24;
 const KIND: u32 = 0xff << 24;
 
@@ -35,7 +35,7 @@ pub struct Held {
     /// Buttons that are down.
     pub buttons: Vec<u8>,
     /// Keycodes that were given a meaning.
-    pub lent: Vec<u8>,
+    pub borrowed: Vec<u8>,
     /// Locks that were changed.
     pub locks: Option<Locks>,
 }
@@ -72,7 +72,7 @@ impl Held {
         let tagged =
             |kind: u32, numbers: &[u8]| numbers.iter().map(move |number| kind | u32::from(*number)).collect();
         let parts: [Vec<u32>; 3] =
-            [tagged(KEY, &self.keys), tagged(BUTTON, &self.buttons), tagged(LENT, &self.lent)];
+            [tagged(KEY, &self.keys), tagged(BUTTON, &self.buttons), tagged(BORROWED, &self.borrowed)];
         let locks = self.locks.map(|locks| LOCKS | u32::from(locks.modifiers) << 8 | u32::from(locks.group));
         parts.into_iter().flatten().chain(locks).collect()
     }
@@ -85,7 +85,7 @@ impl Held {
             match word & KIND {
                 KEY => held.keys.push(low),
                 BUTTON => held.buttons.push(low),
-                LENT => held.lent.push(low),
+                BORROWED => held.borrowed.push(low),
                 LOCKS => held.locks = Some(Locks { modifiers: high, group: low }),
                 _ => {}
             }
@@ -116,7 +116,7 @@ impl Held {
             };
             restore.serialize(numbers.xkb).0.concat()
         });
-        let lent = self.lent.iter().map(|keycode| {
+        let borrowed = self.borrowed.iter().map(|keycode| {
             let nothing = ChangeKeyboardMappingRequest {
                 keycode_count: 1,
                 first_keycode: *keycode,
@@ -125,7 +125,7 @@ impl Held {
             };
             nothing.serialize().0.concat()
         });
-        keys.chain(buttons).chain(locks).chain(lent).collect()
+        keys.chain(buttons).chain(locks).chain(borrowed).collect()
     }
 
     /// Undoes it over a connection.
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn what_is_written_down_is_read_as_it_was() {
         let locks = Some(Locks { modifiers: 0b10010, group: 2 });
-        let held = Held { keys: vec![50, 37], buttons: vec![1], lent: vec![255, 97], locks };
+        let held = Held { keys: vec![50, 37], buttons: vec![1], borrowed: vec![255, 97], locks };
         assert_eq!(Held::of_words(&held.words()), held);
         assert_eq!(Held::of_words(&[]), Held::default());
         assert_eq!(Held::of_words(&[7 << 24 | 5]), Held::default());
@@ -155,7 +155,7 @@ mod tests {
     fn a_request_says_its_own_length() {
         let numbers = Numbers { xtest: 132, xkb: 135, keyboard: 3, root: 77 };
         let locks = Some(Locks { modifiers: 2, group: 0 });
-        let held = Held { keys: vec![50], buttons: vec![1], lent: vec![97], locks };
+        let held = Held { keys: vec![50], buttons: vec![1], borrowed: vec![97], locks };
         for request in held.undoing(&numbers) {
             let words = u16::from_ne_bytes([request[2], request[3]]);
             assert_eq!(usize::from(words) * 4, request.len());

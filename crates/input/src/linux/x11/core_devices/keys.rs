@@ -21,11 +21,11 @@ pub struct Down {
     pub keysym: u32,
     /// Its modifiers and itself.
     pub keycodes: Vec<u8>,
-    /// The keycode that was lent for it.
-    pub lent: Option<u8>,
+    /// The keycode that was borrowed for it.
+    pub borrowed: Option<u8>,
 }
 
-/// The strokes of keysyms, and the keycodes that are lent for them.
+/// The strokes of keysyms, and the keycodes that are borrowed for them.
 struct Planned {
     strokes: Vec<Stroke>,
     assign: Vec<(u8, u32)>,
@@ -35,7 +35,7 @@ struct Planned {
 pub fn chord(devices: &mut Devices, keysyms: &[u32], pauses: Pauses<'_>) -> Result<bool, InputError> {
     let layout = devices.layout()?;
     let planned = plan(devices, &layout, keysyms)?;
-    let lent: Vec<u8> = planned.assign.iter().map(|(keycode, _)| *keycode).collect();
+    let borrowed: Vec<u8> = planned.assign.iter().map(|(keycode, _)| *keycode).collect();
     let mut order: Vec<u8> = Vec::new();
     for stroke in &planned.strokes {
         for keycode in stroke.held.iter().chain([&stroke.keycode]) {
@@ -50,10 +50,10 @@ pub fn chord(devices: &mut Devices, keysyms: &[u32], pauses: Pauses<'_>) -> Resu
     let reader: Vec<u32> = reader::current(&devices.link, devices.person)?.into_iter().collect();
     // The layout's first group is the one that was looked up.
     let lifted = devices.lift(&layout, &BTreeSet::new(), false)?;
-    let known = devices.lend(&planned.assign).and_then(|()| wait(devices, &lent, &reader, pauses));
+    let known = devices.lend(&planned.assign).and_then(|()| wait(devices, &borrowed, &reader, pauses));
     let done = if matches!(known, Ok(true)) { devices.run(&steps, pauses) } else { known };
-    let read = wait(devices, &lent, &reader, pauses);
-    devices.give_back(&lent)?;
+    let read = wait(devices, &borrowed, &reader, pauses);
+    devices.give_back(&borrowed)?;
     devices.put_back(lifted)?;
     Ok(done? && read?)
 }
@@ -62,9 +62,9 @@ pub fn chord(devices: &mut Devices, keysyms: &[u32], pauses: Pauses<'_>) -> Resu
 pub fn down(devices: &mut Devices, keysym: u32, pauses: Pauses<'_>) -> Result<Option<Down>, InputError> {
     let layout = devices.layout()?;
     let planned = plan(devices, &layout, &[keysym])?;
-    let lent = planned.assign.first().map(|(keycode, _)| *keycode);
+    let borrowed = planned.assign.first().map(|(keycode, _)| *keycode);
     let reader: Vec<u32> = reader::current(&devices.link, devices.person)?.into_iter().collect();
-    let lend: Vec<u8> = lent.into_iter().collect();
+    let lend: Vec<u8> = borrowed.into_iter().collect();
     devices.lend(&planned.assign)?;
     let known = wait(devices, &lend, &reader, pauses);
     if !matches!(known, Ok(true)) {
@@ -74,7 +74,7 @@ pub fn down(devices: &mut Devices, keysym: u32, pauses: Pauses<'_>) -> Result<Op
     let stroke = planned.strokes.first().cloned().unwrap_or_default();
     let keycodes: Vec<u8> = stroke.held.iter().chain([&stroke.keycode]).copied().collect();
     devices.hold(&keycodes, &[])?;
-    Ok(Some(Down { keysym, keycodes, lent }))
+    Ok(Some(Down { keysym, keycodes, borrowed }))
 }
 
 /// Releases a key, but for keycodes that others of the keys that are down need.
@@ -82,10 +82,10 @@ pub fn up(devices: &mut Devices, key: &Down, others: &[Down], pauses: Pauses<'_>
     let needed = |keycode: &&u8| others.iter().any(|other| other.keycodes.contains(keycode));
     let released: Vec<u8> = key.keycodes.iter().filter(|keycode| !needed(keycode)).copied().collect();
     devices.release(&released, &[])?;
-    let lent: Vec<u8> = key.lent.into_iter().collect();
+    let borrowed: Vec<u8> = key.borrowed.into_iter().collect();
     let reader: Vec<u32> = reader::current(&devices.link, devices.person)?.into_iter().collect();
-    let read = wait(devices, &lent, &reader, pauses);
-    devices.give_back(&lent)?;
+    let read = wait(devices, &borrowed, &reader, pauses);
+    devices.give_back(&borrowed)?;
     read.map(drop)
 }
 
@@ -94,11 +94,11 @@ pub fn keycodes(devices: &Devices, keysym: u32) -> Result<Vec<u8>, InputError> {
     Ok(devices.layout()?.strokes.get(&keysym).map(|stroke| vec![stroke.keycode]).unwrap_or_default())
 }
 
-fn wait(devices: &Devices, lent: &[u8], reader: &[u32], pauses: Pauses<'_>) -> Result<bool, InputError> {
-    if lent.is_empty() { Ok(true) } else { reader::wait(&devices.link, reader, pauses) }
+fn wait(devices: &Devices, borrowed: &[u8], reader: &[u32], pauses: Pauses<'_>) -> Result<bool, InputError> {
+    if borrowed.is_empty() { Ok(true) } else { reader::wait(&devices.link, reader, pauses) }
 }
 
-/// Keycodes are lent for what the layout lacks, but for the letters of shortcuts in applications that go by the place.
+/// Keycodes are borrowed for what the layout lacks, but for the letters of shortcuts in applications that go by the place.
 fn plan(devices: &Devices, layout: &Layout, keysyms: &[u32]) -> Result<Planned, InputError> {
     let window = reader::current(&devices.link, devices.person)?;
     let is_shortcut = keysyms.iter().any(|keysym| is_command(*keysym));

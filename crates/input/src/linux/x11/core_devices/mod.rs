@@ -23,8 +23,8 @@ use super::devices::pair::Pair;
 use super::devices::pointer;
 use super::gestures::steps::Pauses;
 use crate::plan::{self, Step};
-use crate::platform::stops::Stops;
-use crate::{Button, CoreAct, InputError, Modifier, Moment, glide};
+use crate::platform::cancellation::Cancellation;
+use crate::{Button, CallStart, CoreAction, InputError, Modifier, glide};
 
 /// How long others may take for what they are about until a caller that closes releases what it holds all the same.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -37,20 +37,20 @@ pub struct CoreDevices {
     display: String,
     link: Arc<Link>,
     person: Pair,
-    stops: Stops,
+    cancellation: Cancellation,
     turns: Arc<Turns>,
     body: Mutex<Option<Body>>,
 }
 
 struct Body {
     devices: Devices,
-    /// Keys that are held by [`CoreAct::KeyDown`].
+    /// Keys that are held by [`CoreAction::KeyDown`].
     down: Vec<Down>,
 }
 
 /// When a call was made: its place in the order, and what cancels it.
-pub struct Asked {
-    moment: Moment,
+pub struct CallOrder {
+    moment: CallStart,
     turn: Turn,
 }
 
@@ -62,13 +62,13 @@ impl CoreDevices {
         let devices = on_display(&display, Devices::open(session))?;
         let (link, person) = (Arc::clone(&devices.link), devices.person);
         let body = Mutex::new(Some(Body { devices, down: Vec::new() }));
-        let (stops, turns) = (Stops::default(), Arc::default());
-        Ok(Self { display, link, person, stops, turns, body })
+        let (cancellation, turns) = (Cancellation::default(), Arc::default());
+        Ok(Self { display, link, person, cancellation, turns, body })
     }
 
     /// Now: the call is done after all that were asked for before, and every later [`CoreDevices::cancel`] reaches it.
-    pub fn ask(&self) -> Asked {
-        Asked { moment: self.stops.now(), turn: self.turns.take() }
+    pub fn ask(&self) -> CallOrder {
+        CallOrder { moment: self.cancellation.now(), turn: self.turns.take() }
     }
 
     /// Does what was asked for.
@@ -76,9 +76,9 @@ impl CoreDevices {
     /// Fails with `invalid_argument` for a point that is not on the screen, with `text_not_typable`, with
     /// `condition_not_met` where other callers or the application take too long, and with `cancelled` when what it
     /// pressed is released.
-    pub fn perform(&self, act: &CoreAct, asked: &Asked) -> Result<(), InputError> {
+    pub fn perform(&self, act: &CoreAction, asked: &CallOrder) -> Result<(), InputError> {
         asked.turn.wait();
-        let pauses = |pause| self.stops.wait(asked.moment, pause);
+        let pauses = |pause| self.cancellation.wait(asked.moment, pause);
         let mut body = self.lock();
         let display = self.display.clone();
         let body = body.as_mut().ok_or(InputError::DevicesClosed { display })?;
@@ -92,7 +92,7 @@ impl CoreDevices {
 
     /// Halts everything that was asked for before; what is held from one call to the next stays so.
     pub fn cancel(&self) {
-        self.stops.stop();
+        self.cancellation.stop();
     }
 
     /// Cancels what is under way and releases what is held; closing twice is fine.
@@ -129,7 +129,7 @@ pub fn sweep_core_devices(session: &Session) -> Result<usize, InputError> {
 }
 
 impl Body {
-    fn perform(&mut self, act: &CoreAct, pauses: Pauses<'_>) -> Result<(), InputError> {
+    fn perform(&mut self, act: &CoreAction, pauses: Pauses<'_>) -> Result<(), InputError> {
         let halted = || InputError::ActHalted { act: act.name() };
         if pauses(Duration::ZERO) {
             return Err(halted());
@@ -156,47 +156,47 @@ impl Body {
 fn act_with(
     devices: &mut Devices,
     down: &mut Vec<Down>,
-    act: &CoreAct,
+    act: &CoreAction,
     pauses: Pauses<'_>,
 ) -> Result<bool, InputError> {
     match act {
-        CoreAct::Move { to, duration } => {
+        CoreAction::Move { to, duration } => {
             devices.check(&[*to])?;
             let steps = glide::travel(&[devices.place()?, *to], *duration);
             devices.run(&steps, pauses)
         }
-        CoreAct::Press { button, at } => {
+        CoreAction::Press { button, at } => {
             go(devices, *at, pauses)?;
             devices.hold(&[], &[button.number()])?;
             Ok(true)
         }
-        CoreAct::Release { button, at } => {
+        CoreAction::Release { button, at } => {
             go(devices, *at, pauses)?;
             devices.release(&[], &[button.number()])?;
             Ok(true)
         }
-        CoreAct::Click { button, count, at, modifiers } => {
+        CoreAction::Click { button, count, at, modifiers } => {
             go(devices, *at, pauses)?;
             let here = devices.place()?;
             let steps = click(here, *button, *count, &held(devices, modifiers)?);
             devices.run(&steps, pauses)
         }
-        CoreAct::Drag { path, button, duration, modifiers } => {
+        CoreAction::Drag { path, button, duration, modifiers } => {
             let steps = drag(devices, path, *button, *duration, modifiers)?;
             devices.run(&steps, pauses)
         }
-        CoreAct::Wheel { right, down, at, modifiers } => {
+        CoreAction::Wheel { right, down, at, modifiers } => {
             go(devices, *at, pauses)?;
             let steps = glide::turns(*right, *down, &held(devices, modifiers)?);
             devices.run(&steps, pauses)
         }
-        CoreAct::KeyDown { keysym } => key_down(devices, down, *keysym, pauses),
-        CoreAct::KeyUp { keysym } => key_up(devices, down, *keysym, pauses).map(|()| true),
-        CoreAct::Keys { keysyms } => super::core_devices::keys::chord(devices, keysyms, pauses),
-        CoreAct::Text { text, delay } => {
+        CoreAction::KeyDown { keysym } => key_down(devices, down, *keysym, pauses),
+        CoreAction::KeyUp { keysym } => key_up(devices, down, *keysym, pauses).map(|()| true),
+        CoreAction::Keys { keysyms } => super::core_devices::keys::chord(devices, keysyms, pauses),
+        CoreAction::Text { text, delay } => {
             super::core_devices::typing::text(devices, text, *delay, pauses).map(|()| true)
         }
-        CoreAct::ReleaseAll => {
+        CoreAction::ReleaseAll => {
             down.clear();
             devices.release_all().map(|()| true)
         }

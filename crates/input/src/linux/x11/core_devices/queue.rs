@@ -117,8 +117,9 @@ impl Queue<'_> {
     pub fn write_records(&self, records: &[Record]) -> Result<(), InputError> {
         self.write(self.atoms._BACKLOT_CORE_HELD, &words(records))?;
         // Agents, which have keyboards of their own and lend keycodes too, keep away from these.
-        let lent: Vec<u8> = records.iter().flat_map(|record| record.held.lent.iter().copied()).collect();
-        let note = xinput::XIChangePropertyAux::Data8(lent);
+        let borrowed: Vec<u8> =
+            records.iter().flat_map(|record| record.held.borrowed.iter().copied()).collect();
+        let note = xinput::XIChangePropertyAux::Data8(borrowed);
         self.put(self.atoms._BACKLOT_BORROWED_KEYS, &note)
     }
 

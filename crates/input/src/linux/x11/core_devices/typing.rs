@@ -65,12 +65,12 @@ pub fn text(
 impl Typing<'_> {
     /// True when all of it is typed.
     fn batch(&mut self, devices: &mut Devices, batch: &Batch) -> Result<bool, InputError> {
-        let lent: Vec<u8> = batch.assign.iter().map(|(keycode, _)| *keycode).collect();
-        let known = devices.lend(&batch.assign).and_then(|()| self.wait_for_readers(devices, &lent));
+        let borrowed: Vec<u8> = batch.assign.iter().map(|(keycode, _)| *keycode).collect();
+        let known = devices.lend(&batch.assign).and_then(|()| self.wait_for_readers(devices, &borrowed));
         let typed = if matches!(known, Ok(true)) { self.strokes(devices, batch) } else { known };
         // It looks a key up when it comes to it.
-        let read = self.wait_for_readers(devices, &lent);
-        devices.give_back(&lent)?;
+        let read = self.wait_for_readers(devices, &borrowed);
+        devices.give_back(&borrowed)?;
         Ok(typed? && read?)
     }
 
@@ -120,8 +120,8 @@ impl Typing<'_> {
     }
 
     /// Waits until what gets the keys now, and what got them in the beginning, has read all; false when it is to halt.
-    fn wait_for_readers(&self, devices: &Devices, lent: &[u8]) -> Result<bool, InputError> {
-        if lent.is_empty() {
+    fn wait_for_readers(&self, devices: &Devices, borrowed: &[u8]) -> Result<bool, InputError> {
+        if borrowed.is_empty() {
             return Ok(true);
         }
         let mut windows: Vec<Window> = self.reader.into_iter().collect();

@@ -28,7 +28,7 @@ pub fn layout(link: &Link, keyboard: u16) -> Result<Layout, InputError> {
 
 /// Keycodes that agents of this process have borrowed, or are about to: no other agent may take them for keys of
 /// the person's, or borrow them too.
-static LENT: Mutex<BTreeSet<u8>> = Mutex::new(BTreeSet::new());
+static BORROWED: Mutex<BTreeSet<u8>> = Mutex::new(BTreeSet::new());
 
 /// How keysyms are typed; what it borrows is kept from other agents of this process for as long as it lives.
 pub struct Plan {
@@ -42,26 +42,26 @@ pub struct Plan {
 impl Plan {
     /// Plans the strokes for the keysyms; none when the keyboard has no room for a character.
     pub fn make(link: &Link, keyboard: u16, keysyms: &[u32]) -> Result<Option<Self>, InputError> {
-        let mut lent = LENT.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut borrowed = BORROWED.lock().unwrap_or_else(PoisonError::into_inner);
         let mut layout = layout(link, keyboard)?;
         let noted = noted(link)?;
-        let is_free = |keycode: &u8| !lent.contains(keycode) && !noted.contains(keycode);
+        let is_free = |keycode: &u8| !borrowed.contains(keycode) && !noted.contains(keycode);
         layout.strokes.retain(|_, stroke| is_free(&stroke.keycode));
         layout.spare.retain(is_free);
         // The rest is for whoever types at the same time.
         layout.spare.truncate(layout.spare.len().div_ceil(2));
         let Some(batches) = plan::batches(keysyms, &layout) else { return Ok(None) };
-        let borrowed = batches.iter().flat_map(|batch| batch.assign.iter().map(|(keycode, _)| *keycode));
-        let reserved: BTreeSet<u8> = borrowed.collect();
-        lent.extend(&reserved);
+        let assigned = batches.iter().flat_map(|batch| batch.assign.iter().map(|(keycode, _)| *keycode));
+        let reserved: BTreeSet<u8> = assigned.collect();
+        borrowed.extend(&reserved);
         Ok(Some(Self { layout, batches, reserved }))
     }
 }
 
 impl Drop for Plan {
     fn drop(&mut self) {
-        let mut lent = LENT.lock().unwrap_or_else(PoisonError::into_inner);
-        lent.retain(|keycode| !self.reserved.contains(keycode));
+        let mut borrowed = BORROWED.lock().unwrap_or_else(PoisonError::into_inner);
+        borrowed.retain(|keycode| !self.reserved.contains(keycode));
     }
 }
 
@@ -70,23 +70,23 @@ impl Drop for Plan {
 /// Applications read keys by the person's map, whatever keyboard they come from; so the keysyms stand there,
 /// on keycodes that no key of the person sends. Which they are is written on the agent's device first, so
 /// that a sweep finds them when the agent dies with them.
-pub struct Loan<'a> {
+pub struct BorrowedKeycodes<'a> {
     link: &'a Link,
     own: Pair,
     person: Pair,
     keycodes: Vec<u8>,
 }
 
-impl<'a> Loan<'a> {
+impl<'a> BorrowedKeycodes<'a> {
     /// Gives each keycode its keysym; answers when every client has been told.
     pub fn take(link: &'a Link, own: Pair, person: Pair, keys: &[(u8, u32)]) -> Result<Self, InputError> {
         let keycodes: Vec<u8> = keys.iter().map(|(keycode, _)| *keycode).collect();
-        let loan = Self { link, own, person, keycodes };
+        let borrowed = Self { link, own, person, keycodes };
         if !keys.is_empty() {
-            write_note(link, own, &loan.keycodes)?;
+            write_note(link, own, &borrowed.keycodes)?;
             as_person(link, own, person, || assign(link, keys))?;
         }
-        Ok(loan)
+        Ok(borrowed)
     }
 
     /// True when nothing was borrowed.
@@ -124,7 +124,7 @@ impl<'a> Loan<'a> {
     }
 }
 
-impl Drop for Loan<'_> {
+impl Drop for BorrowedKeycodes<'_> {
     fn drop(&mut self) {
         // Where the connection is lost, the note stays for the next sweep.
         let _ = self.clear();
@@ -183,28 +183,28 @@ fn as_person(
     person: Pair,
     work: impl FnOnce() -> Result<(), InputError>,
 ) -> Result<(), InputError> {
-    let lead = Lead::to(link, person, own)?;
+    let client_pointer = ClientPointer::to(link, person, own)?;
     work()?;
-    drop(lead);
+    drop(client_pointer);
     link.sync()
 }
 
 /// Our connection with the person's client pointer for as long as this lives: whatever happens meanwhile, fake input
 /// may not go to the person's devices afterwards.
-struct Lead<'a> {
+struct ClientPointer<'a> {
     link: &'a Link,
     own: Pair,
 }
 
-impl<'a> Lead<'a> {
+impl<'a> ClientPointer<'a> {
     fn to(link: &'a Link, person: Pair, own: Pair) -> Result<Self, InputError> {
-        let lead = Self { link, own };
+        let client_pointer = Self { link, own };
         xinput::xi_set_client_pointer(&link.conn, x11rb::NONE, person.pointer)?;
-        Ok(lead)
+        Ok(client_pointer)
     }
 }
 
-impl Drop for Lead<'_> {
+impl Drop for ClientPointer<'_> {
     fn drop(&mut self) {
         // Where the connection is lost no input follows.
         let _ = xinput::xi_set_client_pointer(&self.link.conn, x11rb::NONE, self.own.pointer);

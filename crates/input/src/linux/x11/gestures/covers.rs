@@ -8,7 +8,7 @@ use crate::InputError;
 use crate::platform::x11::connection::link::Link;
 
 /// A window with what of it takes the pointer, in its own pixels.
-pub struct Taking {
+pub struct InputRegion {
     /// The window.
     pub window: Window,
     /// Where its inside begins on the screen.
@@ -25,10 +25,10 @@ pub struct Taking {
 /// pixels of the screen: what both their bounding and their input shape hold.
 pub fn covers(link: &Link, frame: Window, bounds: Rect) -> Result<Vec<Rect>, InputError> {
     let mut covers = Vec::new();
-    for Taking { origin: (x, y), bounding, input, .. } in taking(link, frame, bounds)? {
+    for InputRegion { origin: (x, y), bounding, input, .. } in input_regions(link, frame, bounds)? {
         for outer in &bounding {
-            for taking in &input {
-                let part = shifted(*outer, x, y).intersection(&shifted(*taking, x, y));
+            for input_regions in &input {
+                let part = shifted(*outer, x, y).intersection(&shifted(*input_regions, x, y));
                 covers.extend(part.and_then(|part| part.intersection(&bounds)));
             }
         }
@@ -37,7 +37,7 @@ pub fn covers(link: &Link, frame: Window, bounds: Rect) -> Result<Vec<Rect>, Inp
 }
 
 /// The shown windows above `frame` that touch `bounds`, the lowest first.
-pub fn taking(link: &Link, frame: Window, bounds: Rect) -> Result<Vec<Taking>, InputError> {
+pub fn input_regions(link: &Link, frame: Window, bounds: Rect) -> Result<Vec<InputRegion>, InputError> {
     let conn = &link.conn;
     let stack = conn.query_tree(link.root)?.reply()?.children;
     let above = stack.into_iter().skip_while(|window| *window != frame).skip(1);
@@ -62,14 +62,14 @@ pub fn taking(link: &Link, frame: Window, bounds: Rect) -> Result<Vec<Taking>, I
             shaped.push((window, (outer.x + border, outer.y + border), whole_of(&geometry), bounding, input));
         }
     }
-    let mut takings = Vec::new();
+    let mut regions = Vec::new();
     for (window, origin, whole, bounding, input) in shaped {
         let (Ok(bounding), Ok(input)) = (bounding.reply(), input.reply()) else { continue };
         let input = input_of(&input.rectangles, whole, -whole.x);
         let bounding = parts(&bounding.rectangles);
-        takings.push(Taking { window, origin, whole, bounding, input });
+        regions.push(InputRegion { window, origin, whole, bounding, input });
     }
-    Ok(takings)
+    Ok(regions)
 }
 
 /// The input shape, as it takes effect: of a window without one the server leaves out the border at the right and at

@@ -5,7 +5,7 @@ use x11rb::protocol::shape::{self, SK, SO};
 use x11rb::protocol::xinput;
 use x11rb::protocol::xproto::{AtomEnum, ClipOrdering, ConnectionExt as _, PropMode, Rectangle, Window};
 
-use super::covers::{holds, parts, taking, whole_of};
+use super::covers::{holds, input_regions, parts, whole_of};
 use super::region::{area, difference, uncovered};
 use crate::InputError;
 use crate::platform::x11::connection::link::Link;
@@ -30,14 +30,14 @@ struct Hole {
     /// The window took input everywhere, so it had no shape.
     was_whole: bool,
     /// What was left of the input shape.
-    left: Left,
+    left: ShapeWithHole,
     /// The point of the screen.
     at: Point,
 }
 
 /// What a window took input with when the hole was in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Left {
+enum ShapeWithHole {
     Parts(Vec<Rect>),
     /// Of the hole of a dead agent only the number of pixels is known.
     Area(u64),
@@ -85,15 +85,16 @@ impl Holes {
         self.frame = frame;
         let spot = Rect { x: at.x, y: at.y, width: 1, height: 1 };
         let mut new = Vec::new();
-        for taking in taking(link, frame, spot)? {
-            let (x, y) = ((at.x - taking.origin.0) as i16, (at.y - taking.origin.1) as i16);
-            if holds(&taking.bounding, x, y) && holds(&taking.input, x, y) {
-                let window = taking.window;
+        for input_regions in input_regions(link, frame, spot)? {
+            let (x, y) = ((at.x - input_regions.origin.0) as i16, (at.y - input_regions.origin.1) as i16);
+            if holds(&input_regions.bounding, x, y) && holds(&input_regions.input, x, y) {
+                let window = input_regions.window;
                 let had_none = self.open.iter().any(|hole| hole.window == window && hole.was_whole);
-                let was_whole = had_none || taking.input == [taking.whole];
+                let was_whole = had_none || input_regions.input == [input_regions.whole];
                 let pixel = Rect { x: x.into(), y: y.into(), width: 1, height: 1 };
-                let left =
-                    Left::Parts(taking.input.iter().flat_map(|part| uncovered(*part, &[pixel])).collect());
+                let left = ShapeWithHole::Parts(
+                    input_regions.input.iter().flat_map(|part| uncovered(*part, &[pixel])).collect(),
+                );
                 new.push(Hole { window, x, y, was_whole, left, at });
             }
         }
@@ -159,7 +160,7 @@ pub fn close_of(link: &Link, pointer: u16) -> Result<(), InputError> {
             x: *x as i16,
             y: *y as i16,
             was_whole: *was_whole == 1,
-            left: Left::Area((*area).into()),
+            left: ShapeWithHole::Area((*area).into()),
             at: Point::default(),
         })
         .collect();
@@ -196,7 +197,7 @@ fn close(link: &Link, holes: &[Hole]) -> Result<(), InputError> {
     Ok(())
 }
 
-impl Left {
+impl ShapeWithHole {
     fn area(&self) -> u64 {
         match self {
             Self::Parts(parts) => area(parts),

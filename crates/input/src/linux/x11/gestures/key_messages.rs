@@ -35,7 +35,7 @@ pub struct Messages<'a> {
     time: Timestamp,
     modifiers: &'a HashMap<u8, u16>,
     down: Vec<u8>,
-    focus: Option<Believed<'a>>,
+    focus: Option<FocusByMessage<'a>>,
     events: u32,
 }
 
@@ -87,20 +87,20 @@ fn tell_focus(link: &Link, window: Window, kind: u8) -> Result<(), InputError> {
 }
 
 /// A window that believes to have the focus for as long as this lives.
-struct Believed<'a> {
+struct FocusByMessage<'a> {
     link: &'a Link,
     person: Pair,
     window: Window,
 }
 
-impl<'a> Believed<'a> {
+impl<'a> FocusByMessage<'a> {
     fn begin(link: &'a Link, person: Pair, window: Window) -> Result<Self, InputError> {
         tell_focus(link, window, FOCUS_IN_EVENT)?;
         Ok(Self { link, person, window })
     }
 }
 
-impl Drop for Believed<'_> {
+impl Drop for FocusByMessage<'_> {
     fn drop(&mut self) {
         // Where the connection is lost nobody can be told.
         let _ = take_focus(self.link, self.person, self.window);
@@ -127,7 +127,8 @@ impl<'a> Messages<'a> {
         }
         let time = link.time()?;
         restore::is_later(link, window)?;
-        let focus = if active && !is_persons { Some(Believed::begin(link, person, window)?) } else { None };
+        let focus =
+            if active && !is_persons { Some(FocusByMessage::begin(link, person, window)?) } else { None };
         Ok(Self { link, window, time, modifiers, down: vec![], focus, events: 0 })
     }
 

@@ -10,7 +10,7 @@ use super::key_messages::Messages;
 use crate::plan::{self, Layout};
 use crate::platform::x11::connection::link::Link;
 use crate::platform::x11::connection::settle;
-use crate::platform::x11::devices::keyboard::{self, Loan, Plan};
+use crate::platform::x11::devices::keyboard::{self, BorrowedKeycodes, Plan};
 use crate::platform::x11::devices::pair::Pair;
 use crate::platform::x11::new_windows::watcher::Watcher;
 use crate::platform::x11::person::device_grab::{self, DeviceGrab};
@@ -47,8 +47,8 @@ impl KeyTyping<'_> {
         let batch = plan.batches.first().ok_or_else(refuse)?;
         let stroke = batch.strokes.first().ok_or_else(refuse)?;
         let before = PersonState::look(self.link, self.person)?;
-        let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
-        loan.wait_until_known(window)?;
+        let borrowed = BorrowedKeycodes::take(self.link, self.own, self.person, &batch.assign)?;
+        borrowed.wait_until_known(window)?;
         let active = keys::is_shortcut(press.keysym, &press.modifiers);
         let mut device_grab = if active { Some(self.grab_devices(&before)?) } else { None };
         let mut messages = self.messages(window, &plan.layout, active)?;
@@ -67,7 +67,7 @@ impl KeyTyping<'_> {
         }
         let focus_feigned = messages.pretends_focus();
         let events = messages.finish()?;
-        loan.give_back_when_read(window)?;
+        borrowed.give_back_when_read(window)?;
         if is_halted {
             return Err(InputError::Halted { window_id: press.window_id, gesture: "key" });
         }
@@ -100,8 +100,8 @@ impl KeyTyping<'_> {
             if is_stopped {
                 break;
             }
-            let loan = Loan::take(self.link, self.own, self.person, &batch.assign)?;
-            loan.wait_until_known(window)?;
+            let borrowed = BorrowedKeycodes::take(self.link, self.own, self.person, &batch.assign)?;
+            borrowed.wait_until_known(window)?;
             let mut messages = self.messages(window, &plan.layout, false)?;
             for stroke in &batch.strokes {
                 if is_stopped {
@@ -112,7 +112,7 @@ impl KeyTyping<'_> {
                 is_stopped = pauses(text.delay);
             }
             events += messages.finish()?;
-            loan.give_back_when_read(window)?;
+            borrowed.give_back_when_read(window)?;
         }
         if typed < keysyms.len() {
             return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });

@@ -52,7 +52,7 @@ const FRESH: Duration = Duration::from_millis(150);
 
 /// An element's own action, which may open a window.
 #[derive(Clone, Copy, Debug)]
-pub struct Act {
+pub struct ElementAction {
     /// The window of the element.
     pub window: Window,
     /// When it was about to be asked for.
@@ -186,7 +186,7 @@ impl<'a> NewWindows<'a> {
     pub fn rest(
         &mut self,
         listener: &Link,
-        act: Option<Act>,
+        act: Option<ElementAction>,
         watched: &[Window],
     ) -> Result<Duration, InputError> {
         self.new.retain(|_, new_window| !new_window.is_shown || new_window.since.elapsed() <= GRACE_PERIOD);
@@ -223,11 +223,11 @@ impl<'a> NewWindows<'a> {
     }
 
     /// True until an action has opened a window, or has had the time for it.
-    fn may_open(&self, act: &Act) -> bool {
+    fn may_open(&self, act: &ElementAction) -> bool {
         self.idle != Some(act.since) && self.placed.is_none_or(|placed| placed < act.since)
     }
 
-    fn is_over(&self, act: &Act) -> Result<bool, InputError> {
+    fn is_over(&self, act: &ElementAction) -> Result<bool, InputError> {
         let Some(done) = act.done else { return Ok(act.since.elapsed() > LONGEST) };
         Ok(done.elapsed() > CLICK || !toolkit::reads_messages(self.link, act.window)?)
     }

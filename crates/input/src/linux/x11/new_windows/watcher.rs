@@ -16,7 +16,7 @@ use x11rb::protocol::xproto::{
     Atom, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask, Window,
 };
 
-use super::arrivals::{Act, NewWindows};
+use super::arrivals::{ElementAction, NewWindows};
 use super::pretended_focus::{Found, PretendedFocus};
 use crate::InputError;
 use crate::platform::x11::connection::link::Link;
@@ -52,7 +52,7 @@ struct Watch {
 struct State {
     watches: Vec<Watch>,
     /// The last action of an element, which may open something.
-    act: Option<Act>,
+    act: Option<ElementAction>,
     /// Windows that were sent a FocusIn by us, and are to be sent the FocusOut.
     pretended: Vec<PretendedFocus>,
     is_closed: bool,
@@ -231,7 +231,7 @@ impl Shared {
         let mut state = self.lock();
         // Where the person works in the same application, it is not watched.
         if state.watches.iter().any(|watch| same_client(&self.requester, watch.window, window)) {
-            state.act = Some(Act { window, since: Instant::now(), done });
+            state.act = Some(ElementAction { window, since: Instant::now(), done });
         }
     }
 

@@ -23,9 +23,9 @@ const NEWEST: f32 = 1.0 / 48.0;
 /// Macroblocks after which the quantiser is chosen anew.
 const STRETCH: usize = 12;
 
-/// On which terms a picture is made for somebody who waits for it.
+/// What a picture may cost that is made for somebody who waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct Budget {
     /// The time, on a clock that never goes back.
     pub now: Duration,
     /// Drafts that did not change after this moment are made fine.
@@ -39,7 +39,7 @@ pub struct Terms {
 }
 
 /// What is known of the costs of macroblocks, and what is left for those of this picture.
-pub(crate) struct Thrift {
+pub(crate) struct RateControl {
     finest: u8,
     /// Bits of a new macroblock at the finest quantiser.
     known: f32,
@@ -49,19 +49,19 @@ pub(crate) struct Thrift {
     until_next: usize,
 }
 
-impl Thrift {
+impl RateControl {
     pub(crate) fn new(finest: u8) -> Self {
         Self { finest, known: FIRST_GUESS, left_bits: f32::MAX, left: 0, qp: finest, until_next: 0 }
     }
 
-    /// Begins a picture with so many new macroblocks; without terms all are fine.
-    pub(crate) fn begin(&mut self, number: usize, terms: Option<&Terms>) {
+    /// Begins a picture with so many new macroblocks; without a budget all are fine.
+    pub(crate) fn begin(&mut self, number: usize, budget: Option<&Budget>) {
         self.left = number;
         self.until_next = 0;
         let bits = |bytes: usize| bytes as f32 * 8.0;
-        self.left_bits = terms.map_or(f32::MAX, |terms| {
+        self.left_bits = budget.map_or(f32::MAX, |budget| {
             let good = number as f32 * self.known / self.saved(GOOD_DRAFT);
-            bits(terms.free).max(good.clamp(bits(terms.usual), bits(terms.most)))
+            bits(budget.free).max(good.clamp(bits(budget.usual), bits(budget.most)))
         });
     }
 
@@ -98,38 +98,43 @@ impl Thrift {
 mod tests {
     use super::*;
 
-    const TERMS: Terms =
-        Terms { now: Duration::ZERO, rested: Duration::ZERO, free: 0, usual: 3_000, most: 10_000 };
+    const BUDGET: Budget =
+        Budget { now: Duration::ZERO, rested: Duration::ZERO, free: 0, usual: 3_000, most: 10_000 };
 
     /// Bits of a picture whose macroblocks have that many at quantiser 14, and the last quantiser.
-    fn made(thrift: &mut Thrift, number: usize, fine: f32, terms: Option<&Terms>) -> (usize, u8) {
-        thrift.begin(number, terms);
+    fn made(
+        rate_control: &mut RateControl,
+        number: usize,
+        fine: f32,
+        budget: Option<&Budget>,
+    ) -> (usize, u8) {
+        rate_control.begin(number, budget);
         let mut sum = 0;
         for _ in 0..number {
-            let qp = thrift.qp();
+            let qp = rate_control.qp();
             // Another slope than the one that is expected.
             let bits = (fine / ((f32::from(qp) - 14.0) / 7.0).exp2()) as usize;
-            thrift.spent(bits);
+            rate_control.spent(bits);
             sum += bits;
         }
-        (sum, thrift.qp)
+        (sum, rate_control.qp)
     }
 
     #[test]
     fn a_picture_has_about_the_bytes_that_it_may_have() {
-        let mut thrift = Thrift::new(14);
-        assert_eq!(made(&mut thrift, 2_000, 700.0, None), (1_400_000, 14));
+        let mut rate_control = RateControl::new(14);
+        assert_eq!(made(&mut rate_control, 2_000, 700.0, None), (1_400_000, 14));
         for (number, fine) in [(500, 600.0), (500, 100.0), (300, 800.0), (1_000, 300.0), (4_000, 200.0)] {
-            let (bits, qp) = made(&mut thrift, number, fine, Some(&TERMS));
+            let (bits, qp) = made(&mut rate_control, number, fine, Some(&BUDGET));
             assert!(bits <= 11_000 * 8 && (bits > 2_000 * 8 || qp == 14), "{number} {fine}: {bits} {qp}");
         }
-        let (bits, qp) = made(&mut thrift, 100, 600.0, Some(&Terms { free: 20_000, ..TERMS }));
+        let (bits, qp) = made(&mut rate_control, 100, 600.0, Some(&Budget { free: 20_000, ..BUDGET }));
         assert_eq!((bits, qp), (60_000, 14));
     }
 
     #[test]
     fn few_macroblocks_are_fine_however_little_is_left() {
-        let mut thrift = Thrift::new(14);
-        assert_eq!(made(&mut thrift, 10, 700.0, Some(&TERMS)).1, 14);
+        let mut rate_control = RateControl::new(14);
+        assert_eq!(made(&mut rate_control, 10, 700.0, Some(&BUDGET)).1, 14);
     }
 }

@@ -1,4 +1,4 @@
-//! Where pictures are made: the connection, the pixels of windows that were named, and the films of their pictures.
+//! Where pictures are made: the connection, the pixels of windows that were named, and the images of what they show.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,20 +8,20 @@ use x11rb::connection::Connection;
 use x11rb::protocol::composite::ConnectionExt as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, Pixmap};
 
-use super::link::{Link, Trouble};
+use super::link::{Link, ReadError};
 use super::watch::{Changes, Watches};
-use crate::film::{Film, Want};
-use crate::picture::{Darkroom, Pixels, fitted};
-use crate::{Encoded, Glance, Picture};
+use crate::banded_image::{BandedImage, Purpose};
+use crate::picture::{PictureEncoder, Pixels, fitted};
+use crate::{Encoded, Picture, WindowDigest};
 
-/// Bytes of compressed bands that are kept; the films that were used longest ago go first.
+/// Bytes of compressed bands that are kept; the images that were used longest ago go first.
 const MOST_BYTES: usize = 64 << 20;
 
 /// Films that are kept.
-const MOST_FILMS: usize = 256;
+const MOST_IMAGES: usize = 256;
 
 /// The pixels of a window that outlive its being minimised.
-struct Kept {
+struct NamedPixmap {
     pixmap: Pixmap,
     /// The root's child that has them.
     frame: u32,
@@ -43,18 +43,18 @@ pub(crate) struct Source {
 }
 
 /// Why there is no picture.
-pub(crate) enum Snag {
-    Trouble(Trouble),
+pub(crate) enum NoPicture {
+    ReadError(ReadError),
     Reason(String),
 }
 
-impl From<Trouble> for Snag {
-    fn from(trouble: Trouble) -> Self {
-        Self::Trouble(trouble)
+impl From<ReadError> for NoPicture {
+    fn from(error: ReadError) -> Self {
+        Self::ReadError(error)
     }
 }
 
-impl From<String> for Snag {
+impl From<String> for NoPicture {
     fn from(reason: String) -> Self {
         Self::Reason(reason)
     }
@@ -62,47 +62,48 @@ impl From<String> for Snag {
 
 impl Source {
     /// The part of a window-local region that lies in the window, in the drawable and in the window.
-    pub(crate) fn clip(&self, region: Rect) -> Result<(Rect, Rect), Snag> {
+    pub(crate) fn clip(&self, region: Rect) -> Result<(Rect, Rect), NoPicture> {
         let window = Rect { x: 0, y: 0, ..self.part };
         let inside = window.intersection(&region);
-        let inside = inside.ok_or_else(|| Snag::Reason("the region lies outside the window".to_owned()))?;
+        let inside =
+            inside.ok_or_else(|| NoPicture::Reason("the region lies outside the window".to_owned()))?;
         Ok((Rect { x: inside.x + self.part.x, y: inside.y + self.part.y, ..inside }, inside))
     }
 }
 
-struct Shelved {
-    film: Film,
+struct CachedImage {
+    image: BandedImage,
     /// When it was used last, in pictures taken.
     used: u64,
 }
 
-pub(crate) struct Studio {
+pub(crate) struct PictureCache {
     pub(crate) link: Link,
-    pub(crate) darkroom: Darkroom,
-    kept: HashMap<WindowId, Kept>,
+    pub(crate) encoder: PictureEncoder,
+    kept: HashMap<WindowId, NamedPixmap>,
     watches: Watches,
     /// By window, none for the screen, and limit of the picture's sides.
-    films: HashMap<(Option<WindowId>, u32), Shelved>,
+    images: HashMap<(Option<WindowId>, u32), CachedImage>,
     pictures: u64,
     /// Frames that were there when the server began to keep pixels, so that what was covered of them is missing.
     pub(crate) unsure: HashSet<u32>,
 }
 
-impl Studio {
+impl PictureCache {
     pub(crate) fn new(link: Link, unsure: HashSet<u32>) -> Self {
         Self {
             link,
-            darkroom: Darkroom::default(),
+            encoder: PictureEncoder::default(),
             kept: HashMap::new(),
             watches: Watches::default(),
-            films: HashMap::new(),
+            images: HashMap::new(),
             pictures: 0,
             unsure,
         }
     }
 
-    /// Names the window's pixels now: after a resize or a mapping they are others than before.
-    pub(crate) fn keep(&mut self, window: &Placed) -> Result<(), Trouble> {
+    /// Names the window's pixmap now: after a resize or a mapping they are others than before.
+    pub(crate) fn keep(&mut self, window: &Placed) -> Result<(), ReadError> {
         let pixmap = self.link.conn.generate_id()?;
         let named = self.link.conn.composite_name_window_pixmap(window.frame_id, pixmap)?;
         let size = self.link.conn.get_geometry(pixmap)?.reply();
@@ -122,7 +123,7 @@ impl Studio {
             Ok(whole) if window.bounds.intersection(&whole) == Some(window.bounds) => whole,
             _ => {
                 self.link.conn.free_pixmap(pixmap)?;
-                return Err(Trouble::Gone);
+                return Err(ReadError::Gone);
             }
         };
         let part = Rect {
@@ -133,7 +134,7 @@ impl Studio {
         self.release(window.window_id);
         // Both sides came as 16 bits.
         let size = (size.width as u16, size.height as u16);
-        self.kept.insert(window.window_id, Kept { pixmap, frame: window.frame_id, part, size });
+        self.kept.insert(window.window_id, NamedPixmap { pixmap, frame: window.frame_id, part, size });
         Ok(())
     }
 
@@ -142,11 +143,11 @@ impl Studio {
         self.kept.get(&window.window_id).is_some_and(|kept| kept.frame == window.frame_id)
     }
 
-    /// Where the window's pixels are; what was drawn since the last time is noted on its films.
-    pub(crate) fn source(&mut self, window: &Placed, stale: bool) -> Result<Source, Snag> {
+    /// Where the window's pixels are; what was drawn since the last time is noted on its images.
+    pub(crate) fn source(&mut self, window: &Placed, stale: bool) -> Result<Source, NoPicture> {
         let window_id = window.window_id;
         let Some(kept) = self.kept.get(&window_id) else {
-            self.soil(Some(window_id), &Changes::Everything);
+            self.invalidate(Some(window_id), &Changes::Everything);
             return Ok(Source {
                 window_id: Some(window_id),
                 drawable: self.link.root,
@@ -156,26 +157,31 @@ impl Studio {
         };
         let source = Source { window_id: Some(window_id), drawable: kept.pixmap, part: kept.part, stale };
         let changes = self.watches.changes(&self.link, window, (kept.part, kept.size))?;
-        self.soil(Some(window_id), &changes);
+        self.invalidate(Some(window_id), &changes);
         Ok(source)
     }
 
     /// The picture of a window.
-    pub(crate) fn picture(&mut self, source: Source, max_dimension: u32) -> Result<Picture, Snag> {
-        let (film, scale) = self.film(source, max_dimension, Want::Picture)?;
-        let picture =
-            Picture { png: film.png(), width: film.width, height: film.height, scale, stale: source.stale };
+    pub(crate) fn picture(&mut self, source: Source, max_dimension: u32) -> Result<Picture, NoPicture> {
+        let (image, scale) = self.image(source, max_dimension, Purpose::Picture)?;
+        let picture = Picture {
+            png: image.png(),
+            width: image.width,
+            height: image.height,
+            scale,
+            stale: source.stale,
+        };
         self.make_room();
         Ok(picture)
     }
 
-    /// The digest of a whole window, and how long it was calm before.
-    pub(crate) fn glance(&mut self, source: Source) -> Result<Glance, Snag> {
-        let calm = source.window_id.and_then(|window| self.watches.calm(window));
-        let (film, _) = self.film(source, 0, Want::Digest)?;
-        let digest = film.digest();
+    /// The digest of a whole window, and for how long nothing was drawn in it before.
+    pub(crate) fn window_digest(&mut self, source: Source) -> Result<WindowDigest, NoPicture> {
+        let since_drawn = source.window_id.and_then(|window| self.watches.since_drawn(window));
+        let (image, _) = self.image(source, 0, Purpose::Digest)?;
+        let digest = image.digest();
         self.make_room();
-        Ok(Glance { digest, calm })
+        Ok(WindowDigest { digest, since_drawn })
     }
 
     /// The picture of the screen without some windows; `overlook` is told of a window that is made for it.
@@ -184,40 +190,40 @@ impl Studio {
         max_dimension: u32,
         hidden: &[u32],
         overlook: impl Fn(u32),
-    ) -> Result<Picture, Snag> {
+    ) -> Result<Picture, NoPicture> {
         let part = self.link.screen()?;
-        self.soil(None, &Changes::Everything);
+        self.invalidate(None, &Changes::Everything);
         if !hidden.is_empty() && self.link.has_composite {
             let mut bytes = self.link.read(self.link.root, part)?.bytes.to_vec();
             self.link.uncover(&mut bytes, part, hidden, overlook)?;
             let (width, height, scale) = fitted(part.width, part.height, max_dimension);
-            let mut film = Film::new(width, height);
+            let mut image = BandedImage::new(width, height);
             let pixels = Pixels { bytes: &bytes, width: part.width, height: part.height };
-            self.darkroom.expose(&mut film, pixels, Want::Picture)?;
-            return Ok(Picture { png: film.png(), width, height, scale, stale: false });
+            self.encoder.update(&mut image, pixels, Purpose::Picture)?;
+            return Ok(Picture { png: image.png(), width, height, scale, stale: false });
         }
         let source = Source { window_id: None, drawable: self.link.root, part, stale: false };
         self.picture(source, max_dimension)
     }
 
     /// The picture of the screen as a JPEG of that quality.
-    pub(crate) fn screen_jpeg(&mut self, quality: u8) -> Result<Encoded, Snag> {
+    pub(crate) fn screen_jpeg(&mut self, quality: u8) -> Result<Encoded, NoPicture> {
         let part = self.link.screen()?;
         let read = self.link.read(self.link.root, part)?;
         let bytes = imaging::jpeg(read.bytes, (part.width, part.height), quality)
-            .map_err(|error| Snag::Reason(error.to_string()))?;
+            .map_err(|error| NoPicture::Reason(error.to_string()))?;
         Ok(Encoded { bytes, width: part.width, height: part.height })
     }
 
     /// Somebody else took events from the connection: what is known of windows is out of date.
-    pub(crate) fn look_again(&mut self) {
+    pub(crate) fn invalidate_all(&mut self) {
         self.watches.begin_again(&self.link);
     }
 
     /// Lets go of the windows that are no longer there.
     pub(crate) fn forget_vanished(&mut self, windows: &[Placed]) {
         let is_alive = |id: WindowId| windows.iter().any(|window| window.window_id == id);
-        let known = self.kept.keys().copied().chain(self.films.keys().filter_map(|(id, _)| *id));
+        let known = self.kept.keys().copied().chain(self.images.keys().filter_map(|(id, _)| *id));
         for window_id in known.filter(|id| !is_alive(*id)).collect::<Vec<_>>() {
             self.forget(window_id);
         }
@@ -226,7 +232,7 @@ impl Studio {
     fn forget(&mut self, window_id: WindowId) {
         self.release(window_id);
         self.watches.forget(&self.link, window_id);
-        self.films.retain(|(id, _), _| *id != Some(window_id));
+        self.images.retain(|(id, _), _| *id != Some(window_id));
     }
 
     /// Gives back the pixels of a window.
@@ -237,56 +243,62 @@ impl Studio {
         }
     }
 
-    /// The film of a picture, brought up to date, and the picture's scale.
-    fn film(&mut self, source: Source, max_dimension: u32, want: Want) -> Result<(&Film, f64), Snag> {
-        let Self { link, darkroom, films, .. } = self;
+    /// The image of a picture, brought up to date, and the picture's scale.
+    fn image(
+        &mut self,
+        source: Source,
+        max_dimension: u32,
+        purpose: Purpose,
+    ) -> Result<(&BandedImage, f64), NoPicture> {
+        let Self { link, encoder, images, .. } = self;
         let (width, height, scale) = fitted(source.part.width, source.part.height, max_dimension);
         self.pictures += 1;
-        let blank = || Shelved { film: Film::new(width, height), used: 0 };
-        let shelved = films.entry((source.window_id, max_dimension)).or_insert_with(blank);
-        if (shelved.film.width, shelved.film.height) != (width, height) {
-            *shelved = blank();
+        let blank = || CachedImage { image: BandedImage::new(width, height), used: 0 };
+        let cached = images.entry((source.window_id, max_dimension)).or_insert_with(blank);
+        if (cached.image.width, cached.image.height) != (width, height) {
+            *cached = blank();
         }
-        shelved.used = self.pictures;
-        let film = &mut shelved.film;
-        let wanted = film.wanted(want);
+        cached.used = self.pictures;
+        let image = &mut cached.image;
+        let wanted = image.wanted(purpose);
         if wanted.is_empty() {
-            return Ok((film, scale));
+            return Ok((image, scale));
         }
         let pixels = if scale < 1.0 {
-            film.soil(0..height);
+            image.invalidate(0..height);
             link.read(source.drawable, source.part)?
         } else {
             link.read_rows(source.drawable, source.part, &wanted)?
         };
-        darkroom.expose(film, pixels, want)?;
-        Ok((film, scale))
+        encoder.update(image, pixels, purpose)?;
+        Ok((image, scale))
     }
 
-    fn soil(&mut self, window_id: Option<WindowId>, changes: &Changes) {
-        let of_window = self.films.iter_mut().filter(|((id, _), _)| *id == window_id);
-        for ((_, max_dimension), Shelved { film, .. }) in of_window {
+    fn invalidate(&mut self, window_id: Option<WindowId>, changes: &Changes) {
+        let of_window = self.images.iter_mut().filter(|((id, _), _)| *id == window_id);
+        for ((_, max_dimension), CachedImage { image, .. }) in of_window {
             match changes {
                 Changes::Nothing => {}
                 Changes::Parts(parts) if *max_dimension == 0 => {
-                    let client = Rect { x: 0, y: 0, width: film.width, height: film.height };
+                    let client = Rect { x: 0, y: 0, width: image.width, height: image.height };
                     for part in parts.iter().filter_map(|part| part.intersection(&client)) {
                         // Inside the client area, so neither is negative.
-                        film.soil(part.y as u32..part.y as u32 + part.height);
+                        image.invalidate(part.y as u32..part.y as u32 + part.height);
                     }
                 }
                 Changes::Parts(parts) if parts.is_empty() => {}
-                Changes::Parts(_) | Changes::Everything => film.soil(0..film.height),
+                Changes::Parts(_) | Changes::Everything => image.invalidate(0..image.height),
             }
         }
     }
 
     fn make_room(&mut self) {
-        let bytes =
-            |films: &HashMap<_, Shelved>| films.values().map(|shelved| shelved.film.len()).sum::<usize>();
-        while self.films.len() > 1 && (self.films.len() > MOST_FILMS || bytes(&self.films) > MOST_BYTES) {
-            let oldest = self.films.iter().min_by_key(|(_, shelved)| shelved.used).map(|(key, _)| *key);
-            oldest.and_then(|key| self.films.remove(&key));
+        let bytes = |images: &HashMap<_, CachedImage>| {
+            images.values().map(|cached| cached.image.len()).sum::<usize>()
+        };
+        while self.images.len() > 1 && (self.images.len() > MOST_IMAGES || bytes(&self.images) > MOST_BYTES) {
+            let oldest = self.images.iter().min_by_key(|(_, cached)| cached.used).map(|(key, _)| *key);
+            oldest.and_then(|key| self.images.remove(&key));
         }
     }
 }

@@ -12,7 +12,7 @@ interface Noted {
 const windowsKept = 64
 
 /** What actions did to the focus within windows, the window acted on last being the last. */
-export class InnerFocus {
+export class FocusedElements {
   readonly #windows = new Map<string, Noted>()
 
   note(window: Pair, noted: Noted): void {

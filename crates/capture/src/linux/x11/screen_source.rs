@@ -7,12 +7,12 @@ use x11rb::protocol::damage::{ConnectionExt as _, Damage, ReportLevel};
 use x11rb::protocol::xfixes::{ConnectionExt as _, CursorNotifyMask, Region};
 use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt as _, EventMask};
 
-use super::link::{Link, Trouble};
+use super::link::{Link, ReadError};
 use crate::CaptureError;
 use crate::pointer::Pointer;
 
 /// Tells what changes on the whole screen, and reads it; all monitors, and the person's pointer, which other pictures leave out.
-pub struct Footage {
+pub struct ScreenSource {
     session: x11::Session,
     link: Link,
     screen: Rect,
@@ -23,12 +23,12 @@ pub struct Footage {
     pixels: Vec<u8>,
 }
 
-impl Footage {
+impl ScreenSource {
     /// Opens a connection of its own to a display. Fails with `display_unavailable`.
     pub fn open(session: &Session) -> Result<Self, CaptureError> {
         let Session::X11(session) = session;
         let link = Link::connect(session)?;
-        let begin = || -> Result<_, Trouble> {
+        let begin = || -> Result<_, ReadError> {
             let screen = link.screen()?;
             let watch = if link.has_damage { Some(watch(&link)?) } else { None };
             Ok((screen, watch))
@@ -55,7 +55,7 @@ impl Footage {
 
     /// What may have changed since the last call, in screen pixels; everything at first. Fails with `display_lost`.
     pub fn changes(&mut self) -> Result<Vec<Rect>, CaptureError> {
-        self.look().map_err(|trouble| trouble.failed(&self.session, "screen"))
+        self.look().map_err(|error| error.failed(&self.session, "screen"))
     }
 
     /// The pixels of a rectangle as they are now, in rows of four bytes a pixel: blue, green, red, any.
@@ -68,13 +68,13 @@ impl Footage {
             // Nothing is drawn into them: they are given as the server left them.
             return match self.link.read(self.link.root, area) {
                 Ok(read) => Ok(read.bytes),
-                Err(Trouble::Gone) => {
+                Err(ReadError::Gone) => {
                     self.is_everything_new = true;
                     self.pixels.clear();
                     self.pixels.resize(len, 0);
                     Ok(&self.pixels)
                 }
-                Err(trouble) => Err(trouble.failed(&self.session, "screen")),
+                Err(error) => Err(error.failed(&self.session, "screen")),
             };
         }
         self.pixels.clear();
@@ -91,15 +91,15 @@ impl Footage {
                     }
                 }
                 // The screen became smaller; the next look sees all of it.
-                Err(Trouble::Gone) => self.is_everything_new = true,
-                Err(trouble) => return Err(trouble.failed(&self.session, "screen")),
+                Err(ReadError::Gone) => self.is_everything_new = true,
+                Err(error) => return Err(error.failed(&self.session, "screen")),
             }
         }
         self.pointer.draw(area, &mut self.pixels);
         Ok(&self.pixels)
     }
 
-    fn look(&mut self) -> Result<Vec<Rect>, Trouble> {
+    fn look(&mut self) -> Result<Vec<Rect>, ReadError> {
         let conn = &self.link.conn;
         // Its answer also brings all events that were sent before.
         let at = conn.query_pointer(self.link.root)?.reply()?;
@@ -146,7 +146,7 @@ impl Footage {
 }
 
 /// Has the server note what is drawn anywhere, what the pointer looks like, and the screen's size.
-fn watch(link: &Link) -> Result<(Damage, Region), Trouble> {
+fn watch(link: &Link) -> Result<(Damage, Region), ReadError> {
     let conn = &link.conn;
     let (damage, region) = (conn.generate_id()?, conn.generate_id()?);
     conn.xfixes_create_region(region, &[])?.check()?;

@@ -14,8 +14,8 @@ use crate::look::{Sprite, Surface};
 /// Bytes of a PutImage request besides its pixels.
 const HEADER: usize = 32;
 
-/// The pictures of a cursor, ready to be worn by its window.
-pub(crate) struct Costume {
+/// The pictures of a cursor as pixmaps, which its window gets as its background or its shape.
+pub(crate) struct Pixmaps {
     pub(crate) hot: (i32, i32),
     size: (u16, u16),
     surface: Surface,
@@ -28,7 +28,7 @@ struct Picture {
     cut: Vec<Rectangle>,
 }
 
-impl Costume {
+impl Pixmaps {
     /// Sends a sprite to the server; it must fit a window.
     pub(crate) fn make(
         link: &Link,
@@ -68,7 +68,7 @@ impl Costume {
     }
 
     /// Gives a window its size and its shape.
-    pub(crate) fn put_on(&self, link: &Link, window: Window) -> Result<(), ReplyOrIdError> {
+    pub(crate) fn apply(&self, link: &Link, window: Window) -> Result<(), ReplyOrIdError> {
         let size = ConfigureWindowAux::new().width(u32::from(self.size.0)).height(u32::from(self.size.1));
         link.conn.configure_window(window, &size)?;
         if self.surface == Surface::Blended {

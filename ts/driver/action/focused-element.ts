@@ -7,11 +7,11 @@ import type { Call } from '../context.ts'
 import type { IndexedElement } from '../observation/elements.ts'
 
 /** Remembers that an action gave the focus to `target`, or without one that it may have moved it. */
-export const noteInnerFocus = async (call: Call, window: Window, target?: IndexedElement): Promise<void> => {
+export const noteFocusedElement = async (call: Call, window: Window, target?: IndexedElement): Promise<void> => {
   const accessibility = await call.driver.accessibility().catch(() => undefined)
   if (accessibility === undefined) return
   const token = target && (target.snapshot.token(target.index) || undefined)
-  call.driver.innerFocus.note(window, { token, changes: accessibility.focusChanges(window.pid) })
+  call.driver.focusedElements.note(window, { token, changes: accessibility.focusChanges(window.pid) })
 }
 
 /** The same after a click on an element at `point`: one into which text is written takes the focus by it. */
@@ -26,14 +26,14 @@ export const noteFocusAfterClick = async (
   const now = await target.snapshot.read(target.index).catch(() => undefined)
   const { x, y, w, h } = now?.frame ?? { x: 0, y: 0, w: 0, h: 0 }
   const isHit = point.x >= x && point.y >= y && point.x < x + w && point.y < y + h
-  if (isHit) await noteInnerFocus(call, window, target)
+  if (isHit) await noteFocusedElement(call, window, target)
 }
 
 /**
  * The element that has the focus within a window that is not active; `undefined` where that is not known. In the active window
  * the toolkit tells it, and what it does not tell there nobody knows.
  */
-export const innerFocus = async (
+export const inactiveFocus = async (
   call: Call,
   window: Window,
   snapshot: AxSnapshot,
@@ -41,7 +41,7 @@ export const innerFocus = async (
   const { pid, window_id } = window
   const [accessibility, desktop] = await Promise.all([call.driver.accessibility(), call.driver.desktop()])
   if ((await desktop.activeWindow()) === window_id) return undefined
-  const noted = call.driver.innerFocus.of(window)
+  const noted = call.driver.focusedElements.of(window)
   const isLatest = noted?.changes === accessibility.focusChanges(pid)
   const index = isLatest ? indexOf(snapshot, noted?.token) : snapshot.lastFocused()
   const element = index === null ? null : snapshot.element(index)

@@ -6,26 +6,26 @@ use desktop::Rect;
 
 use super::drawn;
 use super::objects::{Objects, Raw};
-use super::view::{Sight, View, scrolls};
+use super::view::{View, Visibility, scrolls};
 use super::walk::Walk;
-use crate::beyond::Beyond;
+use crate::offscreen::Offscreen;
 use crate::platform::bus::ask;
 use crate::platform::bus::toolkit::Toolkit;
 use crate::role::Role;
 use crate::tree::{Abilities, Node};
 
 /// Where each object of a window is to be seen.
-pub struct Sights {
+pub struct Visibilities {
     /// By its position; what is not below the window's root is hidden.
-    pub all: Vec<Sight>,
+    pub all: Vec<Visibility>,
     /// Objects whose children stand from the bottom to the top.
     reversed: HashSet<usize>,
 }
 
 /// Where each object below `root` is to be seen.
-pub fn sights(walk: &mut Walk<'_>, objects: &Objects, root: usize, view: View) -> Sights {
-    let mut sights = vec![Sight::Hidden; objects.all.len()];
-    sights[root] = Sight::InView;
+pub fn visibilities(walk: &mut Walk<'_>, objects: &Objects, root: usize, view: View) -> Visibilities {
+    let mut visibilities = vec![Visibility::Hidden; objects.all.len()];
+    visibilities[root] = Visibility::InView;
     let order = preorder(objects, root);
     let mut choosing = vec![false; objects.all.len()];
     let mut drawn = vec![false; objects.all.len()];
@@ -35,24 +35,33 @@ pub fn sights(walk: &mut Walk<'_>, objects: &Objects, root: usize, view: View) -
         for child in parent.children.iter().filter(|child| **child != root) {
             drawn[*child] = drawn[*at];
             choosing[*child] = choosing[*at] || parent.role.name() == "combo box";
-            let sight = view.sight((parent, sights[*at]), &objects.all[*child]);
-            sights[*child] = if choosing[*child] && sight == Sight::Beyond { Sight::Hidden } else { sight };
+            let visibility = view.visibility((parent, visibilities[*at]), &objects.all[*child]);
+            visibilities[*child] = if choosing[*child] && visibility == Visibility::Offscreen {
+                Visibility::Hidden
+            } else {
+                visibility
+            };
         }
     }
     let mut reversed = HashSet::new();
     if walk.app.toolkit == Toolkit::Gtk3 {
-        order_cells(walk, objects, &mut sights, |at| !drawn[at]);
-        reversed = hide_unmapped(walk, objects, &order, &mut sights);
+        order_cells(walk, objects, &mut visibilities, |at| !drawn[at]);
+        reversed = hide_unmapped(walk, objects, &order, &mut visibilities);
     }
-    Sights { all: sights, reversed }
+    Visibilities { all: visibilities, reversed }
 }
 
 /// In GTK 3 the cells of a table say that they are shown wherever they are; those in view have a place.
-fn order_cells(walk: &mut Walk<'_>, objects: &Objects, sights: &mut [Sight], is_own: impl Fn(usize) -> bool) {
+fn order_cells(
+    walk: &mut Walk<'_>,
+    objects: &Objects,
+    visibilities: &mut [Visibility],
+    is_own: impl Fn(usize) -> bool,
+) {
     let is_cell = |at: &usize| {
         let inside =
             || objects.above(*at).is_some_and(|above| objects.all[above].abilities.has(Abilities::TABLE));
-        sights[*at] == Sight::InView
+        visibilities[*at] == Visibility::InView
             && is_own(*at)
             && objects.all[*at].role.name() == "table cell"
             && inside()
@@ -61,7 +70,7 @@ fn order_cells(walk: &mut Walk<'_>, objects: &Objects, sights: &mut [Sight], is_
     walk.ask_extents(cells.iter().map(|at| &objects.all[*at].object));
     for at in cells {
         if place(walk, objects, at).is_none() {
-            sights[at] = Sight::Beyond;
+            visibilities[at] = Visibility::Offscreen;
         }
     }
 }
@@ -72,11 +81,11 @@ fn hide_unmapped(
     walk: &mut Walk<'_>,
     objects: &Objects,
     order: &[usize],
-    sights: &mut [Sight],
+    visibilities: &mut [Visibility],
 ) -> HashSet<usize> {
     let mut edges: Vec<(usize, usize)> = Vec::new();
-    for at in order.iter().filter(|at| sights[**at] == Sight::Beyond) {
-        let above = objects.above(*at).filter(|above| sights[*above] == Sight::InView);
+    for at in order.iter().filter(|at| visibilities[**at] == Visibility::Offscreen) {
+        let above = objects.above(*at).filter(|above| visibilities[*above] == Visibility::InView);
         edges.extend(above.filter(|above| !scrolls(&objects.all[*above])).map(|above| (*at, above)));
     }
     let mut parents: Vec<usize> = edges.iter().map(|(_, above)| *above).collect();
@@ -86,8 +95,9 @@ fn hide_unmapped(
     let ends: Vec<usize> = parents
         .iter()
         .flat_map(|at| {
-            let children =
-                || objects.all[*at].children.iter().filter(|child| sights[**child] == Sight::InView);
+            let children = || {
+                objects.all[*at].children.iter().filter(|child| visibilities[**child] == Visibility::InView)
+            };
             [children().next(), children().next_back()].map(|end| end.copied().unwrap_or(*at))
         })
         .collect();
@@ -103,14 +113,14 @@ fn hide_unmapped(
             own.width > around.width || own.height > around.height || own.x < around.x || own.y < around.y
         });
         if !has_size || !overflows {
-            sights[*at] = Sight::Hidden;
+            visibilities[*at] = Visibility::Hidden;
         }
     }
     for at in order {
-        if sights[*at] == Sight::Hidden {
+        if visibilities[*at] == Visibility::Hidden {
             for child in &objects.all[*at].children {
-                if sights[*child] == Sight::Beyond {
-                    sights[*child] = Sight::Hidden;
+                if visibilities[*child] == Visibility::Offscreen {
+                    visibilities[*child] = Visibility::Hidden;
                 }
             }
         }
@@ -149,8 +159,8 @@ pub fn preorder(objects: &Objects, root: usize) -> Vec<usize> {
 }
 
 /// How much lies beyond the view: above what is in view around it, or below.
-pub fn count(objects: &Objects, root: usize, sights: &Sights) -> Beyond {
-    let Sights { all: sights, reversed } = sights;
+pub fn count(objects: &Objects, root: usize, visibilities: &Visibilities) -> Offscreen {
+    let Visibilities { all: visibilities, reversed } = visibilities;
     let order = preorder(objects, root);
     let mut place = vec![usize::MAX; objects.all.len()];
     for (number, at) in order.iter().enumerate() {
@@ -158,40 +168,43 @@ pub fn count(objects: &Objects, root: usize, sights: &Sights) -> Beyond {
     }
     // The last object in view below each, itself not counted; what lies in something out of view says nothing.
     let mut last = vec![0; objects.all.len()];
-    for at in order.iter().rev().filter(|at| sights[**at] == Sight::InView) {
-        for child in objects.all[*at].children.iter().filter(|child| sights[**child] == Sight::InView) {
+    for at in order.iter().rev().filter(|at| visibilities[**at] == Visibility::InView) {
+        for child in
+            objects.all[*at].children.iter().filter(|child| visibilities[**child] == Visibility::InView)
+        {
             let raw = &objects.all[*child];
             // Line breaks of a page say that they are shown wherever they are.
             let own = if is_operated(raw) || is_text(raw) { place[*child] } else { 0 };
             last[*at] = last[*at].max(last[*child]).max(own);
         }
     }
-    let first_cells = first_cells(objects, &order, sights);
-    let mut beyond = Beyond::default();
-    for at in order.iter().filter(|at| sights[**at] == Sight::Beyond) {
+    let first_cells = first_cells(objects, &order, visibilities);
+    let mut offscreen = Offscreen::default();
+    for at in order.iter().filter(|at| visibilities[**at] == Visibility::Offscreen) {
         let raw = &objects.all[*at];
         if is_operated(raw) {
             let mut around = objects.above(*at);
-            while let Some(above) = around.filter(|above| sights[*above] != Sight::InView) {
+            while let Some(above) = around.filter(|above| visibilities[*above] != Visibility::InView) {
                 around = objects.above(above).filter(|next| *next != above);
             }
             let above = around.is_some_and(|around| match first_cells.get(&around) {
                 Some(first) => place[*at] < place[*first],
                 None => (last[around] > place[*at]) != reversed.contains(&around),
             });
-            beyond.add(u32::from(above), u32::from(!above));
+            offscreen.add(u32::from(above), u32::from(!above));
         } else if is_text(raw) {
-            beyond.texts += 1;
+            offscreen.texts += 1;
         }
     }
-    beyond
+    offscreen
 }
 
 /// The first cell in view of each table of cells. Only what stands before it is above: a cell beside the view stands
 /// between the rows in view.
-fn first_cells(objects: &Objects, order: &[usize], sights: &[Sight]) -> HashMap<usize, usize> {
-    let is_cell =
-        |at: &&usize| sights[**at] == Sight::InView && objects.all[**at].role.name() == "table cell";
+fn first_cells(objects: &Objects, order: &[usize], visibilities: &[Visibility]) -> HashMap<usize, usize> {
+    let is_cell = |at: &&usize| {
+        visibilities[**at] == Visibility::InView && objects.all[**at].role.name() == "table cell"
+    };
     let tables = order.iter().filter(|at| objects.all[**at].abilities.has(Abilities::TABLE));
     tables.filter_map(|table| Some((*table, *objects.all[*table].children.iter().find(is_cell)?))).collect()
 }

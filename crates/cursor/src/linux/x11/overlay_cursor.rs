@@ -8,8 +8,8 @@ use x11rb::connection::Connection;
 use x11rb::errors::ReplyOrIdError;
 use x11rb::protocol::xproto::{ConfigureWindowAux, ConnectionExt as _, StackMode, Window};
 
-use super::costume::Costume;
 use super::link::Link;
+use super::pixmaps::Pixmaps;
 use crate::look::{Sprite, Surface};
 use crate::{Glide, Pace, State};
 
@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_micros(16_667);
 const RING_TICK: Duration = Duration::from_micros(33_333);
 
 /// How a cursor looks on either surface.
-pub(crate) struct Wardrobe {
+pub(crate) struct SurfaceSprites {
     pub(crate) blended: Sprite,
     pub(crate) cut: Sprite,
 }
@@ -32,10 +32,10 @@ struct Way {
     arrival: Option<SyncSender<bool>>,
 }
 
-pub(crate) struct Actor {
+pub(crate) struct OverlayCursor {
     pub(crate) window: Window,
-    wardrobe: Wardrobe,
-    costume: Costume,
+    sprites: SurfaceSprites,
+    pixmaps: Pixmaps,
     pub(crate) pace: Pace,
     position: Option<Point>,
     way: Option<Way>,
@@ -48,22 +48,22 @@ pub(crate) struct Actor {
     active: Instant,
 }
 
-impl Actor {
-    pub(crate) fn enter(
+impl OverlayCursor {
+    pub(crate) fn create(
         link: &Link,
         name: &str,
-        wardrobe: Wardrobe,
+        sprites: SurfaceSprites,
         surface: Surface,
         now: Instant,
     ) -> Result<Self, ReplyOrIdError> {
         let window = link.create_overlay(name, (1, 1))?;
-        let costume = Costume::make(link, window, wardrobe.of(surface), surface)?;
-        costume.put_on(link, window)?;
+        let pixmaps = Pixmaps::make(link, window, sprites.of(surface), surface)?;
+        pixmaps.apply(link, window)?;
         let pace = Pace::default();
         Ok(Self {
             window,
-            wardrobe,
-            costume,
+            sprites,
+            pixmaps,
             pace,
             position: None,
             way: None,
@@ -76,23 +76,23 @@ impl Actor {
         })
     }
 
-    /// Wears something else from now on.
-    pub(crate) fn dress(
+    /// Shows something else from now on.
+    pub(crate) fn set_style(
         &mut self,
         link: &Link,
-        wardrobe: Wardrobe,
+        sprites: SurfaceSprites,
         surface: Surface,
     ) -> Result<(), ReplyOrIdError> {
-        self.wardrobe = wardrobe;
+        self.sprites = sprites;
         self.change(link, surface)
     }
 
-    /// Wears what fits another surface.
+    /// Shows what fits another surface.
     pub(crate) fn change(&mut self, link: &Link, surface: Surface) -> Result<(), ReplyOrIdError> {
-        let costume = Costume::make(link, self.window, self.wardrobe.of(surface), surface)?;
-        std::mem::replace(&mut self.costume, costume).discard(link)?;
+        let pixmaps = Pixmaps::make(link, self.window, self.sprites.of(surface), surface)?;
+        std::mem::replace(&mut self.pixmaps, pixmaps).discard(link)?;
         self.shown = 0;
-        self.costume.put_on(link, self.window)?;
+        self.pixmaps.apply(link, self.window)?;
         if let Some(position) = self.position {
             self.stand(link, position)?;
         }
@@ -175,7 +175,7 @@ impl Actor {
     pub(crate) fn leave(mut self, link: &Link) -> Result<(), ReplyOrIdError> {
         self.abandon();
         link.conn.destroy_window(self.window)?;
-        self.costume.discard(link)
+        self.pixmaps.discard(link)
     }
 
     pub(crate) fn state(&self, is_composited: bool) -> State {
@@ -183,7 +183,7 @@ impl Actor {
             position: self.position,
             is_visible: self.is_mapped,
             is_composited,
-            has_label: self.wardrobe.of(surface_of(is_composited)).has_label,
+            has_label: self.sprites.of(surface_of(is_composited)).has_label,
         }
     }
 
@@ -236,9 +236,9 @@ impl Actor {
     fn step_ring(&mut self, link: &Link, now: Instant) -> Result<Option<Instant>, ReplyOrIdError> {
         let Some(start) = self.ring else { return Ok(None) };
         let step = ((now - start).as_nanos() / RING_TICK.as_nanos()) as usize + 1;
-        let index = if step < self.costume.count() { step } else { 0 };
+        let index = if step < self.pixmaps.count() { step } else { 0 };
         if index != self.shown {
-            self.costume.show(link, self.window, index)?;
+            self.pixmaps.show(link, self.window, index)?;
             self.shown = index;
         }
         if index == 0 {
@@ -250,7 +250,7 @@ impl Actor {
 
     fn stand(&mut self, link: &Link, at: Point) -> Result<(), ReplyOrIdError> {
         self.position = Some(at);
-        let (x, y) = (at.x - self.costume.hot.0, at.y - self.costume.hot.1);
+        let (x, y) = (at.x - self.pixmaps.hot.0, at.y - self.pixmaps.hot.1);
         link.conn.configure_window(self.window, &ConfigureWindowAux::new().x(x).y(y))?;
         Ok(())
     }
@@ -273,7 +273,7 @@ impl Actor {
             self.is_mapped = false;
         }
         if std::mem::take(&mut self.shown) != 0 {
-            self.costume.show(link, self.window, 0)?;
+            self.pixmaps.show(link, self.window, 0)?;
         }
         Ok(())
     }
@@ -295,7 +295,7 @@ impl Way {
     }
 }
 
-impl Wardrobe {
+impl SurfaceSprites {
     fn of(&self, surface: Surface) -> &Sprite {
         if surface == Surface::Blended { &self.blended } else { &self.cut }
     }

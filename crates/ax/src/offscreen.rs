@@ -2,7 +2,7 @@
 
 /// What a person would have to scroll to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beyond {
+pub struct Offscreen {
     /// Elements before those in view around them.
     pub above: u32,
     /// Elements behind those in view around them.
@@ -15,7 +15,7 @@ pub struct Beyond {
     pub listed: bool,
 }
 
-impl Beyond {
+impl Offscreen {
     /// Adds elements.
     pub fn add(&mut self, above: u32, below: u32) {
         self.above = self.above.saturating_add(above);

@@ -3,19 +3,19 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::Moment;
+use crate::CallStart;
 
 /// Counts how often everything that was under way has been told to stop.
 #[derive(Default)]
-pub struct Stops {
+pub struct Cancellation {
     count: Mutex<u64>,
     changed: Condvar,
 }
 
-impl Stops {
+impl Cancellation {
     /// What begins now is reached by every later stop and by no earlier one.
-    pub fn now(&self) -> Moment {
-        Moment(*self.lock())
+    pub fn now(&self) -> CallStart {
+        CallStart(*self.lock())
     }
 
     /// Stops what began before.
@@ -25,7 +25,7 @@ impl Stops {
     }
 
     /// Waits for this time or until what began then is stopped; true when it was.
-    pub fn wait(&self, since: Moment, time: Duration) -> bool {
+    pub fn wait(&self, since: CallStart, time: Duration) -> bool {
         let deadline = Instant::now() + time;
         let mut count = self.lock();
         while *count == since.0 {
@@ -49,11 +49,13 @@ mod tests {
 
     #[test]
     fn a_stop_reaches_what_began_before_it() {
-        let stops = Stops::default();
-        let before = stops.now();
-        assert!(!stops.wait(before, Duration::ZERO));
-        stops.stop();
-        assert!(stops.wait(before, Duration::ZERO) && stops.wait(before, Duration::from_secs(60)));
-        assert!(!stops.wait(stops.now(), Duration::ZERO));
+        let cancellation = Cancellation::default();
+        let before = cancellation.now();
+        assert!(!cancellation.wait(before, Duration::ZERO));
+        cancellation.stop();
+        assert!(
+            cancellation.wait(before, Duration::ZERO) && cancellation.wait(before, Duration::from_secs(60))
+        );
+        assert!(!cancellation.wait(cancellation.now(), Duration::ZERO));
     }
 }

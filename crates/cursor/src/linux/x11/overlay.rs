@@ -1,4 +1,4 @@
-//! The thread that shows all cursors of a display: it sleeps until it is told something or something is due.
+//! The thread that shows all cursors of a display: it sleeps until it gets a command or something is due.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
@@ -12,18 +12,18 @@ use x11rb::connection::Connection;
 use x11rb::errors::ReplyOrIdError;
 use x11rb::protocol::Event;
 
-use super::actor::{Actor, Wardrobe, surface_of};
+use super::hidden_queue::HiddenQueue;
 use super::link::Link;
+use super::overlay_cursor::{OverlayCursor, SurfaceSprites, surface_of};
 use super::preview::Preview;
-use super::tidings::Tidings;
 use crate::{Pace, PreviewPlace, State};
 
 /// How often cursors are put on top again within a second: another program may want the same for its own window.
 const MOST_RAISES: usize = 5;
 
-/// What the thread is told.
-pub(crate) enum Cue {
-    Dress { id: String, wardrobe: Box<Wardrobe>, done: SyncSender<()> },
+/// What the thread is told to do.
+pub(crate) enum Command {
+    SetStyle { id: String, sprites: Box<SurfaceSprites>, done: SyncSender<()> },
     Pace { id: String, pace: Pace, done: SyncSender<()> },
     Glide { id: String, to: Point, arrival: SyncSender<bool> },
     Travel { id: String, to: Point, duration: Duration, done: SyncSender<()> },
@@ -37,52 +37,52 @@ pub(crate) enum Cue {
     End,
 }
 
-/// Where cues are left, and what wakes the thread.
-pub(crate) struct Prompt {
+/// Where commands are left, and what wakes the thread.
+pub(crate) struct CommandQueue {
     notes: Mutex<Notes>,
-    bell: OwnedFd,
+    wakeup: OwnedFd,
 }
 
 #[derive(Default)]
 struct Notes {
-    cues: VecDeque<Cue>,
-    /// Why nobody reads cues any more.
+    commands: VecDeque<Command>,
+    /// Why nobody reads commands any more.
     ended: Option<String>,
 }
 
-impl Prompt {
+impl CommandQueue {
     pub(crate) fn new() -> Result<Self, std::io::Error> {
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { notes: Mutex::default(), bell })
+        let wakeup = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self { notes: Mutex::default(), wakeup })
     }
 
-    /// Leaves a cue; fails with the reason where nobody will read it.
-    pub(crate) fn give(&self, cue: Cue) -> Result<(), String> {
+    /// Leaves a command; fails with the reason where nobody will read it.
+    pub(crate) fn give(&self, command: Command) -> Result<(), String> {
         let mut notes = self.lock();
         if let Some(reason) = &notes.ended {
             return Err(reason.clone());
         }
-        notes.cues.push_back(cue);
+        notes.commands.push_back(command);
         // A full counter rings all the same.
-        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        let _ = rustix::io::write(&self.wakeup, &1_u64.to_ne_bytes());
         Ok(())
     }
 
-    /// Why nobody reads cues any more.
+    /// Why nobody reads commands any more.
     pub(crate) fn why_ended(&self) -> String {
         self.lock().ended.clone().unwrap_or_else(|| "it was closed".to_owned())
     }
 
-    fn take(&self) -> VecDeque<Cue> {
-        let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]);
-        std::mem::take(&mut self.lock().cues)
+    fn take(&self) -> VecDeque<Command> {
+        let _ = rustix::io::read(&self.wakeup, &mut [0_u8; 8]);
+        std::mem::take(&mut self.lock().commands)
     }
 
     fn end(&self, reason: String) {
         let mut notes = self.lock();
         notes.ended.get_or_insert(reason);
         // Whoever waits for an answer is let go.
-        notes.cues.clear();
+        notes.commands.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, Notes> {
@@ -90,9 +90,9 @@ impl Prompt {
     }
 }
 
-pub(crate) struct Stage {
+pub(crate) struct Overlay {
     link: Link,
-    actors: HashMap<String, Actor>,
+    cursors: HashMap<String, OverlayCursor>,
     preview: Option<Preview>,
     is_composited: bool,
     follows: bool,
@@ -101,12 +101,12 @@ pub(crate) struct Stage {
     is_covered: bool,
 }
 
-impl Stage {
+impl Overlay {
     pub(crate) fn new(link: Link) -> Result<Self, ReplyOrIdError> {
         let is_composited = link.is_composited()?;
         Ok(Self {
             link,
-            actors: HashMap::new(),
+            cursors: HashMap::new(),
             preview: None,
             is_composited,
             follows: false,
@@ -115,32 +115,36 @@ impl Stage {
         })
     }
 
-    /// Plays until it is told to end or the display is lost.
-    pub(crate) fn play(mut self, prompt: &Prompt, tidings: &Tidings) {
-        let reason = match self.perform(prompt, tidings) {
+    /// Runs until it is told to end or the display is lost.
+    pub(crate) fn run(mut self, commands: &CommandQueue, hidden_queue: &HiddenQueue) {
+        let reason = match self.run_until_ended(commands, hidden_queue) {
             Ok(()) => "it was closed".to_owned(),
             Err(error) => error.to_string(),
         };
-        prompt.end(reason);
-        tidings.end();
+        commands.end(reason);
+        hidden_queue.end();
     }
 
-    fn perform(&mut self, prompt: &Prompt, tidings: &Tidings) -> Result<(), ReplyOrIdError> {
+    fn run_until_ended(
+        &mut self,
+        commands: &CommandQueue,
+        hidden_queue: &HiddenQueue,
+    ) -> Result<(), ReplyOrIdError> {
         loop {
-            for cue in prompt.take() {
-                if let Cue::End = cue {
+            for command in commands.take() {
+                if let Command::End = command {
                     return Ok(());
                 }
-                self.follow_cue(cue)?;
+                self.execute(command)?;
             }
             self.read_events()?;
             let now = Instant::now();
             let mut next = None;
-            for (id, actor) in &mut self.actors {
-                let was_seen = actor.is_mapped;
-                next = [next, actor.step(&self.link, now)?].into_iter().flatten().min();
-                if was_seen && !actor.is_mapped {
-                    tidings.hid(id);
+            for (id, cursor) in &mut self.cursors {
+                let was_seen = cursor.is_mapped;
+                next = [next, cursor.step(&self.link, now)?].into_iter().flatten().min();
+                if was_seen && !cursor.is_mapped {
+                    hidden_queue.hid(id);
                 }
             }
             if let Some(preview) = &mut self.preview {
@@ -151,70 +155,73 @@ impl Stage {
             self.link.conn.flush()?;
             // Events that came with the answers to what was asked meanwhile lie where waiting does not see them.
             if !self.read_events()? {
-                self.wait(prompt, next)?;
+                self.wait(commands, next)?;
             }
         }
     }
 
-    fn follow_cue(&mut self, cue: Cue) -> Result<(), ReplyOrIdError> {
+    fn execute(&mut self, command: Command) -> Result<(), ReplyOrIdError> {
         let now = Instant::now();
         let link = &self.link;
         // A cursor that is not there has nothing to do, and nobody to wait for: a dropped sender answers.
-        match cue {
-            Cue::Dress { id, wardrobe, done } => {
-                self.dress(id, *wardrobe, now)?;
+        match command {
+            Command::SetStyle { id, sprites, done } => {
+                self.set_style(id, *sprites, now)?;
                 finish(&self.link, &done)
             }
-            Cue::Pace { id, pace, done } => self.direct(&id, &done, |actor, _| {
-                actor.pace = pace;
+            Command::Pace { id, pace, done } => self.direct(&id, &done, |cursor, _| {
+                cursor.pace = pace;
                 Ok(())
             }),
-            Cue::Glide { id, to, arrival } => match self.actors.get_mut(&id) {
-                Some(actor) => actor.glide(link, to, now, arrival),
+            Command::Glide { id, to, arrival } => match self.cursors.get_mut(&id) {
+                Some(cursor) => cursor.glide(link, to, now, arrival),
                 None => {
                     let _ = arrival.try_send(false);
                     Ok(())
                 }
             },
-            Cue::Travel { id, to, duration, done } => {
-                self.direct(&id, &done, |actor, link| actor.travel(link, to, duration, now))
+            Command::Travel { id, to, duration, done } => {
+                self.direct(&id, &done, |cursor, link| cursor.travel(link, to, duration, now))
             }
-            Cue::Place { id, at, done } => self.direct(&id, &done, |actor, link| actor.place(link, at, now)),
-            Cue::Pulse { id, done } => self.direct(&id, &done, |actor, link| actor.pulse(link, now)),
-            Cue::Enable { id, is_enabled, done } => {
-                self.direct(&id, &done, |actor, link| actor.enable(link, is_enabled, now))
+            Command::Place { id, at, done } => {
+                self.direct(&id, &done, |cursor, link| cursor.place(link, at, now))
             }
-            Cue::Remove { id, done } => {
-                if let Some(actor) = self.actors.remove(&id) {
-                    actor.leave(link)?;
+            Command::Pulse { id, done } => self.direct(&id, &done, |cursor, link| cursor.pulse(link, now)),
+            Command::Enable { id, is_enabled, done } => {
+                self.direct(&id, &done, |cursor, link| cursor.enable(link, is_enabled, now))
+            }
+            Command::Remove { id, done } => {
+                if let Some(cursor) = self.cursors.remove(&id) {
+                    cursor.leave(link)?;
                 }
                 finish(link, &done)
             }
-            Cue::State { id, answer } => {
-                let state = self.actors.get(&id).map(|actor| actor.state(self.is_composited));
+            Command::State { id, answer } => {
+                let state = self.cursors.get(&id).map(|cursor| cursor.state(self.is_composited));
                 let _ = answer.try_send(state);
                 Ok(())
             }
-            Cue::Windows { answer } => {
+            Command::Windows { answer } => {
                 let _ = answer.try_send(self.mapped());
                 Ok(())
             }
-            Cue::Preview { window, place, done } => {
+            Command::Preview { window, place, done } => {
                 self.show_preview(window, &place)?;
                 finish(&self.link, &done)
             }
-            Cue::End => Ok(()),
+            Command::End => Ok(()),
         }
     }
 
     /// Gives a cursor its looks; one that is not there enters.
-    fn dress(&mut self, id: String, wardrobe: Wardrobe, now: Instant) -> Result<(), ReplyOrIdError> {
+    fn set_style(&mut self, id: String, sprites: SurfaceSprites, now: Instant) -> Result<(), ReplyOrIdError> {
         let surface = surface_of(self.is_composited);
-        match self.actors.get_mut(&id) {
-            Some(actor) => actor.dress(&self.link, wardrobe, surface),
+        match self.cursors.get_mut(&id) {
+            Some(cursor) => cursor.set_style(&self.link, sprites, surface),
             None => {
-                let actor = Actor::enter(&self.link, "Backlot agent cursor", wardrobe, surface, now)?;
-                self.actors.insert(id, actor);
+                let cursor =
+                    OverlayCursor::create(&self.link, "Backlot agent cursor", sprites, surface, now)?;
+                self.cursors.insert(id, cursor);
                 Ok(())
             }
         }
@@ -236,19 +243,19 @@ impl Stage {
         &mut self,
         id: &str,
         done: &SyncSender<()>,
-        act: impl FnOnce(&mut Actor, &Link) -> Result<(), ReplyOrIdError>,
+        act: impl FnOnce(&mut OverlayCursor, &Link) -> Result<(), ReplyOrIdError>,
     ) -> Result<(), ReplyOrIdError> {
-        if let Some(actor) = self.actors.get_mut(id) {
-            act(actor, &self.link)?;
+        if let Some(cursor) = self.cursors.get_mut(id) {
+            act(cursor, &self.link)?;
         }
         finish(&self.link, done)
     }
 
     /// The windows that are seen now.
     fn mapped(&self) -> Vec<WindowId> {
-        let actors = self.actors.values().filter(|actor| actor.is_mapped);
+        let cursors = self.cursors.values().filter(|cursor| cursor.is_mapped);
         let preview = self.preview.iter().filter(|preview| preview.is_mapped);
-        let windows = actors.map(|actor| actor.window).chain(preview.map(|preview| preview.window));
+        let windows = cursors.map(|cursor| cursor.window).chain(preview.map(|preview| preview.window));
         windows.map(WindowId::of_xid).collect()
     }
 
@@ -259,7 +266,7 @@ impl Stage {
             has_read = true;
             let preview = self.preview.as_ref().map(|preview| preview.window);
             let own = |window: u32| {
-                Some(window) == preview || self.actors.values().any(|actor| actor.window == window)
+                Some(window) == preview || self.cursors.values().any(|cursor| cursor.window == window)
             };
             match event {
                 Event::MapNotify(event) => self.is_covered |= !own(event.window),
@@ -269,8 +276,8 @@ impl Stage {
                 Event::CirculateNotify(event) => self.is_covered |= !own(event.window),
                 Event::XfixesSelectionNotify(event) if self.link.is_compositor(event.selection) => {
                     self.is_composited = self.link.is_composited()?;
-                    for actor in self.actors.values_mut() {
-                        actor.change(&self.link, surface_of(self.is_composited))?;
+                    for cursor in self.cursors.values_mut() {
+                        cursor.change(&self.link, surface_of(self.is_composited))?;
                     }
                 }
                 Event::DamageNotify(event) => {
@@ -309,15 +316,15 @@ impl Stage {
             .iter()
             .filter(|preview| preview.is_mapped)
             .try_for_each(|preview| preview.raise(&self.link))?;
-        for actor in self.actors.values().filter(|actor| actor.is_mapped) {
-            actor.raise(&self.link)?;
+        for cursor in self.cursors.values().filter(|cursor| cursor.is_mapped) {
+            cursor.raise(&self.link)?;
         }
         Ok(None)
     }
 
     /// Other windows matter while a cursor is seen, and wake nobody while none is.
     fn follow_windows(&mut self) -> Result<(), ReplyOrIdError> {
-        let is_seen = self.preview.is_some() || self.actors.values().any(|actor| actor.is_mapped);
+        let is_seen = self.preview.is_some() || self.cursors.values().any(|cursor| cursor.is_mapped);
         if self.follows != is_seen {
             self.link.follow_windows(is_seen)?;
             self.follows = is_seen;
@@ -327,14 +334,16 @@ impl Stage {
         Ok(())
     }
 
-    fn wait(&self, prompt: &Prompt, next: Option<Instant>) -> Result<(), ReplyOrIdError> {
+    fn wait(&self, commands: &CommandQueue, next: Option<Instant>) -> Result<(), ReplyOrIdError> {
         let left = next.map(|next| next.saturating_duration_since(Instant::now()));
         let limit = left.map(|left| Timespec {
             tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
             tv_nsec: left.subsec_nanos().into(),
         });
-        let mut sources =
-            [PollFd::new(self.link.conn.stream(), PollFlags::IN), PollFd::new(&prompt.bell, PollFlags::IN)];
+        let mut sources = [
+            PollFd::new(self.link.conn.stream(), PollFlags::IN),
+            PollFd::new(&commands.wakeup, PollFlags::IN),
+        ];
         match poll(&mut sources, limit.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => {
@@ -345,7 +354,7 @@ impl Stage {
     }
 }
 
-/// Tells that a cue was followed, once the server has done what it asks for.
+/// Tells that a command was followed, once the server has done what it asks for.
 fn finish(link: &Link, done: &SyncSender<()>) -> Result<(), ReplyOrIdError> {
     x11rb::wrapper::ConnectionExt::sync(&link.conn)?;
     let _ = done.try_send(());

@@ -9,7 +9,7 @@ use crate::{Button, Modifier};
 /// One thing that is done with the display's own devices. Points are pixels of the screen; where one is none, the
 /// pointer stays where it is.
 #[derive(Clone, Debug)]
-pub enum CoreAct {
+pub enum CoreAction {
     /// The pointer goes to a point.
     Move {
         /// Where to.
@@ -90,7 +90,7 @@ pub enum CoreAct {
     ReleaseAll,
 }
 
-impl CoreAct {
+impl CoreAction {
     /// What it is called in messages.
     pub(crate) fn name(&self) -> &'static str {
         match self {

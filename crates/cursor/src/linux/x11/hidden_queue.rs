@@ -1,4 +1,4 @@
-//! What the cursors' thread tells of its own accord, for whoever wants to hear it.
+//! The cursors that hid by themselves, for whoever waits for that.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::Hidden;
 
-/// Tidings that nobody hears are forgotten but for so many.
+/// Of cursors that nobody asks about only the last so many are kept.
 const MOST_KEPT: usize = 64;
 
 /// Cursors that hid by themselves, in order.
 #[derive(Default)]
-pub(crate) struct Tidings {
+pub(crate) struct HiddenQueue {
     notes: Mutex<Notes>,
-    told: Condvar,
+    added: Condvar,
 }
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ struct Notes {
     is_over: bool,
 }
 
-impl Tidings {
+impl HiddenQueue {
     /// A cursor hid by itself just now.
     pub(crate) fn hid(&self, id: &str) {
         let mut notes = self.lock();
@@ -30,16 +30,16 @@ impl Tidings {
             notes.hidden.pop_front();
         }
         notes.hidden.push_back(Hidden { id: id.to_owned(), at: SystemTime::now() });
-        self.told.notify_all();
+        self.added.notify_all();
     }
 
-    /// Nothing more will be told.
+    /// Nothing more will be added.
     pub(crate) fn end(&self) {
         self.lock().is_over = true;
-        self.told.notify_all();
+        self.added.notify_all();
     }
 
-    /// Waits until something is told, at most for a while; none when nothing more will be.
+    /// Waits until something is added, at most for a while; none when nothing more will be.
     pub(crate) fn wait(&self, timeout: Duration) -> Option<Vec<Hidden>> {
         let deadline = Instant::now() + timeout;
         let mut notes = self.lock();
@@ -51,7 +51,7 @@ impl Tidings {
             if notes.is_over {
                 return None;
             }
-            notes = self.told.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
+            notes = self.added.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
