@@ -37,7 +37,7 @@ test('while the machine is busy three run and no more', async () => {
   let isBusy = true
   const begun: number[] = []
   const ends: (() => void)[] = []
-  const room = { width: 5, isBusy: () => isBusy, lookAgainMs: 1 }
+  const room = { width: 5, isBusy: () => isBusy, recheckMs: 1 }
   const all = pool([1, 2, 3, 4], room, (item) => {
     begun.push(item)
     return new Promise((end) => ends.push(end))

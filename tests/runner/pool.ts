@@ -11,7 +11,7 @@ export interface Room<T> {
   /** True while the machine has no time for a further item; three run all the same. */
   readonly isBusy?: () => boolean
   /** Milliseconds between two questions whether it is busy. @default 100 */
-  readonly lookAgainMs?: number
+  readonly recheckMs?: number
 }
 
 /** Items that run however busy the machine is. */
@@ -33,7 +33,7 @@ export async function pool<T>(items: readonly T[], room: Room<T>, work: (item: T
       continue
     }
     if (running.size >= leastWidth && isBusy()) {
-      await Promise.race([...running, Bun.sleep(room.lookAgainMs ?? 100)])
+      await Promise.race([...running, Bun.sleep(room.recheckMs ?? 100)])
       continue
     }
     const [item] = waiting.splice(next, 1) as [T]

@@ -1,7 +1,7 @@
 /** How many processes wait for a processor, so that no job begins on a machine that has no time for it. */
 import { readFileSync } from 'node:fs'
 
-const lookEveryMs = 100
+const pollIntervalMs = 100
 /** Looks whose average counts, the time in which a job that has just begun shows what it uses. */
 const looks = 10
 
@@ -11,7 +11,7 @@ export class Pressure implements Disposable {
   readonly #timer: NodeJS.Timeout
 
   constructor(private readonly running = runnable) {
-    this.#timer = setInterval(() => this.look(), lookEveryMs)
+    this.#timer = setInterval(() => this.look(), pollIntervalMs)
     this.#timer.unref()
   }
 

@@ -166,14 +166,14 @@ const endProcess = async (pid: number, startTicks: number): Promise<void> => {
 }
 
 /** Milliseconds between two looks at a server that is nobody's child here. */
-const lookEveryMs = 500
+const pollIntervalMs = 500
 
 /** The server as a part of a desktop; what it is of ends when `ending` aborts, and it does not. */
 export const partOf = ({ pid }: GivenXServer, ending: AbortSignal): DesktopProcess => {
   const isAlive = () => startTicksOf(pid) !== null
   const stopped = new Promise<void>((settle) => ending.addEventListener('abort', () => settle(), { once: true }))
   const watch = async () => {
-    while (!ending.aborted && isAlive()) await Promise.race([Bun.sleep(lookEveryMs), stopped])
+    while (!ending.aborted && isAlive()) await Promise.race([Bun.sleep(pollIntervalMs), stopped])
     return 'a status that is not told'
   }
   const exited = watch()

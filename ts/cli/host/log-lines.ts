@@ -36,7 +36,7 @@ export const logLines = async ({ client }: Service, { type, lines, vm }: LogOpti
 }
 
 /** Milliseconds between two looks at the log. */
-const lookEveryMs = 500
+const pollIntervalMs = 500
 
 /** The lines that are there and those that come, until the signal. */
 export async function* followLog(service: Service, options: LogOptions, signal: AbortSignal): AsyncGenerator<string> {
@@ -47,6 +47,6 @@ export async function* followLog(service: Service, options: LogOptions, signal: 
     const from = last === undefined ? 0 : lines.lastIndexOf(last) + 1
     if (!first || options.lines !== 0) for (const line of lines.slice(from)) yield line
     last = lines.at(-1) ?? last
-    await Bun.sleep(lookEveryMs)
+    await Bun.sleep(pollIntervalMs)
   }
 }

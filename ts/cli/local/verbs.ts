@@ -114,7 +114,7 @@ const logs: LocalVerb = async (args) => {
   }
   while (follow && folder.exists) {
     await showRest()
-    await Bun.sleep(lookAgainMs)
+    await Bun.sleep(recheckMs)
     const next = openNext(folder.log, file)
     if (next === null) continue
     await showRest()
@@ -127,7 +127,7 @@ const logs: LocalVerb = async (args) => {
 }
 
 /** Milliseconds between two looks at a log that is followed. */
-const lookAgainMs = 50
+const recheckMs = 50
 
 /** The log that has been begun since the one that is open; null where there is none. */
 const openNext = (path: string, file: number): number | null => {

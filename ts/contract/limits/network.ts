@@ -27,7 +27,7 @@ export const cloud = {
   /** Milliseconds before it is sent again, doubled each time. */
   retryMs: 200,
   /** Milliseconds between two looks at a VM that starts or stops: the first, and the longest. */
-  lookEveryMs: { first: 100, longest: 2_000 },
+  pollIntervalMs: { first: 100, longest: 2_000 },
   /** Bytes of an answer that are read. */
   longestAnswerBytes: 16 * 1024 * 1024,
   /** Milliseconds that a person has to sign in. */

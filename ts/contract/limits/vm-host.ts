@@ -45,7 +45,7 @@ export const images = {
   /** Tries without a new byte, the pause before the second, and the silence after which a connection is given up. */
   tries: 5,
   pauseMs: 500,
-  silenceMs: 30_000,
+  idleTimeoutMs: 30_000,
   /** Apple's public list of restore images, and the bytes of it that are read. */
   ipswCatalog: 'https://mesu.apple.com/assets/macos/com_apple_macOSIPSW/com_apple_macOSIPSW.xml',
   longestCatalogBytes: 32 * 1024 * 1024,

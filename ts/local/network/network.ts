@@ -100,7 +100,7 @@ export const connectToInternet = async (
       log(new TextEncoder().encode(`the network ends: ${error.message}\n`))
       child.kill('SIGKILL')
     })
-  }, lookAgainMs)
+  }, recheckMs)
   looks.unref()
   const ended = child.exited.finally(() => {
     clearInterval(looks)
@@ -123,7 +123,7 @@ const carrierWords = (init: number, ownerPath: string | null): string[] => [
 ]
 
 /** Milliseconds between two looks at the addresses of this machine, which may get others. */
-const lookAgainMs = 2_000
+const recheckMs = 2_000
 
 /** Milliseconds after which bwrap has failed to set up the namespaces of a process, which it then says itself. */
 const setUpMs = 5_000

@@ -159,9 +159,9 @@ export const poll = async <T>(
       what,
       async (signal) => {
         for (
-          let waitMs: number = cloud.lookEveryMs.first;
+          let waitMs: number = cloud.pollIntervalMs.first;
           ;
-          waitMs = Math.min(waitMs * 1.5, cloud.lookEveryMs.longest)
+          waitMs = Math.min(waitMs * 1.5, cloud.pollIntervalMs.longest)
         ) {
           const seen = await look(signal)
           if (seen !== undefined) return seen

@@ -36,7 +36,7 @@ interface FilmRecord {
 }
 
 /** Milliseconds between two looks at whether a film has grown. */
-const lookEveryMs = 200
+const pollIntervalMs = 200
 
 /** The films behind a transport. */
 export const filmsOf = (transport: Transport): Films => ({
@@ -151,7 +151,7 @@ class RunningFilm implements Film {
         })
         position += part.byteLength
         yield part
-      } else if (running) await pause(lookEveryMs, signal)
+      } else if (running) await pause(pollIntervalMs, signal)
       else return undefined
     }
   }

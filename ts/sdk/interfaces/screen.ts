@@ -22,7 +22,7 @@ export interface Screen {
 }
 
 /** Milliseconds between two looks at the tree. */
-const lookEveryMs = 200
+const pollIntervalMs = 200
 
 /** The screen behind a transport. */
 export const screenOf = (transport: Transport): Screen => {
@@ -45,7 +45,7 @@ export const screenOf = (transport: Transport): Screen => {
           for (;;) {
             const found = findIn(await getTree({ signal: limit, timeoutMs }), query)
             if (found !== undefined) return found
-            await pause(lookEveryMs, limit)
+            await pause(pollIntervalMs, limit)
           }
         })
       } catch (error) {

@@ -26,7 +26,7 @@ export interface TunnelOptions extends CallOptions {
 }
 
 /** Milliseconds between two looks at whether something listens. */
-const lookEveryMs = 200
+const pollIntervalMs = 200
 
 /** The open tunnels of one transport. */
 export class TunnelSet {
@@ -62,7 +62,7 @@ export class TunnelSet {
             },
           )
           if (isThere) return
-          await pause(lookEveryMs, signal)
+          await pause(pollIntervalMs, signal)
         }
       }).catch((error: unknown) => {
         throw error instanceof TimeoutError && error.code === 'timeout' ? notReady : error

@@ -9,10 +9,10 @@ import { conditionalHeaders, contentOf, isChunked, isConditional, wholeWithRest 
 import { KeptDownload } from './kept-download.ts'
 
 /** Milliseconds without a byte after which a connection is given up, tries in all, and the pause before the first new one. */
-const patience = { silenceMs: 30_000, tries: 5, pauseMs: 500 }
+const patience = { idleTimeoutMs: 30_000, tries: 5, pauseMs: 500 }
 
 /** Milliseconds between two looks whether another who fetches or reads the same has done so. */
-const lookEveryMs = 200
+const pollIntervalMs = 200
 
 /** What a download hears and tells. */
 export type Downloading = Pick<Task, 'signal' | 'step' | 'progress'>
@@ -58,7 +58,7 @@ const lockOf = async (kept: KeptDownload, url: string, { signal, step }: Downloa
       throw failed(url, `"${kept.lock}" cannot be locked: ${(error as Error).message}`)
     }
     if (look === 1) step('waiting for another who fetches the same')
-    await pauseFor(lookEveryMs, signal)
+    await pauseFor(pollIntervalMs, signal)
   }
 }
 
@@ -89,8 +89,8 @@ const fetchOnce = async (url: string, kept: KeptDownload, { signal, progress }: 
   const heard = () => {
     clearTimeout(timer)
     timer = setTimeout(
-      () => silence.abort(new Error(`it sent nothing for ${patience.silenceMs / 1000} s`)),
-      patience.silenceMs,
+      () => silence.abort(new Error(`it sent nothing for ${patience.idleTimeoutMs / 1000} s`)),
+      patience.idleTimeoutMs,
     )
   }
   let timer: Timer | undefined

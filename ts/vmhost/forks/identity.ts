@@ -22,14 +22,14 @@ export const assignIdentity = async (machine: Machine, vm: StoredVm, parentMac: 
 }
 
 /** Milliseconds in which an agent that listened comes to listen again after its guest went on, and between two looks. */
-const listensAgain = { withinMs: 8_000, lookEveryMs: 50 } as const
+const listensAgain = { withinMs: 8_000, pollIntervalMs: 50 } as const
 
 /** Whether the agent of a guest that was resumed listens again. */
 export const listens = async (machine: Machine): Promise<boolean> => {
   const deadline = performance.now() + listensAgain.withinMs
   while (!(await machine.hasAgent())) {
     if (performance.now() > deadline) return false
-    await Bun.sleep(listensAgain.lookEveryMs)
+    await Bun.sleep(listensAgain.pollIntervalMs)
   }
   return true
 }

@@ -24,7 +24,7 @@ export const latestRestoreImage = async (catalog: string): Promise<RestoreImage>
     )
   let text = ''
   try {
-    const answer = await fetch(catalog, { signal: AbortSignal.timeout(images.silenceMs) })
+    const answer = await fetch(catalog, { signal: AbortSignal.timeout(images.idleTimeoutMs) })
     if (!answer.ok) throw new Error(`the server answers with status ${answer.status}`)
     const decoder = new TextDecoder()
     for await (const part of answer.body ?? []) {

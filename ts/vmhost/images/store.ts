@@ -35,7 +35,7 @@ export interface StoredImage extends NamedImage {
 export type ImageWork = Pick<Task, 'signal' | 'step' | 'progress'>
 
 /** Milliseconds between two looks whether another process is done. */
-const lookEveryMs = 100
+const pollIntervalMs = 100
 
 /** Before the name of an image that is being made. */
 export const newPrefix = '.new-'
@@ -132,7 +132,7 @@ export class ImageStore {
       const lock = this.tryLock(name)
       if (lock !== undefined) return lock
       if (look === 1) step('waiting for another who uses the same image')
-      await Bun.sleep(lookEveryMs)
+      await Bun.sleep(pollIntervalMs)
     }
   }
 

@@ -7,7 +7,7 @@ import { type Member, type PoolKind, startMember } from './member.ts'
 const mostAtOnce = 2
 
 /** Milliseconds after which it is looked again whether there is memory, and after which a start that failed is tried again. */
-const lookAgainMs = 5_000
+const recheckMs = 5_000
 
 /** Milliseconds that who claimed a sandbox has to say that it has it; then it is ended. */
 const keepMs = 15_000
@@ -171,7 +171,7 @@ export class Pool implements AsyncDisposable {
       this.#again = null
       this.#lastFailure = null
       this.fill()
-    }, lookAgainMs)
+    }, recheckMs)
   }
 
   #do(work: Promise<unknown>): void {

@@ -11,7 +11,7 @@ import { androidBackend } from './index.ts'
 import { startingOn } from './terminal.ts'
 
 /** Milliseconds between two looks at a device that boots, or that is in use. */
-const lookEveryMs = 500
+const pollIntervalMs = 500
 const watchEveryMs = 2_000
 
 /** How far a device has booted, by what it says of itself: percent, and what it does. */
@@ -68,7 +68,7 @@ export class ServedDevice implements AsyncDisposable {
       await using device = new AndroidDevice(new AdbDevice(this.options.address, this.options.serial))
       try {
         if (!(await this.#hasBooted(device, signal))) {
-          await pause(lookEveryMs, undefined, { signal })
+          await pause(pollIntervalMs, undefined, { signal })
           continue
         }
         await using backend = androidBackend(device, this.terminals)
@@ -84,7 +84,7 @@ export class ServedDevice implements AsyncDisposable {
           this.#why = ''
         }
         this.#tell(0, this.#withReason(message))
-        await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
+        await pause(pollIntervalMs, undefined, { signal }).catch(() => undefined)
       }
     }
   }

@@ -7,7 +7,7 @@ export const windowsNow = async (desktop: Desktop): Promise<ReadonlySet<number>>
   new Set((await desktop.windows()).map(({ window_id }) => window_id))
 
 /** Milliseconds between two looks at whether the program still runs. */
-const lookEveryMs = 250
+const pollIntervalMs = 250
 
 interface Awaited {
   /** The process that was started. */
@@ -32,7 +32,7 @@ export const newWindow = async (
     if (found !== undefined) return found.window_id
     const leftMs = deadline - performance.now()
     if (leftMs <= 0 || !ran) return null
-    changes = await desktop.waitForChange(changes, Math.min(leftMs, lookEveryMs))
+    changes = await desktop.waitForChange(changes, Math.min(leftMs, pollIntervalMs))
   }
 }
 

@@ -28,7 +28,7 @@ import { containerOf, home, label, ownLabels } from './labels.ts'
 import { commit, withLayers } from './layers.ts'
 
 /** Milliseconds between two looks at a container that starts. */
-const lookEveryMs = 100
+const pollIntervalMs = 100
 
 /** Where snapshots are kept in the engine. */
 const snapshots = 'backlot-snapshot'
@@ -95,7 +95,7 @@ export class Containers {
           if (State.Status !== 'running') throw await ended(engine, id, State)
           const answer = await fetch(`http://${info.host}:${info.apiPort}/status`, { signal }).catch(() => undefined)
           if (answer?.ok && isUsable((await answer.json().catch(() => ({}))) as Status)) return true
-          await pause(lookEveryMs, signal)
+          await pause(pollIntervalMs, signal)
         }
       })
     } catch (error) {

@@ -37,7 +37,7 @@ export interface EmulatorOptions {
 }
 
 /** Milliseconds between two looks at a device that boots. */
-const lookEveryMs = 200
+const pollIntervalMs = 200
 
 /** Milliseconds that an emulator has to end after it was asked to. */
 const endingMs = 10_000
@@ -109,7 +109,7 @@ export class Emulators {
           )
           if (((await answer?.json().catch(() => ({}))) as { phase?: unknown } | undefined)?.phase === 'ready')
             return true
-          await pause(lookEveryMs, signal)
+          await pause(pollIntervalMs, signal)
         }
       })
     } catch (error) {
@@ -167,7 +167,7 @@ export class Emulators {
         yield* lines.slice(told[what]).map((line) => `${what}: ${line}`)
         told[what] = lines.length
       }
-      if (follow) await pause(lookEveryMs, signal ?? new AbortController().signal)
+      if (follow) await pause(pollIntervalMs, signal ?? new AbortController().signal)
     } while (follow)
   }
 
@@ -272,7 +272,7 @@ const ask = async (
 const withPorts = async <T>(signal: AbortSignal, work: (taken: ReadonlySet<number>) => Promise<T>): Promise<T> => {
   let lock = await tryLock(portsLock())
   while (lock === undefined) {
-    await pause(lookEveryMs, signal)
+    await pause(pollIntervalMs, signal)
     lock = await tryLock(portsLock())
   }
   try {

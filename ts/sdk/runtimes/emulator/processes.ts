@@ -8,7 +8,7 @@ import { ConnectionError } from '../../errors.ts'
 import { hasEnded, type ProcessIdentity, processOf } from '../../state/owner.ts'
 
 /** Milliseconds between two looks at a process. */
-const lookEveryMs = 50
+const pollIntervalMs = 50
 
 /** The first port of a console that adb looks at by itself, and how many there are, in steps of two. */
 const firstPort = 5_554
@@ -50,7 +50,7 @@ export const endsWithin = async (owner: ProcessIdentity, patienceMs: number): Pr
   const deadline = performance.now() + patienceMs
   while (!(await hasEnded(owner))) {
     if (performance.now() > deadline) return false
-    await new Promise((settle) => setTimeout(settle, lookEveryMs))
+    await new Promise((settle) => setTimeout(settle, pollIntervalMs))
   }
   return true
 }
@@ -101,6 +101,6 @@ export const firstLine = async (
       const said = (await readFile(log, 'utf8').catch(() => '')).trim().split('\n').slice(-3).join(' / ')
       throw new ConnectionError('unreachable', `The computer server of the emulator ended: ${said}.`)
     }
-    await pause(lookEveryMs, stop)
+    await pause(pollIntervalMs, stop)
   }
 }

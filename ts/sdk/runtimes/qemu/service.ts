@@ -15,7 +15,7 @@ import { isTemplate } from '../vmhost/templates.ts'
 /** Seconds after which it ends. */
 const idleSeconds = 30
 /** Milliseconds between two looks at one that starts, and that it may take. */
-const lookEveryMs = 50
+const pollIntervalMs = 50
 const startMs = 30_000
 /** Bytes of a socket's path that every system takes. */
 const longestSocketPath = 100
@@ -56,11 +56,11 @@ export class QemuService {
       const ended = this.#start(program)
       while (performance.now() < deadline) {
         if (await answers(host, signal)) return host
-        const isOver = await Promise.race([ended.then(() => true), pause(lookEveryMs, signal).then(() => false)])
+        const isOver = await Promise.race([ended.then(() => true), pause(pollIntervalMs, signal).then(() => false)])
         if (isOver) break
       }
       if (await answers(host, signal)) return host
-      await pause(lookEveryMs, signal)
+      await pause(pollIntervalMs, signal)
     }
     throw new UnavailableError(
       'runtime_unavailable',

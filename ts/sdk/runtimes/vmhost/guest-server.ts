@@ -8,7 +8,7 @@ import { guestPort, keyPath, newKey } from './guest.ts'
 import type { VmHost } from './host.ts'
 
 /** Milliseconds between two looks at a guest that starts. */
-const lookEveryMs = 100
+const pollIntervalMs = 100
 /** Milliseconds that one answer of a guest may take while it starts. */
 const answerMs = 5_000
 /** Seconds that the agent of a guest may take to tell the key. */
@@ -71,7 +71,7 @@ export const whenReady = async (host: VmHost, info: RuntimeInfo, signal: AbortSi
       const text = `The VM "${info.name}" ended before its computer server answered: ${why}.`
       throw new ConnectionError('unreachable', text, { data: { name: info.name } })
     }
-    await pause(lookEveryMs, signal)
+    await pause(pollIntervalMs, signal)
   }
 }
 

@@ -20,7 +20,7 @@ export interface HostAddress {
 }
 
 /** Milliseconds between two looks at work of the host. */
-const lookEveryMs = 100
+const pollIntervalMs = 100
 
 /** What the host's codes are called here; the others are the same, or have no name here. */
 const codes: Readonly<Record<string, string>> = {
@@ -70,7 +70,7 @@ export class VmHost {
         const { code, message } = operation.cause ?? { code: 'internal', message: `The work ${id} was cancelled.` }
         throw errorFor(codes[code] ?? code, message, { serverCode: code })
       }
-      await pause(lookEveryMs, signal)
+      await pause(pollIntervalMs, signal)
     }
   }
 }

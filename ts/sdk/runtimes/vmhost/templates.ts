@@ -26,7 +26,7 @@ const agentSeconds = 60
 /** Seconds in which the agent of a guest that is ready shows that it is there. */
 const agentShowsSeconds = 5
 /** Milliseconds between two looks at a template that another program makes. */
-const lookEveryMs = 200
+const pollIntervalMs = 200
 
 export const isTemplate = (name: string): boolean => name.startsWith(prefix)
 
@@ -138,7 +138,7 @@ const alone = async (template: string, signal: AbortSignal, work: () => Promise<
   for (;;) {
     const lock = await records.tryLock(template)
     if (lock === undefined) {
-      await pause(lookEveryMs, signal)
+      await pause(pollIntervalMs, signal)
       continue
     }
     try {

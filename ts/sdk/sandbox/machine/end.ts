@@ -9,7 +9,7 @@ import type { Records } from '../../state/records.ts'
 
 /** Milliseconds that another's work is waited for at most, and between two looks. */
 const patienceMs = 5_000
-const lookEveryMs = 20
+const pollIntervalMs = 20
 
 /** Milliseconds that a runtime may take to end what nobody asked it for. */
 const endMs = 30_000
@@ -35,7 +35,7 @@ export const endIfDue = async (records: Records, record: SandboxRecord): Promise
   for (; lock === undefined && performance.now() < deadline; lock = await records.tryLock(record.name)) {
     const now = await records.read(record.name)
     if (now === undefined || (await reasonToEnd(now)) === undefined) return now
-    await new Promise((wake) => setTimeout(wake, lookEveryMs))
+    await new Promise((wake) => setTimeout(wake, pollIntervalMs))
   }
   if (lock === undefined) return record
   try {

@@ -6,7 +6,7 @@ import type { Records } from '../../state/records.ts'
 
 /** Milliseconds that another's work is waited for at most, and between two looks. */
 const patienceMs = 5_000
-const lookEveryMs = 20
+const pollIntervalMs = 20
 
 /** Does work on a sandbox that nobody else works on meanwhile; throws `sandbox_busy` where somebody does for long. */
 export const withLock = async <T>(
@@ -35,7 +35,7 @@ export const withLock = async <T>(
           },
         )
       }
-      await pause(lookEveryMs, signal)
+      await pause(pollIntervalMs, signal)
     }
   })
   try {

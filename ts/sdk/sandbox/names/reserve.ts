@@ -12,7 +12,7 @@ import { limitsOf } from '../refusals.ts'
 import { checkName, newName } from './name.ts'
 
 /** Milliseconds between two looks at a name that somebody works on. */
-const lookEveryMs = 20
+const pollIntervalMs = 20
 
 /** What is to be brought into being. */
 export interface Plan {
@@ -86,7 +86,7 @@ const heldBy = async ({ runtime, options }: Plan): Promise<ReadonlySet<string>> 
 const isBeingFreed = async (records: Records, name: string): Promise<boolean> => {
   const record = await records.read(name)
   if (record !== undefined) return (await endIfDue(records, record)) === undefined
-  await new Promise((wake) => setTimeout(wake, lookEveryMs))
+  await new Promise((wake) => setTimeout(wake, pollIntervalMs))
   return true
 }
 

@@ -9,7 +9,7 @@ import { service } from './reach.ts'
 import { useWorking } from './working.ts'
 
 /** Milliseconds between two looks while nothing is told: commands change images without the service. */
-const lookEveryMs = 5_000
+const pollIntervalMs = 5_000
 
 /** Work that makes images. */
 const kinds = ['import', 'pull', 'push']
@@ -31,7 +31,7 @@ export const ImageView = ({ host }: { readonly host: HostState }) => {
   // What has ended may have made one.
   useEffect(() => {
     void read()
-    const timer = setInterval(read, lookEveryMs)
+    const timer = setInterval(read, pollIntervalMs)
     return () => clearInterval(timer)
   }, [ended, host.vms.size])
   const prune = () => working.run('removing…', () => service.pruneImages().then(read))

@@ -20,7 +20,7 @@ const place = (): string => decodeURIComponent(location.hash.slice(1)).replace(/
 const pages = ['images', 'logs']
 
 /** Milliseconds between two looks at the VM that is shown: its disk grows without an event. */
-const lookEveryMs = 5_000
+const pollIntervalMs = 5_000
 
 const connections = {
   connecting: 'Connecting…',
@@ -48,7 +48,7 @@ const useLookAgain = (host: HostState, vm: Vm | undefined, unknown: string | und
   }, [host, unknown])
   useEffect(() => {
     const look = () => vm?.status === 'running' && host.readVm(vm.name, vm.locationName)
-    const timer = setInterval(look, lookEveryMs)
+    const timer = setInterval(look, pollIntervalMs)
     return () => clearInterval(timer)
   }, [host, vm?.name, vm?.locationName, vm?.status])
 }

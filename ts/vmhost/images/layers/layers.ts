@@ -75,8 +75,8 @@ const receiveOnce = async (
   let timer: Timer | undefined
   const heard = () => {
     clearTimeout(timer)
-    const why = new Error(`it sent nothing for ${images.silenceMs / 1000} s`)
-    timer = setTimeout(() => silence.abort(why), images.silenceMs)
+    const why = new Error(`it sent nothing for ${images.idleTimeoutMs / 1000} s`)
+    timer = setTimeout(() => silence.abort(why), images.idleTimeoutMs)
   }
   heard()
   try {

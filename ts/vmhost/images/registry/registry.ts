@@ -249,7 +249,7 @@ export const digestOf = (bytes: Uint8Array | string): string =>
   `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
 /** For what is answered at once: given up where it is not. */
-const soon = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(images.silenceMs)])
+const soon = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(images.idleTimeoutMs)])
 
 /** A short answer; a longer one is refused before it fills the memory. */
 const limited = async (answer: Response): Promise<Buffer> => {

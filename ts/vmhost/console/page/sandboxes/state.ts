@@ -3,7 +3,7 @@ import type { HostSandbox } from '@backlot/contract/vmhost/sandboxes'
 import { sandboxService } from '../reach.ts'
 
 /** Milliseconds from the end of one look to the next: sandboxes begin and end without a word to the service. */
-const lookEveryMs = 4_000
+const pollIntervalMs = 4_000
 
 /** The sandboxes as the page sees them; `follow` is called after each change. */
 export class SandboxState {
@@ -41,6 +41,6 @@ export class SandboxState {
 
   async #lookOn(): Promise<void> {
     if (document.visibilityState === 'visible') await this.read()
-    setTimeout(() => void this.#lookOn(), lookEveryMs)
+    setTimeout(() => void this.#lookOn(), pollIntervalMs)
   }
 }

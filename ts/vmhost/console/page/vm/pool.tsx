@@ -10,7 +10,7 @@ import { useWorking } from '../working.ts'
 type State = Result<(typeof vmHost)['poolVm']>
 
 /** Milliseconds between two looks at a pool that there is: nothing tells of forks that come and go. */
-const lookEveryMs = 2_000
+const pollIntervalMs = 2_000
 
 const words = ({ size, ready, isMemoryShort }: State, isSuspended: boolean): string => {
   if (size === 0) return 'No forks of it are kept ready.'
@@ -33,7 +33,7 @@ export const Pool = ({ vm }: { readonly vm: Vm }) => {
         () => undefined,
       )
     void look()
-    const timer = isKept ? setInterval(look, lookEveryMs) : undefined
+    const timer = isKept ? setInterval(look, pollIntervalMs) : undefined
     return () => {
       isShown = false
       clearInterval(timer)
