@@ -273,12 +273,9 @@ export class QemuMachine implements Machine {
       await Bun.sleep(waitMs)
       waitMs = Math.min(500, waitMs * 1.5)
       if (waitMs <= 100 || this.#released) continue
-      const isSaved = await this.#connect(500).then(
-        () => this.isSaved,
-        () => false,
-      )
+      await this.#connect(500).catch(() => undefined)
       // It did not answer when it was found: its end is waited for here, like every other.
-      if (isSaved) void this.endSaved()
+      if (this.isSaved && this.#qmp !== undefined) void this.endSaved()
     }
     for (const timer of this.#timers) clearTimeout(timer)
     const log = await readFile(vmPath(this.place.path, 'hypervisorLog'), 'utf8').catch(() => '')
