@@ -50,10 +50,7 @@ export const startPart = async ({ name, ...options }: PartOptions): Promise<Desk
     throw new Failure(
       'desktop_not_started',
       `The private desktop ended before its ${name} was started. Start it again.`,
-      {
-        part: name,
-        program,
-      },
+      { part: name, program },
     )
   }
   const exited = started.exited.then((status) => (status === null ? 'signal SIGKILL' : ending(status)))

@@ -54,10 +54,7 @@ export class KernelModules {
       throw new Failure(
         'image_not_built',
         `The kernel ${this.release} has no module "${name}". Build with the kernel of Debian 12 or later.`,
-        {
-          module: name,
-          kernel: this.release,
-        },
+        { module: name, kernel: this.release },
       )
     }
     const data = await unpacked(new Uint8Array(await readFile(path)), path)

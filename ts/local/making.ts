@@ -109,9 +109,7 @@ export const refuseMounts = (mounts: readonly Mount[], user: number): void => {
       throw new Failure(
         'invalid_argument',
         `"${host_path}" cannot be mounted: it is no absolute path of a file or folder.`,
-        {
-          argument: 'mounts',
-        },
+        { argument: 'mounts' },
       )
     }
     const { mode, uid } = statSync(host_path)

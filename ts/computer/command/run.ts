@@ -56,9 +56,7 @@ const run = async (
     throw new Failure(
       'not_available',
       `"${name}" is not for ${computer.backend.osType}; GET /commands lists what is.`,
-      {
-        command: name,
-      },
+      { command: name },
     )
   }
   const params = readParams(name, declared, given)

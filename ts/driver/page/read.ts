@@ -23,9 +23,7 @@ export const invalidSelector = (argument: string, selector: string, reason: unkn
   new Failure(
     'invalid_argument',
     `Argument "${argument}" is "${selector}", which is no CSS selector: ${asText(reason)}. Mend it.`,
-    {
-      argument,
-    },
+    { argument },
   )
 
 /** The visible text of the page. */

@@ -126,9 +126,7 @@ const refuseUnrecordable = (
     throw new Failure(
       'invalid_argument',
       `${turn} calls "${name}", which no recording holds. Take the turn out of the folder.`,
-      {
-        argument: 'dir',
-      },
+      { argument: 'dir' },
     )
   }
   if (secrets.length > 0) {

@@ -90,9 +90,7 @@ const planned = (
       throw new Failure(
         'invalid_argument',
         `it names the session "${own}". Name it once, as an argument of run_steps.`,
-        {
-          argument: 'session',
-        },
+        { argument: 'session' },
       )
     }
     return { tool: found, checked: checkArguments(found, withShared(found, given, shared)), keep: given.keep === true }

@@ -69,8 +69,6 @@ const makeFileSystem = async (disk: string, root: string, contentBytes: number):
   throw new Failure(
     'disk_tool_failed',
     `The disk with the executable cannot be made: ${last}. Make room and try again.`,
-    {
-      path: disk,
-    },
+    { path: disk },
   )
 }

@@ -115,9 +115,7 @@ export class Operations {
       throw new Failure(
         'operation_over',
         `The operation "${id}" is ${entry.operation.state} already; nothing to cancel.`,
-        {
-          id,
-        },
+        { id },
       )
     }
     cancel(entry)

@@ -18,9 +18,7 @@ export const latestRestoreImage = async (catalog: string): Promise<RestoreImage>
     new Failure(
       'download_failed',
       `The list of restore images at "${catalog}" cannot be used: ${why}. Try again later.`,
-      {
-        url: catalog,
-      },
+      { url: catalog },
     )
   let text = ''
   try {

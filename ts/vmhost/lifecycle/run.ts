@@ -54,9 +54,7 @@ const sharedOf = async (
       throw new Failure(
         'invalid_directory',
         `The folder "${hostPath}" cannot be shared: there is none. Make it first.`,
-        {
-          path: hostPath,
-        },
+        { path: hostPath },
       )
     }
     const taken = shared.map((each) => each.tag)

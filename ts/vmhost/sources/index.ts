@@ -15,9 +15,7 @@ export const sourceOf = (input: CreateInput): Source => {
     throw new Failure(
       'invalid_argument',
       '"image" and "iso" are both given; a disk begins with one of them or empty.',
-      {
-        argument: 'iso',
-      },
+      { argument: 'iso' },
     )
   }
   return sources.find((source) => source.matches(input)) ?? blank

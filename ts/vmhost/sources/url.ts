@@ -16,9 +16,7 @@ export const url: Source = {
       throw new Failure(
         'invalid_argument',
         `"image" is "${image}", which is no address; write it like "https://HOST/PATH".`,
-        {
-          argument: 'image',
-        },
+        { argument: 'image' },
       )
     }
     return {

@@ -59,9 +59,7 @@ export const readableFile = async (named: string): Promise<string> => {
     throw new Failure(
       'file_not_found',
       `The file "${path}" cannot be read: ${(error as Error).message}. Name another.`,
-      {
-        path,
-      },
+      { path },
     )
   }
   return path

@@ -94,7 +94,5 @@ const notReady = (why: string): Failure =>
   new Failure(
     'template_not_made',
     `No template can be made: ${why}. Make the VM without one, or mend its first boot.`,
-    {
-      reason: why,
-    },
+    { reason: why },
   )

@@ -21,9 +21,7 @@ export const templatePlace = async (host: Host, storage: Storage, about: Templat
     throw new Failure(
       'invalid_argument',
       '"template" is for VMs of an image of this machine; name one, or leave it out.',
-      {
-        argument: 'template',
-      },
+      { argument: 'template' },
     )
   }
   const { os, guestOs, cpu, memoryBytes, display, network, ports, append } = settings

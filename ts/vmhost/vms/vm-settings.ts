@@ -51,9 +51,7 @@ export const readVmSettings = async (folder: string): Promise<VmSettings | undef
     new Failure(
       'vm_damaged',
       `The settings of the VM "${path}" cannot be read: ${why}. Mend the file or remove the folder.`,
-      {
-        path,
-      },
+      { path },
     )
   let text: string | undefined
   try {

@@ -94,9 +94,7 @@ const sizeOf = (text = '', isGiven: boolean): number | null => {
   throw new Failure(
     'invalid_argument',
     `--size is "${text}"; it takes a whole number up to 999, and 0 ends the pool.`,
-    {
-      argument: 'size',
-    },
+    { argument: 'size' },
   )
 }
 

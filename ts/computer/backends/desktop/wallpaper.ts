@@ -59,8 +59,6 @@ const run = async (command: readonly string[], environment: string): Promise<voi
   throw new Failure(
     'window_manager_refused',
     `"${environment}" took no wallpaper: ${said.trim() || `status ${status}`}.`,
-    {
-      environment,
-    },
+    { environment },
   )
 }

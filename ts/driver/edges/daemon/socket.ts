@@ -313,9 +313,7 @@ const nameOf = (request: Request): string => {
   throw new Failure(
     'missing_argument',
     `"${request.method}" needs the "name" of a tool, a string. The method "list" names them.`,
-    {
-      argument: 'name',
-    },
+    { argument: 'name' },
   )
 }
 

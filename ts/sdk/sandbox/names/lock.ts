@@ -29,10 +29,7 @@ export const withLock = async <T>(
         throw new ConflictError(
           'sandbox_busy',
           `Another program works on the sandbox "${name}". Try again when that has ended.`,
-          {
-            data: { name },
-            retryable: true,
-          },
+          { data: { name }, retryable: true },
         )
       }
       await pause(pollIntervalMs, signal)

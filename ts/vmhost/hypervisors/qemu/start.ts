@@ -346,9 +346,7 @@ const findProgram = (): string => {
   throw new Failure(
     'missing_program',
     `"${name}" is not installed; on Debian and Ubuntu: apt install qemu-system-x86.`,
-    {
-      program: name,
-    },
+    { program: name },
   )
 }
 

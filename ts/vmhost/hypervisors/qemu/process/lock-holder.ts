@@ -40,10 +40,7 @@ export const endLockHolder = async ({ name, path }: VmPlace, isFree: () => boole
   throw new Failure(
     'vm_not_stopped',
     `The hypervisor of "${name}" (process ${pid}) does not end, not even when killed.`,
-    {
-      name,
-      pid,
-    },
+    { name, pid },
   )
 }
 
