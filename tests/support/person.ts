@@ -40,6 +40,8 @@ export const seatPerson = async (
     return (await displayState(on)).active_window === window.windowId
   })
   const pointInto = async (x: number, y: number) => {
+    // Where it is there already, nothing would be told.
+    await asPerson.point(on, x + rest.x + 1, y + rest.y)
     const mark = window.journal.mark()
     await asPerson.point(on, x + rest.x, y + rest.y)
     // It enters first, and GTK tells a motion as late as its next frame.

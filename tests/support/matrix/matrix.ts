@@ -1,4 +1,5 @@
 /** The matrix of what reaches a window in the background: toolkit by action, under one window manager. */
+import { endApplication } from '../applications.ts'
 import type { TestDesktop } from '../desktop.ts'
 import { windowsOf } from '../look.ts'
 import type { McpClient } from '../mcp-client.ts'
@@ -41,9 +42,10 @@ export const rowsOf = async (
   if (open === undefined) throw new Error(`the matrix has no toolkit "${toolkit}"`)
   const rows: Record<string, Row> = {}
   await using scene = await open(on, client)
-  // Over all of it: nothing of the application is to be seen. The pointer is left of every place that is clicked, and menus
-  // open to the right: one that opens over the person's pointer has it, whoever opened it.
-  const person = await seatPerson(on, '1240x740+10+10', { x: 30, y: 690 })
+  // Over all of it: nothing of the application is to be seen. The pointer is left of every place that is clicked, and above
+  // the one where agents' pointers rest, by which GTK 3 opens its menus; all open to the right, how far depends on the font.
+  // One that opens over the person's pointer has it, whoever opened it.
+  const person = await seatPerson(on, '1240x740+10+10', { x: 30, y: 60 })
   try {
     for (const placing of placings) {
       await place[placing](on, scene.target.window_id)
@@ -51,8 +53,10 @@ export const rowsOf = async (
       rows[placing] = await rowOf(client, scene, person, toolkit)
     }
   } finally {
-    process.kill(person.window.pid, 'SIGKILL')
     process.kill(scene.target.pid, 'SIGKILL')
+    // The next one's window would be told that the pointer enters when what covers it goes.
+    await endApplication(on, person.window)
+    await until('its windows to go', async () => (await windowsOf(client, scene.target.pid)).length === 0)
   }
   return rows
 }
