@@ -17,7 +17,7 @@ use crate::{Encoded, Picture, WindowDigest};
 /// Bytes of compressed bands that are kept; the images that were used longest ago go first.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Films that are kept.
+/// Images that are kept.
 const MOST_IMAGES: usize = 256;
 
 /// The pixels of a window that outlive its being minimised.

@@ -50,7 +50,7 @@ struct Body {
 
 /// When a call was made: its place in the order, and what cancels it.
 pub struct CallOrder {
-    moment: CallStart,
+    start: CallStart,
     turn: Turn,
 }
 
@@ -68,7 +68,7 @@ impl CoreDevices {
 
     /// Now: the call is done after all that were asked for before, and every later [`CoreDevices::cancel`] reaches it.
     pub fn ask(&self) -> CallOrder {
-        CallOrder { moment: self.cancellation.now(), turn: self.turns.take() }
+        CallOrder { start: self.cancellation.now(), turn: self.turns.take() }
     }
 
     /// Does what was asked for.
@@ -78,7 +78,7 @@ impl CoreDevices {
     /// pressed is released.
     pub fn perform(&self, act: &CoreAction, asked: &CallOrder) -> Result<(), InputError> {
         asked.turn.wait();
-        let pauses = |pause| self.cancellation.wait(asked.moment, pause);
+        let pauses = |pause| self.cancellation.wait(asked.start, pause);
         let mut body = self.lock();
         let display = self.display.clone();
         let body = body.as_mut().ok_or(InputError::DevicesClosed { display })?;

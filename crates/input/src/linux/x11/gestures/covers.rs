@@ -27,8 +27,8 @@ pub fn covers(link: &Link, frame: Window, bounds: Rect) -> Result<Vec<Rect>, Inp
     let mut covers = Vec::new();
     for InputRegion { origin: (x, y), bounding, input, .. } in input_regions(link, frame, bounds)? {
         for outer in &bounding {
-            for input_regions in &input {
-                let part = shifted(*outer, x, y).intersection(&shifted(*input_regions, x, y));
+            for inner in &input {
+                let part = shifted(*outer, x, y).intersection(&shifted(*inner, x, y));
                 covers.extend(part.and_then(|part| part.intersection(&bounds)));
             }
         }

@@ -85,15 +85,15 @@ impl Holes {
         self.frame = frame;
         let spot = Rect { x: at.x, y: at.y, width: 1, height: 1 };
         let mut new = Vec::new();
-        for input_regions in input_regions(link, frame, spot)? {
-            let (x, y) = ((at.x - input_regions.origin.0) as i16, (at.y - input_regions.origin.1) as i16);
-            if holds(&input_regions.bounding, x, y) && holds(&input_regions.input, x, y) {
-                let window = input_regions.window;
+        for region in input_regions(link, frame, spot)? {
+            let (x, y) = ((at.x - region.origin.0) as i16, (at.y - region.origin.1) as i16);
+            if holds(&region.bounding, x, y) && holds(&region.input, x, y) {
+                let window = region.window;
                 let had_none = self.open.iter().any(|hole| hole.window == window && hole.was_whole);
-                let was_whole = had_none || input_regions.input == [input_regions.whole];
+                let was_whole = had_none || region.input == [region.whole];
                 let pixel = Rect { x: x.into(), y: y.into(), width: 1, height: 1 };
                 let left = ShapeWithHole::Parts(
-                    input_regions.input.iter().flat_map(|part| uncovered(*part, &[pixel])).collect(),
+                    region.input.iter().flat_map(|part| uncovered(*part, &[pixel])).collect(),
                 );
                 new.push(Hole { window, x, y, was_whole, left, at });
             }
