@@ -69,7 +69,10 @@ test.each(Object.keys(subjects))(
     const start = subjects[toolkit]
     if (start === undefined) throw new Error(toolkit)
     await using subject = await start()
+    // A busy machine shows late what came of an action, and that it is shown is the claim here.
+    await lookForEffects(on(), 2_000)
     const judged = await judge(client, subject)
+    await lookForEffects(on(), 400)
     console.log(summaryOf(toolkit, judged))
     const isFalse = ({ delivered, changes, effect }: Judged) => effect === 'confirmed' && !(delivered && changes)
     expect(judged.filter(isFalse)).toEqual([])
