@@ -46,6 +46,22 @@ const refusal = (code: string, text = '') => [
 /** Whether a clock of so many seconds since 1970 is right, but for what a busy machine takes to read it. */
 const hasTime = (seconds: number): boolean => Math.abs(seconds - Date.now() / 1000) < 60
 
+/** A client of an agent that asks for more than its socket holds, says when that is full, and reads nothing of it. */
+const neverReads = `
+import array, fcntl, socket, sys, termios, time
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+client.sendall(b'{"execute": "guest-info"}\\n' * 100)
+held, since = array.array('i', [0]), time.monotonic()
+while held[0] == 0 or time.monotonic() - since < 2:
+    before = held[0]
+    fcntl.ioctl(client, termios.FIONREAD, held)
+    since = since if held[0] == before else time.monotonic()
+    time.sleep(0.02)
+print('full', flush=True)
+time.sleep(600)
+`
+
 describe('a VM that is suspended', () => {
   let boot: string
 
@@ -178,6 +194,21 @@ describe('a VM that is suspended', () => {
     expect(isAlive(pid)).toBe(false)
     expect((await resume('one'))[0]).toBe(200)
     expect(await bootOf('one')).toBe(boot)
+  })
+
+  test('is spoken with again where its agent was saved in the middle of an answer', async () => {
+    const { agentSocket } = JSON.parse(await readFile(file('one', 'run.json'), 'utf8'))
+    await using client = Bun.spawn(['python3', '-c', neverReads, agentSocket], { stdout: 'pipe' })
+    const { value } = await client.stdout.getReader().read()
+    expect(new TextDecoder().decode(value)).toBe('full\n')
+    expect((await suspend('one'))[0]).toBe(200)
+    expect((await resume('one'))[0]).toBe(200)
+    // A client that is not answered stays for longer, and the next is heard.
+    const asked = { command: 'cat /proc/sys/kernel/random/boot_id', timeoutSeconds: 25 }
+    expect(await call(host, 'POST', '/svc/vms/one/exec', asked)).toEqual([
+      200,
+      expect.objectContaining({ stdout: `${boot}\n` }),
+    ])
   })
 
   test('is one to the command too, which says so, and is deleted with its memory', async () => {

@@ -11,7 +11,7 @@ import { unlessAborted } from '../../unless-aborted.ts'
 import { vmPath } from '../../vms/vm-directory.ts'
 import type { StoredVm } from '../../vms/vm-store.ts'
 import type { Machine, Progress } from '../hypervisor.ts'
-import { sendToAgent } from './guest/agent.ts'
+import { releasePort, sendToAgent } from './guest/agent.ts'
 import { QemuGuest } from './guest/guest.ts'
 import { handlesPowerButton, hasAgent } from './guest/power-button.ts'
 import { loadImage, type Resume } from './memory-image.ts'
@@ -129,7 +129,10 @@ export class QemuMachine implements Machine {
       if (resume !== undefined) await goOnSaved(qmp, place.path, resume)
       else if (status === 'prelaunch') await qmp.execute('cont')
       else this.isSaved = await finishSaving(qmp, place.path, status)
-      if (!this.isSaved) this.trouble = null
+      if (!this.isSaved) {
+        await releasePort(run.agentSocket)
+        this.trouble = null
+      }
       if (status === 'io-error') this.#standsStill()
     } catch (error) {
       qmp.close()

@@ -162,6 +162,13 @@ const open = async (path: string): Promise<Socket | undefined> => {
   }
 }
 
+/**
+ * Has QEMU let through what the agent writes once the guest runs. It throttles the port of a guest that was saved in the middle of
+ * an answer, because nobody is there to take the rest, until a client goes whom the running guest had (QEMU 7.2, `flush_buf` in
+ * hw/char/virtio-console.c).
+ */
+export const releasePort = async (path: string): Promise<void> => void (await open(path))?.destroy()
+
 /** The first whole line; undefined where there is none yet. */
 const firstLine = (text: Buffer | string): string | undefined =>
   text.includes('\n') ? text.toString().split('\n', 1)[0] : undefined
