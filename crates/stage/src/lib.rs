@@ -6,6 +6,8 @@ use std::io::{BufRead, BufReader, Error};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process_group};
+
 pub use folder::Folder;
 
 /// How long a condition may take on a machine that is busy with other things.
@@ -131,6 +133,26 @@ pub fn finish(child: &mut Child) {
     }
     let _ = child.kill();
     let _ = child.wait();
+}
+
+/// Ends a program that leads a process group, with all of the group: until then they write to its folder.
+pub fn end_group(leader: &mut Child) {
+    let group = leader.id().to_string();
+    wait_for(|| {
+        let _ = kill_process_group(Pid::from_child(leader), Signal::KILL);
+        let _ = leader.kill();
+        let _ = leader.wait();
+        (!lives(&group)).then_some(())
+    });
+}
+
+/// Whether a process of the group runs (proc(5), `/proc/PID/stat`).
+fn lives(group: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok()).any(|stat| {
+        let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+        fields.next() != Some("Z") && fields.nth(1) == Some(group)
+    })
 }
 
 fn ended(child: &mut Child) -> bool {

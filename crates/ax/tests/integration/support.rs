@@ -1,13 +1,14 @@
 //! A private desktop for one test: X server, session bus, accessibility bus and applications. No test needs a window manager.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use ax::{Accessibility, Element, Snapshot, SnapshotRequest};
 use desktop::{Point, Size, WindowId};
-use stage::{Folder, finish};
+use stage::{Folder, end_group, finish};
 
 /// How long a condition may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -96,11 +97,7 @@ pub struct Desk {
 
 impl Drop for Desk {
     fn drop(&mut self) {
-        for child in self.children.iter_mut().rev() {
-            // One that was stopped ends of nothing else.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        self.children.iter_mut().rev().for_each(end_group);
         if let Some(services) = self.services.take()
             && !std::thread::panicking()
         {
@@ -133,7 +130,7 @@ impl Desk {
 
     /// Starts a program on the desktop; it is killed with the test. Answers its standard output.
     pub fn spawn(&mut self, program: &str, arguments: &[&str]) -> ChildStdout {
-        let mut child = self.services().command(program).args(arguments).spawn().unwrap();
+        let mut child = self.services().command(program).args(arguments).process_group(0).spawn().unwrap();
         let output = child.stdout.take().unwrap();
         self.children.push(child);
         output

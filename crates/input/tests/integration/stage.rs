@@ -2,6 +2,7 @@
 //! looks at what must not move.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -45,16 +46,13 @@ pub struct Stage {
     pub folder: stage::Folder,
 }
 
-/// Programs that end when this is dropped.
+/// Programs that end when this is dropped, with what they have started.
 #[derive(Default)]
 struct Programs(Vec<Child>);
 
 impl Drop for Programs {
     fn drop(&mut self) {
-        for child in self.0.iter_mut().rev() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        self.0.iter_mut().rev().for_each(stage::end_group);
     }
 }
 
@@ -101,13 +99,13 @@ impl Stage {
     }
 
     pub fn spawn(&mut self, mut command: Command) -> &mut Child {
-        self.programs.0.push(command.spawn().unwrap());
+        self.programs.0.push(command.process_group(0).spawn().unwrap());
         self.programs.0.last_mut().unwrap()
     }
 
     /// Starts a program whose standard output is a journal of JSON lines.
     pub fn journal(&mut self, mut command: Command) -> Journal {
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
         let output = child.stdout.take().unwrap();
         self.programs.0.push(child);
         Journal::of(output)
