@@ -7,7 +7,7 @@ import type { Fields } from '../basics.ts'
 import { ConnectionError } from '../errors.ts'
 import { findExecutable } from './executable.ts'
 
-/** Runs it with an input to its end and gives what it printed; throws the failure that it tells. `signal` ends it, and what it had begun. */
+/** Runs it with an input to its end and gives what it printed; throws the failure that it tells, or an `AbortError` when it is interrupted. `signal` ends it, and what it had begun. */
 export const runLocal = async (words: readonly string[], signal: AbortSignal, input = ''): Promise<Fields> => {
   const program = await findExecutable()
   // In a session of its own: a terminal's Ctrl+C is for this program, which then has what was begun to its end, and removes it.
@@ -31,9 +31,10 @@ export const runLocal = async (words: readonly string[], signal: AbortSignal, in
     child.once('close', (code, name) => settle(name === null ? `status ${code}` : name))
   })
   signal.removeEventListener('abort', end)
-  // A Ctrl+C that came before the child had its session was for this program too, which may hear it a moment later.
+  // A Ctrl+C that came before the child had its session was for this program too, which may hear it a moment later, or never.
   if (ended === 'SIGINT') await sleep(1_000, undefined, { signal }).catch(() => undefined)
   signal.throwIfAborted()
+  if (ended === 'SIGINT') throw new DOMException(`"${program} local ${words[0]}" was interrupted.`, 'AbortError')
   const answer = parsed(text)
   if (answer === undefined) {
     throw new ConnectionError(
