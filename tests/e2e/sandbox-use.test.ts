@@ -149,7 +149,10 @@ test(
         },
       },
     })
-    const sees = (what: string) => until(what, () => shown.includes(what), 30_000)
+    const sees = (what: string) =>
+      until(what, () => shown.includes(what), 30_000).catch(({ message }: Error) => {
+        throw new Error(`${message}: ${JSON.stringify(shown)}`)
+      })
     await until('a prompt', () => shown.includes('$ '), 30_000)
     child.terminal?.write('stty size; echo "on $TERM"\n')
     await sees('33 101\r\n')

@@ -37,7 +37,9 @@ export const seatPerson = async (
     ({ type, focused }) => type === 'focus-change' && focused === true,
   )
   await until('the window of the person to be the active one', async () => {
-    return (await displayState(on)).active_window === window.windowId
+    const { active_window, focus } = await displayState(on)
+    // GDK gives the focus on to a window that it made right after it.
+    return active_window === window.windowId && focus === window.windowId + 1
   })
   const pointInto = async (x: number, y: number) => {
     // Where it is there already, nothing would be told.
