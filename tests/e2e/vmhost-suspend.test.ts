@@ -203,7 +203,7 @@ describe('a VM that is suspended', () => {
     expect(new TextDecoder().decode(value)).toBe('full\n')
     expect((await suspend('one'))[0]).toBe(200)
     expect((await resume('one'))[0]).toBe(200)
-    // A client that is not answered stays for longer, and the next is heard.
+    // Whoever sets the clock has the port first, and would hold it for 30 s without an answer.
     const asked = { command: 'cat /proc/sys/kernel/random/boot_id', timeoutSeconds: 25 }
     expect(await call(host, 'POST', '/svc/vms/one/exec', asked)).toEqual([
       200,
