@@ -6,7 +6,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { listenConsole } from './console.ts'
-import { announce, prepareState, startDevice } from './device.ts'
+import { announce, isListening, prepareState, startDevice } from './device.ts'
 import { listenGrpc } from './grpc.ts'
 
 const home = process.env.HOME ?? '/'
@@ -138,7 +138,12 @@ if (!('-no-window' in options)) {
 const adbd = startDevice(join(sdk, 'fake/adbd'), state, port + 1)
 parts.push(adbd)
 void adbd.exited.then(() => end(1))
-setTimeout(() => announce(port + 1), 300)
+// A server that is told of a device which does not listen yet forgets it.
+const announced = setInterval(() => {
+  if (!isListening(port + 1)) return
+  clearInterval(announced)
+  announce(port + 1)
+}, 50)
 
 const boots = process.env.FAKE_EMULATOR_BOOT_MS ?? '1000'
 if (isLoaded) writeFileSync(join(state, 'booted'), '')
