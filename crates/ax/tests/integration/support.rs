@@ -222,16 +222,19 @@ pub fn request(pid: u32, title: &str) -> SnapshotRequest {
 
 /// Waits until the tree of the window holds this text.
 pub fn tree_with(accessibility: &Accessibility, request: &SnapshotRequest, text: &str) -> Snapshot {
-    let mut last = String::new();
     let deadline = Instant::now() + PATIENCE;
     loop {
-        if let Ok(snapshot) = accessibility.snapshot(request) {
-            last = snapshot.markdown(None, false);
-            if last.contains(text) {
-                return snapshot;
+        let seen = match accessibility.snapshot(request) {
+            Ok(snapshot) => {
+                let tree = snapshot.markdown(None, false);
+                if tree.contains(text) {
+                    return snapshot;
+                }
+                tree
             }
-        }
-        assert!(Instant::now() < deadline, "no {text:?} in\n{last}");
+            Err(error) => error.to_string(),
+        };
+        assert!(Instant::now() < deadline, "no {text:?} in\n{seen}");
         std::thread::park_timeout(Duration::from_millis(20));
     }
 }

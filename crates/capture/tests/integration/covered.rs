@@ -90,8 +90,9 @@ fn equals_the_screen(
     still: Rect,
 ) -> bool {
     stage.run("xdotool", &["windowmove", &over.window_id.to_string(), "3000", "3000"]).unwrap();
-    let on_screen =
-        Rect { x: window.bounds().unwrap().x + still.x, y: window.bounds().unwrap().y + still.y, ..still };
+    // Its first place was perhaps read while the window manager put it there.
+    let place = desktop.window(window.window_id).unwrap().and_then(|window| window.bounds()).unwrap();
+    let on_screen = Rect { x: place.x + still.x, y: place.y + still.y, ..still };
     let moved = || frame(desktop, over)?.intersection(&on_screen).is_none().then_some(());
     wait_for(moved).unwrap();
     // The program draws the uncovered part when it comes to it.
