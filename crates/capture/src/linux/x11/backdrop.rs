@@ -36,10 +36,10 @@ impl Link {
     }
 
     /// The window that a compositor draws into, which covers everything and is none of the windows below it.
-    pub(crate) fn stage(&self) -> Result<Xid, ReadError> {
-        let stage = self.conn.composite_get_overlay_window(self.root)?.reply()?.overlay_win;
+    pub(crate) fn overlay_window(&self) -> Result<Xid, ReadError> {
+        let overlay = self.conn.composite_get_overlay_window(self.root)?.reply()?.overlay_win;
         self.conn.composite_release_overlay_window(self.root)?;
-        Ok(stage)
+        Ok(overlay)
     }
 
     fn announced(&self) -> Result<Option<Pixmap>, ReadError> {

@@ -37,8 +37,8 @@ impl Link {
         let is_composited = self.has_compositor()?;
         let mut covered = Vec::new();
         if is_composited {
-            let stage = self.stage()?;
-            children.retain(|child| *child != stage);
+            let overlay = self.overlay_window()?;
+            children.retain(|child| *child != overlay);
             for child in &children {
                 covered.extend(self.shown(*child)?.map(|(place, _, _)| place));
             }

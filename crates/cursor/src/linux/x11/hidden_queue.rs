@@ -12,12 +12,12 @@ const MOST_KEPT: usize = 64;
 /// Cursors that hid by themselves, in order.
 #[derive(Default)]
 pub(crate) struct HiddenQueue {
-    notes: Mutex<Notes>,
+    state: Mutex<HiddenQueueState>,
     added: Condvar,
 }
 
 #[derive(Default)]
-struct Notes {
+struct HiddenQueueState {
     hidden: VecDeque<Hidden>,
     is_over: bool,
 }
@@ -25,11 +25,11 @@ struct Notes {
 impl HiddenQueue {
     /// A cursor hid by itself just now.
     pub(crate) fn hid(&self, id: &str) {
-        let mut notes = self.lock();
-        if notes.hidden.len() == MOST_KEPT {
-            notes.hidden.pop_front();
+        let mut state = self.lock();
+        if state.hidden.len() == MOST_KEPT {
+            state.hidden.pop_front();
         }
-        notes.hidden.push_back(Hidden { id: id.to_owned(), at: SystemTime::now() });
+        state.hidden.push_back(Hidden { id: id.to_owned(), at: SystemTime::now() });
         self.added.notify_all();
     }
 
@@ -42,20 +42,20 @@ impl HiddenQueue {
     /// Waits until something is added, at most for a while; none when nothing more will be.
     pub(crate) fn wait(&self, timeout: Duration) -> Option<Vec<Hidden>> {
         let deadline = Instant::now() + timeout;
-        let mut notes = self.lock();
+        let mut state = self.lock();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if !notes.hidden.is_empty() || left.is_zero() {
-                return Some(notes.hidden.drain(..).collect());
+            if !state.hidden.is_empty() || left.is_zero() {
+                return Some(state.hidden.drain(..).collect());
             }
-            if notes.is_over {
+            if state.is_over {
                 return None;
             }
-            notes = self.added.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.added.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HiddenQueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -39,12 +39,12 @@ pub(crate) enum Command {
 
 /// Where commands are left, and what wakes the thread.
 pub(crate) struct CommandQueue {
-    notes: Mutex<Notes>,
+    state: Mutex<CommandQueueState>,
     wakeup: OwnedFd,
 }
 
 #[derive(Default)]
-struct Notes {
+struct CommandQueueState {
     commands: VecDeque<Command>,
     /// Why nobody reads commands any more.
     ended: Option<String>,
@@ -53,16 +53,16 @@ struct Notes {
 impl CommandQueue {
     pub(crate) fn new() -> Result<Self, std::io::Error> {
         let wakeup = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { notes: Mutex::default(), wakeup })
+        Ok(Self { state: Mutex::default(), wakeup })
     }
 
     /// Leaves a command; fails with the reason where nobody will read it.
     pub(crate) fn give(&self, command: Command) -> Result<(), String> {
-        let mut notes = self.lock();
-        if let Some(reason) = &notes.ended {
+        let mut state = self.lock();
+        if let Some(reason) = &state.ended {
             return Err(reason.clone());
         }
-        notes.commands.push_back(command);
+        state.commands.push_back(command);
         // A full counter rings all the same.
         let _ = rustix::io::write(&self.wakeup, &1_u64.to_ne_bytes());
         Ok(())
@@ -79,14 +79,14 @@ impl CommandQueue {
     }
 
     fn end(&self, reason: String) {
-        let mut notes = self.lock();
-        notes.ended.get_or_insert(reason);
+        let mut state = self.lock();
+        state.ended.get_or_insert(reason);
         // Whoever waits for an answer is let go.
-        notes.commands.clear();
+        state.commands.clear();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, CommandQueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Changes {
 }
 
 #[derive(Default)]
-struct Notes {
+struct InboxState {
     changes: Changes,
     /// Counts the events of interest, for those who wait for one.
     count: u64,
@@ -49,7 +49,7 @@ struct Notes {
 /// What the event thread writes and everyone else reads.
 #[derive(Default)]
 pub(crate) struct EventInbox {
-    notes: Mutex<Notes>,
+    state: Mutex<InboxState>,
     news: Condvar,
     ticket: AtomicU32,
 }
@@ -60,32 +60,32 @@ impl EventInbox {
         let ticket = self.ticket.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         self.send(link, ticket).map_err(|error| self.why(link, &error))?;
         let deadline = Instant::now() + ANSWER_LIMIT;
-        let mut notes = lock(&self.notes);
+        let mut state = lock(&self.state);
         loop {
-            if let Some(reason) = &notes.ended {
+            if let Some(reason) = &state.ended {
                 return Err(lost(link, reason.clone()));
             }
-            if is_reached(notes.barrier, ticket) {
+            if is_reached(state.barrier, ticket) {
                 return Ok(());
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(lost(link, silence()));
             }
-            notes = self.news.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     /// Takes what was noted.
     pub(crate) fn take(&self) -> Changes {
-        let mut notes = lock(&self.notes);
-        let overlooked = notes.overlooked.clone();
-        Changes { overlooked, ..std::mem::take(&mut notes.changes) }
+        let mut state = lock(&self.state);
+        let overlooked = state.overlooked.clone();
+        Changes { overlooked, ..std::mem::take(&mut state.changes) }
     }
 
     /// Fails once the display is closed or lost.
     pub(crate) fn check(&self, link: &Link) -> Result<(), DesktopError> {
-        match &lock(&self.notes).ended {
+        match &lock(&self.state).ended {
             Some(reason) => Err(lost(link, reason.clone())),
             None => Ok(()),
         }
@@ -93,45 +93,45 @@ impl EventInbox {
 
     /// The number of events of interest so far; take it before looking, then wait for the next.
     pub(crate) fn count(&self) -> u64 {
-        lock(&self.notes).count
+        lock(&self.state).count
     }
 
     /// Counts something of interest that is no event of the server, such as the end of a program.
     pub(crate) fn wake(&self) {
-        lock(&self.notes).count += 1;
+        lock(&self.state).count += 1;
         self.news.notify_all();
     }
 
     /// Waits for an event of interest after `since`; false when the deadline came first or the display is gone.
     pub(crate) fn wait(&self, since: u64, deadline: Instant) -> bool {
-        let mut notes = lock(&self.notes);
-        while notes.count == since && notes.ended.is_none() {
+        let mut state = lock(&self.state);
+        while state.count == since && state.ended.is_none() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
-            notes = self.news.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        notes.count != since
+        state.count != since
     }
 
     /// From now on nothing that happens to this window is noted, until it is gone.
     pub(crate) fn overlook(&self, window: WindowId) {
-        lock(&self.notes).overlooked.insert(window.xid());
+        lock(&self.state).overlooked.insert(window.xid());
     }
 
     /// From now on marks the windows of a launch; answers the number to end it with.
     pub(crate) fn add_launch(&self, unfocused: UnfocusedLaunch) -> u64 {
-        let mut notes = lock(&self.notes);
-        let number = notes.launches.last().map_or(0, |(last, _)| last + 1);
-        notes.launches.push((number, unfocused));
+        let mut state = lock(&self.state);
+        let number = state.launches.last().map_or(0, |(last, _)| last + 1);
+        state.launches.push((number, unfocused));
         number
     }
 
     /// Tells which process a launch has started.
     pub(crate) fn started(&self, number: u64, pid: u32) {
-        let mut notes = lock(&self.notes);
-        notes
+        let mut state = lock(&self.state);
+        state
             .launches
             .iter_mut()
             .filter(|(found, _)| *found == number)
@@ -140,14 +140,14 @@ impl EventInbox {
 
     /// Stops marking.
     pub(crate) fn end_launch(&self, number: u64) -> Option<UnfocusedLaunch> {
-        let mut notes = lock(&self.notes);
-        let index = notes.launches.iter().position(|(found, _)| *found == number)?;
-        Some(notes.launches.remove(index).1)
+        let mut state = lock(&self.state);
+        let index = state.launches.iter().position(|(found, _)| *found == number)?;
+        Some(state.launches.remove(index).1)
     }
 
     /// Ends the event thread; everything afterwards fails with `display_lost`.
     pub(crate) fn end(&self, link: &Link, reason: &str) {
-        lock(&self.notes).ended.get_or_insert_with(|| reason.to_owned());
+        lock(&self.state).ended.get_or_insert_with(|| reason.to_owned());
         self.news.notify_all();
         // The thread sits in a blocking read, and others may wait for answers; a server that hangs would leave them there.
         link.conn.stream().end();
@@ -160,23 +160,23 @@ impl EventInbox {
     }
 
     fn why(&self, link: &Link, error: &ReplyError) -> DesktopError {
-        lost(link, lock(&self.notes).ended.clone().unwrap_or_else(|| error.to_string()))
+        lost(link, lock(&self.state).ended.clone().unwrap_or_else(|| error.to_string()))
     }
 
     /// Reads events until the display or the desktop is closed.
     pub(crate) fn follow(self: Arc<Self>, link: &Link) {
         loop {
             let event = link.conn.wait_for_event();
-            let mut notes = lock(&self.notes);
+            let mut state = lock(&self.state);
             let mut next = event;
             loop {
                 match next {
-                    Ok(event) => notes.note(link, &event),
+                    Ok(event) => state.note(link, &event),
                     Err(error) => {
-                        notes.ended.get_or_insert_with(|| error.to_string());
+                        state.ended.get_or_insert_with(|| error.to_string());
                     }
                 }
-                if notes.ended.is_some() {
+                if state.ended.is_some() {
                     self.news.notify_all();
                     return;
                 }
@@ -186,13 +186,13 @@ impl EventInbox {
                     Err(error) => next = Err(error),
                 }
             }
-            drop(notes);
+            drop(state);
             self.news.notify_all();
         }
     }
 }
 
-impl Notes {
+impl InboxState {
     fn note(&mut self, link: &Link, event: &Event) {
         let (window, changed) = match event {
             Event::ClientMessage(message) if message.window == link.own => {

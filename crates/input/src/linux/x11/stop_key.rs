@@ -28,12 +28,12 @@ struct Watch {
     /// Held while it is pressed.
     modifiers: Vec<Modifier>,
     keysym: u32,
-    notes: Mutex<Notes>,
+    state: Mutex<KeyState>,
     news: Condvar,
 }
 
 #[derive(Default)]
-struct Notes {
+struct KeyState {
     /// Presses that nobody was told of yet.
     presses: u64,
     is_closed: bool,
@@ -89,25 +89,25 @@ impl Watch {
         let raw = XIEventMask::RAW_KEY_PRESS | XIEventMask::RAW_KEY_RELEASE;
         let mask = DeviceEventMask { deviceid: keyboard, mask: vec![raw] };
         xinput::xi_select_events(&link.conn, link.root, &[mask])?.check()?;
-        Ok(Self { link, keyboard, modifiers, keysym, notes: Mutex::default(), news: Condvar::new() })
+        Ok(Self { link, keyboard, modifiers, keysym, state: Mutex::default(), news: Condvar::new() })
     }
 
     fn pressed(&self, timeout: Duration) -> Result<bool, InputError> {
         let deadline = Instant::now() + timeout;
-        let mut notes = self.lock();
+        let mut state = self.lock();
         loop {
-            if notes.presses > 0 {
-                notes.presses = 0;
+            if state.presses > 0 {
+                state.presses = 0;
                 return Ok(true);
             }
-            if let Some(error) = &notes.lost {
+            if let Some(error) = &state.lost {
                 return Err(error.clone());
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            if notes.is_closed || left.is_zero() {
+            if state.is_closed || left.is_zero() {
                 return Ok(false);
             }
-            notes = self.news.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -172,8 +172,8 @@ impl Watch {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, KeyState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

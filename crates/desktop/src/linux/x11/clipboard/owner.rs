@@ -31,12 +31,12 @@ type Offer = Vec<(Atom, Atom, Arc<[u8]>)>;
 /// A connection that answers for what was written last.
 pub(super) struct Owner {
     peer: Peer,
-    notes: Mutex<Notes>,
+    state: Mutex<OwnerState>,
     news: Condvar,
 }
 
 #[derive(Default)]
-struct Notes {
+struct OwnerState {
     /// Waits for the server's time, by which ownership is told.
     pending: Option<Offer>,
     held: Option<(u32, Offer)>,
@@ -61,7 +61,7 @@ impl Owner {
     pub(super) fn open(session: &Session) -> Result<Arc<Self>, DesktopError> {
         let peer = Peer::open(session)?;
         peer.conn.stream().wait_for_events();
-        let owner = Arc::new(Self { peer, notes: Mutex::default(), news: Condvar::new() });
+        let owner = Arc::new(Self { peer, state: Mutex::default(), news: Condvar::new() });
         let server = Arc::clone(&owner);
         std::thread::Builder::new()
             .name("x11-clipboard".to_owned())
@@ -73,34 +73,34 @@ impl Owner {
     /// Takes the clipboard, and hands the content to a clipboard manager where one runs.
     pub(super) fn write(&self, clip: &Clip) -> Result<(), DesktopError> {
         let asked = {
-            let mut notes = lock(&self.notes);
-            notes.pending = Some(offer(&self.peer.names, clip));
-            notes.is_saved = false;
-            notes.settled
+            let mut state = lock(&self.state);
+            state.pending = Some(offer(&self.peer.names, clip));
+            state.is_saved = false;
+            state.settled
         };
         self.tick().map_err(|error| self.peer.failed(error))?;
-        let notes = self.wait(|notes| notes.settled != asked)?;
-        if notes.held.is_none() {
+        let state = self.wait(|state| state.settled != asked)?;
+        if state.held.is_none() {
             return Err(self.peer.refused("another program took it"));
         }
-        drop(notes);
+        drop(state);
         self.save()
     }
 
     /// Whether nobody has taken the clipboard since it was written.
     pub(super) fn holds(&self) -> bool {
-        lock(&self.notes).held.is_some()
+        lock(&self.state).held.is_some()
     }
 
     /// Whether the connection is gone, or closed.
     pub(super) fn has_ended(&self) -> bool {
-        let notes = lock(&self.notes);
-        notes.is_closed || notes.ended.is_some()
+        let state = lock(&self.state);
+        state.is_closed || state.ended.is_some()
     }
 
     /// Lets the clipboard go; closing twice is fine.
     pub(super) fn close(&self) {
-        lock(&self.notes).is_closed = true;
+        lock(&self.state).is_closed = true;
         // The thread sits in a blocking read, which ends with the connection.
         self.peer.conn.stream().end();
     }
@@ -125,7 +125,7 @@ impl Owner {
             Ok(true)
         };
         if ask().map_err(|error| self.peer.failed(error))? {
-            match self.wait(|notes| notes.is_saved) {
+            match self.wait(|state| state.is_saved) {
                 Ok(_) | Err(DesktopError::DisplayRefused { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -135,39 +135,39 @@ impl Owner {
 
     fn wait(
         &self,
-        is_there: impl Fn(&Notes) -> bool,
-    ) -> Result<std::sync::MutexGuard<'_, Notes>, DesktopError> {
+        is_there: impl Fn(&OwnerState) -> bool,
+    ) -> Result<std::sync::MutexGuard<'_, OwnerState>, DesktopError> {
         let deadline = Instant::now() + PATIENCE;
-        let mut notes = lock(&self.notes);
-        while !is_there(&notes) {
-            if let Some(error) = &notes.ended {
+        let mut state = lock(&self.state);
+        while !is_there(&state) {
+            if let Some(error) = &state.ended {
                 return Err(error.clone());
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(self.peer.refused("no answer in time"));
             }
-            notes = self.news.wait_timeout(notes, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        Ok(notes)
+        Ok(state)
     }
 
     fn serve(&self) {
         let mut transfers = Transfers::new();
-        while !lock(&self.notes).is_closed {
+        while !lock(&self.state).is_closed {
             let served = match self.peer.conn.wait_for_event() {
                 Ok(event) => self.take(&event, &mut transfers),
                 Err(error) => Err(error.into()),
             };
             if let Err(ReplyError::ConnectionError(error)) = served {
-                let mut notes = lock(&self.notes);
-                notes.held = None;
-                notes.ended = Some(self.peer.failed(error));
+                let mut state = lock(&self.state);
+                state.held = None;
+                state.ended = Some(self.peer.failed(error));
                 break;
             }
             self.news.notify_all();
         }
-        lock(&self.notes).held = None;
+        lock(&self.state).held = None;
         self.news.notify_all();
     }
 
@@ -182,16 +182,16 @@ impl Owner {
             }
             Event::SelectionRequest(request) => self.answer(request, transfers)?,
             Event::SelectionClear(clear) if clear.selection == names.CLIPBOARD => {
-                let mut notes = lock(&self.notes);
-                if notes
+                let mut state = lock(&self.state);
+                if state
                     .held
                     .as_ref()
                     .is_some_and(|(since, _)| clear.time.wrapping_sub(*since) < u32::MAX / 2)
                 {
-                    notes.held = None;
+                    state.held = None;
                 }
             }
-            Event::SelectionNotify(_) => lock(&self.notes).is_saved = true,
+            Event::SelectionNotify(_) => lock(&self.state).is_saved = true,
             _ => {}
         }
         Ok(conn.flush()?)
@@ -199,12 +199,12 @@ impl Owner {
 
     fn own_since(&self, time: u32) -> Result<(), ReplyError> {
         let Peer { conn, own, names, .. } = &self.peer;
-        let Some(offer) = lock(&self.notes).pending.take() else { return Ok(()) };
+        let Some(offer) = lock(&self.state).pending.take() else { return Ok(()) };
         conn.set_selection_owner(*own, names.CLIPBOARD, time)?;
         let owner = conn.get_selection_owner(names.CLIPBOARD)?.reply()?.owner;
-        let mut notes = lock(&self.notes);
-        notes.held = (owner == *own).then_some((time, offer));
-        notes.settled += 1;
+        let mut state = lock(&self.state);
+        state.held = (owner == *own).then_some((time, offer));
+        state.settled += 1;
         Ok(())
     }
 
@@ -212,7 +212,7 @@ impl Owner {
         transfers.retain(|_, transfer| transfer.at.elapsed() < FETCHING);
         // Old clients name no property (ICCCM 2.2).
         let place = if request.property == NONE { request.target } else { request.property };
-        let held = lock(&self.notes).held.clone();
+        let held = lock(&self.state).held.clone();
         let is_given = match held {
             Some((since, offer)) => {
                 self.convert(request.requestor, request.target, place, since, &offer, transfers)?
