@@ -1,5 +1,5 @@
 /** The device in the fake emulator: Debian's adbd, and behind it the stand-ins of Android's programs. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import program from '../fixtures/fake-device-program' with { type: 'text' }
@@ -53,20 +53,6 @@ export const startDevice = (adbd: string, state: string, port: number): Bun.Subp
     stdout: Bun.file(join(state, 'adbd.log')),
     stderr: Bun.file(join(state, 'adbd.log')),
   })
-
-/** Whether a program listens at a port (proc(5), `/proc/net/tcp`, the state 0A). */
-export const isListening = (port: number): boolean => {
-  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
-  // Without IPv6 there is no second table.
-  return ['/proc/net/tcp', '/proc/net/tcp6'].filter(existsSync).some((table) =>
-    readFileSync(table, 'utf8')
-      .split('\n')
-      .some((line) => {
-        const [, local, , state] = line.trim().split(/\s+/)
-        return state === '0A' && local?.endsWith(end) === true
-      }),
-  )
-}
 
 /** Tells the adb server of the device, as emulators do; where none listens nobody is told, and one that starts looks itself. */
 export const announce = (port: number): void => {

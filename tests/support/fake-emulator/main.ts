@@ -5,8 +5,9 @@
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { listensOnTcp } from '../traces.ts'
 import { listenConsole } from './console.ts'
-import { announce, isListening, prepareState, startDevice } from './device.ts'
+import { announce, prepareState, startDevice } from './device.ts'
 import { listenGrpc } from './grpc.ts'
 
 const home = process.env.HOME ?? '/'
@@ -140,7 +141,7 @@ parts.push(adbd)
 void adbd.exited.then(() => end(1))
 // A server that is told of a device which does not listen yet forgets it.
 const announced = setInterval(() => {
-  if (!isListening(port + 1)) return
+  if (!listensOnTcp(adbd.pid)) return
   clearInterval(announced)
   announce(port + 1)
 }, 50)
