@@ -16,7 +16,14 @@ const rooms = (paths: readonly string[]): string[] =>
 test('a test of a driver tool reaches the driver with its crates, and nothing of the VM host', () => {
   const reached = rooms(tree.ofTest('tests/e2e/gtk3.test.ts'))
   expect(reached).toEqual(
-    expect.arrayContaining(['ts/driver', 'ts/headless', 'crates/ax', 'crates/input', 'crates/native', 'crates/stage']),
+    expect.arrayContaining([
+      'ts/driver',
+      'ts/headless',
+      'crates/ax',
+      'crates/input',
+      'crates/native',
+      'crates/test-support',
+    ]),
   )
   expect(reached).not.toContain('ts/vmhost')
   expect(reached).not.toContain('crates/qcow2')
@@ -56,7 +63,7 @@ test('a crate reaches the crates that it is built and tested with', () => {
     'crates/capture',
     'crates/desktop',
     'crates/imaging',
-    'crates/stage',
+    'crates/test-support',
     'crates/video',
   ])
 })

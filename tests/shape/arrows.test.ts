@@ -32,7 +32,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** What each crate may depend on; `stage` is a display for the tests of the others. */
+/** What each crate may depend on; `test-support` serves the tests of the others. */
 const crates: Readonly<Record<string, readonly string[]>> = {
   native: ['ax', 'capture', 'cursor', 'desktop', 'input', 'qcow2', 'qmp', 'video'],
   ax: ['desktop'],
@@ -44,7 +44,7 @@ const crates: Readonly<Record<string, readonly string[]>> = {
   qmp: [],
   desktop: ['imaging'],
   imaging: [],
-  stage: [],
+  'test-support': [],
 }
 
 test('packages import along the arrows', () => {

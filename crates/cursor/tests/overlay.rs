@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cursor::{Color, Cursors, Icon, Motion, Pace, Style};
 use desktop::{Desktop, Point};
-use stage::{Stage, wait_for};
+use test_support::{TestDisplay, wait_for};
 use x11rb::connection::Connection;
 use x11rb::protocol::shape::{ConnectionExt as _, SK};
 use x11rb::protocol::xproto::{
@@ -24,15 +24,15 @@ struct Scene {
     witness: RustConnection,
     root: Window,
     below: Window,
-    _stage: Stage,
+    _display: TestDisplay,
 }
 
 const LIGHT: u32 = 0x00f0_f0f0;
 
 /// With a window manager.
 fn scene(compositor: Option<&str>) -> Scene {
-    let mut stage = Stage::managed().unwrap();
-    let (witness, screen) = RustConnection::connect(Some(stage.display())).unwrap();
+    let mut display = TestDisplay::managed().unwrap();
+    let (witness, screen) = RustConnection::connect(Some(display.name())).unwrap();
     let root = witness.setup().roots[screen].root;
     let atom = |name: &str| witness.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom;
     let check = atom("_NET_SUPPORTING_WM_CHECK");
@@ -42,7 +42,7 @@ fn scene(compositor: Option<&str>) -> Scene {
     })
     .unwrap();
     if let Some(program) = compositor {
-        stage.run(program, &["--backend", "xrender", "--config", "/dev/null"]).unwrap();
+        display.run(program, &["--backend", "xrender", "--config", "/dev/null"]).unwrap();
         let selection = atom("_NET_WM_CM_S0");
         wait_for(|| {
             let owner = witness.get_selection_owner(selection).unwrap().reply().unwrap().owner;
@@ -50,20 +50,20 @@ fn scene(compositor: Option<&str>) -> Scene {
         })
         .unwrap();
     }
-    scene_on(stage)
+    scene_on(display)
 }
 
-fn scene_on(stage: Stage) -> Scene {
-    let (witness, screen) = RustConnection::connect(Some(stage.display())).unwrap();
+fn scene_on(display: TestDisplay) -> Scene {
+    let (witness, screen) = RustConnection::connect(Some(display.name())).unwrap();
     let root = witness.setup().roots[screen].root;
     let below = witness.generate_id().unwrap();
     let aux = CreateWindowAux::new().override_redirect(1).background_pixel(LIGHT);
     witness.create_window(0, below, root, 100, 100, 600, 400, 0, WindowClass::INPUT_OUTPUT, 0, &aux).unwrap();
     witness.map_window(below).unwrap();
     witness.flush().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     let cursors = Cursors::open(Arc::clone(&desktop)).unwrap();
-    let scene = Scene { cursors, desktop, witness, root, below, _stage: stage };
+    let scene = Scene { cursors, desktop, witness, root, below, _display: display };
     wait_for(|| (scene.pixel(150, 150) == LIGHT).then_some(())).unwrap();
     scene
 }
@@ -140,8 +140,8 @@ fn with_a_compositor_a_cursor_is_translucent_and_is_cut_out_once_that_is_gone() 
         let [blue, green, red, _] = pixel.to_le_bytes();
         red > 0xe8 && (0x70..0x82).contains(&green) && (0x70..0x82).contains(&blue)
     });
-    let picom = *scene._stage.programs().last().unwrap();
-    scene._stage.end(picom);
+    let picom = *scene._display.programs().last().unwrap();
+    scene._display.end(picom);
     wait_for(|| (!scene.cursors.state("a").unwrap().unwrap().is_composited).then_some(())).unwrap();
     scene.wait_for_pixel(200, 200, |pixel| pixel == RED);
 }
@@ -149,7 +149,7 @@ fn with_a_compositor_a_cursor_is_translucent_and_is_cut_out_once_that_is_gone() 
 #[test]
 fn a_cursor_is_in_nobodys_way() {
     // A window manager that starts changes things of its own.
-    let scene = scene_on(Stage::bare().unwrap());
+    let scene = scene_on(TestDisplay::bare().unwrap());
     let Scene { witness, root, .. } = &scene;
     let looked = || {
         let pointer = witness.query_pointer(*root).unwrap().reply().unwrap();
@@ -254,6 +254,6 @@ fn closing_takes_everything_away_and_a_lost_display_is_told() {
     assert_eq!(wait_for(|| scene.cursors.state("a").err()).unwrap().code(), "display_lost");
     let others = Cursors::open(Arc::clone(&scene.desktop)).unwrap();
     others.set_style("a", &dot("red", 1.0)).unwrap();
-    scene._stage.end_server();
+    scene._display.end_server();
     assert_eq!(wait_for(|| others.state("a").err()).unwrap().code(), "display_lost");
 }

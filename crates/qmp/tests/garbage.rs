@@ -87,7 +87,7 @@ fn talk(socket: &Path, bytes: &[u8], takes: usize, patience: Duration, stays: bo
 
 #[test]
 fn no_talk_makes_it_panic_or_hang() {
-    let folder = stage::Folder::new().expect("a folder");
+    let folder = test_support::Folder::new().expect("a folder");
     let socket = folder.path().join("qmp");
     let mut codes = std::collections::BTreeMap::<&str, u32>::new();
     for seed in 0..2000 {
@@ -112,7 +112,7 @@ fn no_talk_makes_it_panic_or_hang() {
 
 #[test]
 fn events_that_nobody_takes_end_the_connection() {
-    let folder = stage::Folder::new().expect("a folder");
+    let folder = test_support::Folder::new().expect("a folder");
     let mut bytes = TALK.lines().take(2).map(|line| format!("{line}\n")).collect::<String>();
     bytes += &"{\"event\": \"STOP\"}\n".repeat(50);
     let error =

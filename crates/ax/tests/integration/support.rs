@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use ax::{Accessibility, Element, Snapshot, SnapshotRequest};
 use desktop::{Point, Size, WindowId};
-use stage::{Folder, end_group, finish};
+use test_support::{Folder, end_group, finish};
 
 /// How long a condition may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);

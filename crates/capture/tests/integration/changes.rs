@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use capture::Capturer;
 use desktop::{Desktop, WindowId};
-use stage::{Stage, wait_for};
+use test_support::{TestDisplay, wait_for};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeGCAux, ConfigureWindowAux, ConnectionExt as _, CreateGCAux, CreateWindowAux, Gcontext,
@@ -107,14 +107,14 @@ fn sees(capturer: &Capturer, painter: &Painter, when: &str) {
 
 #[test]
 fn each_picture_of_a_changing_window_is_what_was_drawn() {
-    let mut stage = Stage::managed().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let mut display = TestDisplay::managed().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     wait_for(|| desktop.x11_window_manager().unwrap()).expect("openbox runs");
     // A window manager that lists its first window is one that manages.
-    let over = stage.run("xterm", &["-geometry", "200x60+0+0", "-e", "sleep", "600"]).unwrap();
+    let over = display.run("xterm", &["-geometry", "200x60+0+0", "-e", "sleep", "600"]).unwrap();
     let on_top = || desktop.windows().unwrap().last().filter(|window| window.pid == over).cloned();
     let over = wait_for(on_top).expect("the terminal is shown").window_id.to_string();
-    let mut painter = Painter::show(stage.display(), 600, 450);
+    let mut painter = Painter::show(display.name(), 600, 450);
     let id = painter.id();
     let shown = || desktop.window(id).unwrap().filter(|window| window.is_on_screen);
     wait_for(shown).expect("the window is shown");
@@ -150,7 +150,7 @@ fn each_picture_of_a_changing_window_is_what_was_drawn() {
     sees(&capturer, &painter, "after a smaller one");
 
     // What other windows cover is drawn and seen as well.
-    stage.run("xdotool", &["windowactivate", &over]).unwrap();
+    display.run("xdotool", &["windowactivate", &over]).unwrap();
     let on_top = || {
         let windows = desktop.windows().unwrap();
         windows.last().filter(|window| window.window_id.to_string() == over).map(|_| ())
@@ -193,10 +193,10 @@ fn each_picture_of_a_changing_window_is_what_was_drawn() {
 
 #[test]
 fn a_window_that_has_the_id_of_a_dead_one_is_not_shown_as_that_one() {
-    let stage = Stage::bare().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let display = TestDisplay::bare().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
-    let mut painter = Painter::show(stage.display(), 300, 200);
+    let mut painter = Painter::show(display.name(), 300, 200);
     for round in 0..5 {
         wait_for(|| desktop.window(painter.id()).unwrap()).expect("the window is shown");
         painter.draw_all(300, 200);
@@ -209,9 +209,9 @@ fn a_window_that_has_the_id_of_a_dead_one_is_not_shown_as_that_one() {
 
 #[test]
 fn a_window_is_calm_from_the_first_look_until_something_is_drawn() {
-    let stage = Stage::bare().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
-    let mut painter = Painter::show(stage.display(), 300, 200);
+    let display = TestDisplay::bare().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
+    let mut painter = Painter::show(display.name(), 300, 200);
     wait_for(|| desktop.window(painter.id()).unwrap()).expect("the window is shown");
     painter.draw_all(300, 200);
     let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use capture::{Capturer, Picture};
 use desktop::{Desktop, Rect, Window, WindowId};
-use stage::{Stage, wait_for};
+use test_support::{TestDisplay, wait_for};
 
-fn managed() -> (Stage, Arc<Desktop>) {
-    let stage = Stage::managed().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+fn managed() -> (TestDisplay, Arc<Desktop>) {
+    let display = TestDisplay::managed().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     wait_for(|| desktop.x11_window_manager().unwrap()).expect("openbox runs");
-    (stage, desktop)
+    (display, desktop)
 }
 
 fn shown(desktop: &Desktop, pid: u32) -> Window {
@@ -57,9 +57,9 @@ fn settled(capturer: &Capturer, window: &Window) -> Picture {
 }
 
 /// A window on top of everything, larger than the screen's content.
-fn cover(stage: &mut Stage, desktop: &Desktop) -> Window {
+fn cover(display: &mut TestDisplay, desktop: &Desktop) -> Window {
     let arguments = ["-geometry", "200x60+0+0", "-bg", "navy", "-e", "sleep", "600"];
-    let pid = stage.run("xterm", &arguments).unwrap();
+    let pid = display.run("xterm", &arguments).unwrap();
     let cover = shown(desktop, pid);
     wait_for(|| {
         let windows = desktop.windows().unwrap();
@@ -82,14 +82,14 @@ fn cut(picture: &Picture, area: Rect) -> Vec<u8> {
 
 /// Moves the cover away, which leaves the focus with it, and compares with what the screen then shows.
 fn equals_the_screen(
-    stage: &mut Stage,
+    display: &mut TestDisplay,
     desktop: &Desktop,
     capturer: &Capturer,
     (window, covered): (&Window, &Picture),
     over: &Window,
     still: Rect,
 ) -> bool {
-    stage.run("xdotool", &["windowmove", &over.window_id.to_string(), "3000", "3000"]).unwrap();
+    display.run("xdotool", &["windowmove", &over.window_id.to_string(), "3000", "3000"]).unwrap();
     // Its first place was perhaps read while the window manager put it there.
     let place = desktop.window(window.window_id).unwrap().and_then(|window| window.bounds()).unwrap();
     let on_screen = Rect { x: place.x + still.x, y: place.y + still.y, ..still };
@@ -111,30 +111,30 @@ fn is_active(desktop: &Desktop, window: &Window) {
 
 #[test]
 fn a_covered_window_has_the_picture_of_the_uncovered_one() {
-    let (mut stage, desktop) = managed();
+    let (mut display, desktop) = managed();
     let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
-    let pid = stage.run("gtk3-widget-factory", &[]).unwrap();
+    let pid = display.run("gtk3-widget-factory", &[]).unwrap();
     let window = shown(&desktop, pid);
     is_active(&desktop, &window);
-    let over = cover(&mut stage, &desktop);
+    let over = cover(&mut display, &desktop);
     is_active(&desktop, &over);
     // Its spinners and progress bars move for ever; the rows above them stand still. It is wider than the screen.
     let still = Rect { x: 0, y: 0, width: 1000, height: 60 };
     rest(&capturer, &window, Some(still));
     let covered = capturer.window(window.window_id, 0).unwrap();
     assert!(!covered.stale);
-    if equals_the_screen(&mut stage, &desktop, &capturer, (&window, &covered), &over, still) {
+    if equals_the_screen(&mut display, &desktop, &capturer, (&window, &covered), &over, still) {
         return;
     }
     // A busy machine may begin the animation of the lost focus after any rest. Then the window looks different now.
     let now = capturer.window(window.window_id, 0).unwrap();
     assert!(cut(&now, still) != cut(&covered, still), "what was covered is not what the screen shows");
-    stage.run("xdotool", &["windowmove", &over.window_id.to_string(), "0", "0"]).unwrap();
+    display.run("xdotool", &["windowmove", &over.window_id.to_string(), "0", "0"]).unwrap();
     let is_back = || frame(&desktop, &over)?.intersection(&window.bounds().unwrap()).map(drop);
     wait_for(is_back).unwrap();
     rest(&capturer, &window, Some(still));
     let covered = capturer.window(window.window_id, 0).unwrap();
-    assert!(equals_the_screen(&mut stage, &desktop, &capturer, (&window, &covered), &over, still));
+    assert!(equals_the_screen(&mut display, &desktop, &capturer, (&window, &covered), &over, still));
 }
 
 #[test]
@@ -143,11 +143,11 @@ fn a_window_that_was_covered_before_the_capturer_opened_is_complete_too() {
         ("xterm", vec!["-geometry", "60x20+100+100", "-e", "sh", "-c", "seq 1 200; exec sleep 600"]),
         ("mousepad", vec!["--disable-server"]),
     ] {
-        let (mut stage, desktop) = managed();
-        let pid = stage.run(program, &arguments).unwrap();
+        let (mut display, desktop) = managed();
+        let pid = display.run(program, &arguments).unwrap();
         let window = shown(&desktop, pid);
         is_active(&desktop, &window);
-        let over = cover(&mut stage, &desktop);
+        let over = cover(&mut display, &desktop);
         is_active(&desktop, &over);
 
         // The program comes to rest first; with its capturer the server forgets what is covered.
@@ -159,20 +159,21 @@ fn a_window_that_was_covered_before_the_capturer_opened_is_complete_too() {
         let covered = settled(&capturer, &window);
         assert!(pixels(&first) == pixels(&covered), "{program}: the first picture is already complete");
         let whole = Rect { x: 0, y: 0, ..window.bounds().unwrap() };
-        let is_equal = equals_the_screen(&mut stage, &desktop, &capturer, (&window, &covered), &over, whole);
+        let is_equal =
+            equals_the_screen(&mut display, &desktop, &capturer, (&window, &covered), &over, whole);
         assert!(is_equal, "{program}: covered and uncovered differ");
     }
 }
 
 #[test]
 fn a_window_that_cannot_draw_what_was_covered_is_stale() {
-    let (mut stage, desktop) = managed();
-    let pid = stage.run("xterm", &["-geometry", "40x10+100+100", "-e", "sleep", "600"]).unwrap();
+    let (mut display, desktop) = managed();
+    let pid = display.run("xterm", &["-geometry", "40x10+100+100", "-e", "sleep", "600"]).unwrap();
     let window = shown(&desktop, pid);
     is_active(&desktop, &window);
-    let over = cover(&mut stage, &desktop);
+    let over = cover(&mut display, &desktop);
     is_active(&desktop, &over);
-    stage.run("kill", &["-STOP", &pid.to_string()]).unwrap();
+    display.run("kill", &["-STOP", &pid.to_string()]).unwrap();
     let is_stopped = || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         stat.rsplit(") ").next().unwrap().starts_with('T').then_some(())
@@ -180,21 +181,21 @@ fn a_window_that_cannot_draw_what_was_covered_is_stale() {
     wait_for(is_stopped).unwrap();
     let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
     assert!(capturer.window(window.window_id, 0).unwrap().stale);
-    stage.run("kill", &["-CONT", &pid.to_string()]).unwrap();
+    display.run("kill", &["-CONT", &pid.to_string()]).unwrap();
     wait_for(|| (!capturer.window(window.window_id, 0).unwrap().stale).then_some(())).unwrap();
 }
 
 #[test]
 fn a_minimised_window_gives_its_last_pixels_or_says_that_there_are_none() {
-    let (mut stage, desktop) = managed();
+    let (mut display, desktop) = managed();
     let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
-    let first = stage.run("xterm", &["-e", "sleep", "600"]).unwrap();
+    let first = display.run("xterm", &["-e", "sleep", "600"]).unwrap();
     let first = shown(&desktop, first);
-    let second = stage.run("xterm", &["-e", "sleep", "600"]).unwrap();
+    let second = display.run("xterm", &["-e", "sleep", "600"]).unwrap();
     let second = shown(&desktop, second);
     let picture = settled(&capturer, &first);
     for window in [&first, &second] {
-        stage.run("xdotool", &["windowminimize", &window.window_id.to_string()]).unwrap();
+        display.run("xdotool", &["windowminimize", &window.window_id.to_string()]).unwrap();
         let gone = || desktop.window(window.window_id).unwrap().filter(|window| !window.is_on_screen);
         wait_for(gone).unwrap();
     }
@@ -203,21 +204,21 @@ fn a_minimised_window_gives_its_last_pixels_or_says_that_there_are_none() {
     assert_eq!((kept.width, kept.height), (picture.width, picture.height));
     assert_eq!(capturer.window(second.window_id, 0).unwrap_err().code(), "window_not_visible");
     assert_eq!(capturer.window(WindowId::of_xid(1), 0).unwrap_err().code(), "window_not_found");
-    stage.end(first.pid);
+    display.end(first.pid);
     wait_for(|| capturer.window(first.window_id, 0).err().filter(|error| error.code() == "window_not_found"))
         .unwrap();
 }
 
 #[test]
 fn a_picture_is_scaled_and_follows_a_resize() {
-    let (mut stage, desktop) = managed();
+    let (mut display, desktop) = managed();
     let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
     let screen = capturer.screen(640, &[]).unwrap();
     assert_eq!((screen.width, screen.height, screen.scale), (640, 400, 0.5));
-    let pid = stage.run("mousepad", &["--disable-server"]).unwrap();
+    let pid = display.run("mousepad", &["--disable-server"]).unwrap();
     let window = shown(&desktop, pid);
     let id = window.window_id.to_string();
-    stage.run("xdotool", &["windowsize", &id, "700", "500"]).unwrap();
+    display.run("xdotool", &["windowsize", &id, "700", "500"]).unwrap();
     let picture = wait_for(|| {
         let picture = capturer.window(window.window_id, 0).unwrap();
         ((picture.width, picture.height) == (700, 500)).then_some(picture)

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use desktop::{Clip, Desktop, DesktopError};
-use stage::{Stage, wait_for};
+use test_support::{TestDisplay, wait_for};
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
@@ -14,29 +14,29 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
-fn open() -> (Stage, Arc<Desktop>) {
-    let stage = Stage::bare().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
-    (stage, desktop)
+fn open() -> (TestDisplay, Arc<Desktop>) {
+    let display = TestDisplay::bare().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
+    (display, desktop)
 }
 
-fn pasted(stage: &Stage, target: &str) -> Vec<u8> {
+fn pasted(display: &TestDisplay, target: &str) -> Vec<u8> {
     let paste = Command::new("xclip")
         .args(["-selection", "clipboard", "-o", "-t", target])
-        .env("DISPLAY", stage.display())
+        .env("DISPLAY", display.name())
         .stderr(Stdio::null())
         .output();
     paste.unwrap().stdout
 }
 
-/// Copies what a new file holds with xclip, which stays until the stage ends; answers its process id.
-fn copied(stage: &mut Stage, target: &str, bytes: &[u8]) -> u32 {
+/// Copies what a new file holds with xclip, which stays until the display ends; answers its process id.
+fn copied(display: &mut TestDisplay, target: &str, bytes: &[u8]) -> u32 {
     let file = std::env::temp_dir().join(format!("backlot-clip-{}-{}", std::process::id(), bytes.len()));
     std::fs::write(&file, bytes).unwrap();
     let path = file.to_string_lossy().into_owned();
     let words = ["-quiet", "-selection", "clipboard", "-t", target, "-i", &path];
-    let pid = stage.run("xclip", &words).unwrap();
-    wait_for(|| (pasted(stage, target) == bytes).then_some(())).expect("xclip owns the clipboard");
+    let pid = display.run("xclip", &words).unwrap();
+    wait_for(|| (pasted(display, target) == bytes).then_some(())).expect("xclip owns the clipboard");
     std::fs::remove_file(file).unwrap();
     pid
 }
@@ -47,23 +47,23 @@ fn text(text: &str) -> Clip {
 
 #[test]
 fn nobody_owns_the_clipboard_of_a_new_display() {
-    let (_stage, desktop) = open();
+    let (_display, desktop) = open();
     assert_eq!(desktop.clipboard_read(), Ok(Clip::default()));
     assert!(!desktop.clipboard_is_held());
 }
 
 #[test]
 fn text_goes_both_ways_and_the_last_writer_owns_it() {
-    let (mut stage, desktop) = open();
+    let (mut display, desktop) = open();
     for written in ["Grüße, 世界 😀\n", "", "plain"] {
         desktop.clipboard_write(&text(written)).unwrap();
-        assert_eq!(String::from_utf8(pasted(&stage, "UTF8_STRING")).unwrap(), written);
+        assert_eq!(String::from_utf8(pasted(&display, "UTF8_STRING")).unwrap(), written);
         assert_eq!(desktop.clipboard_read().unwrap().text.as_deref(), Some(written));
     }
-    assert_eq!(pasted(&stage, "STRING"), b"plain");
-    assert!(String::from_utf8(pasted(&stage, "TARGETS")).unwrap().contains("text/plain;charset=utf-8"));
+    assert_eq!(pasted(&display, "STRING"), b"plain");
+    assert!(String::from_utf8(pasted(&display, "TARGETS")).unwrap().contains("text/plain;charset=utf-8"));
     assert!(desktop.clipboard_is_held());
-    copied(&mut stage, "UTF8_STRING", "von außen".as_bytes());
+    copied(&mut display, "UTF8_STRING", "von außen".as_bytes());
     wait_for(|| (!desktop.clipboard_is_held()).then_some(())).expect("the loss is noticed");
     let read = desktop.clipboard_read().unwrap();
     assert_eq!((read.text.as_deref(), read.image, read.files), (Some("von außen"), None, Vec::new()));
@@ -72,33 +72,33 @@ fn text_goes_both_ways_and_the_last_writer_owns_it() {
 
 #[test]
 fn what_is_large_goes_in_pieces_both_ways() {
-    let (mut stage, desktop) = open();
+    let (mut display, desktop) = open();
     let image: Vec<u8> = (0..5_000_003_u32).map(|index| (index % 251) as u8).collect();
     desktop.clipboard_write(&Clip { image: Some(image.clone()), ..Clip::default() }).unwrap();
-    assert!(pasted(&stage, "image/png") == image, "xclip reads the pieces");
+    assert!(pasted(&display, "image/png") == image, "xclip reads the pieces");
     assert!(desktop.clipboard_read().unwrap().image.as_ref() == Some(&image));
-    copied(&mut stage, "image/png", &image);
+    copied(&mut display, "image/png", &image);
     assert!(desktop.clipboard_read().unwrap().image == Some(image), "pieces of xclip are read");
 }
 
 #[test]
 fn files_are_offered_to_file_managers_and_as_text() {
-    let (mut stage, desktop) = open();
+    let (mut display, desktop) = open();
     let files = vec!["/tmp/a b".to_owned(), "/tmp/ü".to_owned()];
     desktop.clipboard_write(&Clip { files: files.clone(), ..Clip::default() }).unwrap();
-    assert_eq!(pasted(&stage, "text/uri-list"), b"file:///tmp/a%20b\r\nfile:///tmp/%C3%BC\r\n");
-    let copied_files = pasted(&stage, "x-special/gnome-copied-files");
+    assert_eq!(pasted(&display, "text/uri-list"), b"file:///tmp/a%20b\r\nfile:///tmp/%C3%BC\r\n");
+    let copied_files = pasted(&display, "x-special/gnome-copied-files");
     assert_eq!(copied_files, b"copy\nfile:///tmp/a%20b\nfile:///tmp/%C3%BC");
-    assert_eq!(pasted(&stage, "UTF8_STRING"), "/tmp/a b\n/tmp/ü".as_bytes());
+    assert_eq!(pasted(&display, "UTF8_STRING"), "/tmp/a b\n/tmp/ü".as_bytes());
     assert_eq!(desktop.clipboard_read().unwrap().files, files);
-    copied(&mut stage, "text/uri-list", b"file:///tmp/c%20d\r\nhttps://example.org/\r\n");
+    copied(&mut display, "text/uri-list", b"file:///tmp/c%20d\r\nhttps://example.org/\r\n");
     assert_eq!(desktop.clipboard_read().unwrap().files, ["/tmp/c d"]);
 }
 
 #[test]
 fn an_owner_that_stands_still_costs_a_bounded_time() {
-    let (mut stage, desktop) = open();
-    let pid = copied(&mut stage, "UTF8_STRING", b"stuck");
+    let (mut display, desktop) = open();
+    let pid = copied(&mut display, "UTF8_STRING", b"stuck");
     let signal = |name: &str| Command::new("kill").args([name, &pid.to_string()]).status().unwrap();
     signal("-STOP");
     assert_eq!(desktop.clipboard_read(), Err(DesktopError::ClipboardTimeout));
@@ -152,11 +152,11 @@ fn save_once(conn: &RustConnection, screen: usize) -> String {
 
 #[test]
 fn a_clipboard_manager_is_asked_to_keep_what_is_written() {
-    let (stage, desktop) = open();
-    let (conn, screen) = RustConnection::connect(Some(stage.display())).unwrap();
+    let (display, desktop) = open();
+    let (conn, screen) = RustConnection::connect(Some(display.name())).unwrap();
     let name = conn.intern_atom(false, b"CLIPBOARD_MANAGER").unwrap().reply().unwrap().atom;
     let manager = std::thread::spawn(move || save_once(&conn, screen));
-    let (watch, _) = RustConnection::connect(Some(stage.display())).unwrap();
+    let (watch, _) = RustConnection::connect(Some(display.name())).unwrap();
     wait_for(|| {
         (watch.get_selection_owner(name).unwrap().reply().unwrap().owner != x11rb::NONE).then_some(())
     })
@@ -167,9 +167,9 @@ fn a_clipboard_manager_is_asked_to_keep_what_is_written() {
 
 #[test]
 fn a_closed_display_lets_the_clipboard_go() {
-    let (stage, desktop) = open();
+    let (display, desktop) = open();
     desktop.clipboard_write(&text("gone")).unwrap();
     desktop.close();
-    wait_for(|| pasted(&stage, "UTF8_STRING").is_empty().then_some(())).expect("nobody owns it");
+    wait_for(|| pasted(&display, "UTF8_STRING").is_empty().then_some(())).expect("nobody owns it");
     assert_eq!(desktop.clipboard_read().map_err(|error| error.code()), Err("display_lost"));
 }

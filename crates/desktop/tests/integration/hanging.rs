@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::thread;
 
 use desktop::{Clip, Desktop, DesktopError};
-use stage::{Stage, wait_for};
+use test_support::{TestDisplay, wait_for};
 
 #[test]
 fn closing_ends_every_wait_for_a_server_that_stands_still() {
-    let stage = Stage::bare().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
-    let tell = |signal: &str| Command::new("kill").args([signal, &stage.server_pid().to_string()]).status();
+    let display = TestDisplay::bare().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
+    let tell = |signal: &str| Command::new("kill").args([signal, &display.server_pid().to_string()]).status();
     tell("-STOP").unwrap();
     let ask = |question: fn(&Desktop) -> Result<(), DesktopError>| {
         let desktop = Arc::clone(&desktop);

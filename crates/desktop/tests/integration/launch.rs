@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use desktop::{Desktop, LaunchOptions, Window, WindowId};
-use stage::{Folder, Stage, wait_for};
+use test_support::{Folder, TestDisplay, wait_for};
 
-fn managed() -> (Stage, Arc<Desktop>) {
-    let stage = Stage::managed().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+fn managed() -> (TestDisplay, Arc<Desktop>) {
+    let display = TestDisplay::managed().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     wait_for(|| desktop.x11_window_manager().unwrap()).expect("openbox runs");
-    (stage, desktop)
+    (display, desktop)
 }
 
 /// A window of the person's, active and in front.
-fn prior(stage: &mut Stage, desktop: &Desktop) -> Window {
-    let pid = stage.run("xterm", &["-T", "prior", "-e", "cat"]).unwrap();
+fn prior(display: &mut TestDisplay, desktop: &Desktop) -> Window {
+    let pid = display.run("xterm", &["-T", "prior", "-e", "cat"]).unwrap();
     let window =
         wait_for(|| desktop.windows().unwrap().into_iter().find(|window| window.pid == pid)).unwrap();
     wait_for(|| (desktop.active_window().unwrap() == Some(window.window_id)).then_some(())).unwrap();
@@ -56,8 +56,8 @@ fn variables(pid: u32) -> Vec<String> {
 
 #[test]
 fn a_gtk_application_starts_in_the_background() {
-    let (mut stage, desktop) = managed();
-    let prior = prior(&mut stage, &desktop);
+    let (mut display, desktop) = managed();
+    let prior = prior(&mut display, &desktop);
     let file = std::env::temp_dir().join(format!("backlot launch {}.txt", std::process::id()));
     fs::write(&file, "hello").unwrap();
     let options = LaunchOptions {
@@ -97,8 +97,8 @@ fn a_gtk_application_starts_in_the_background() {
 
 #[test]
 fn a_program_that_takes_the_focus_gives_it_back() {
-    let (mut stage, desktop) = managed();
-    let prior = prior(&mut stage, &desktop);
+    let (mut display, desktop) = managed();
+    let prior = prior(&mut display, &desktop);
     let launched = desktop.launch(&named("xterm", &["-T", "new", "-e", "cat"])).unwrap();
     assert_eq!(launched.windows.len(), 1);
     assert_eq!(launched.windows[0].title, "new");
@@ -116,8 +116,8 @@ fn waiting(file: &Path, title: &str) -> LaunchOptions {
 }
 
 /// A window of the person's that is started during a launch, as soon as it is active.
-fn started_meanwhile(stage: &mut Stage, desktop: &Desktop) -> Window {
-    let pid = stage.run("xterm", &["-T", "meanwhile", "-e", "cat"]).unwrap();
+fn started_meanwhile(display: &mut TestDisplay, desktop: &Desktop) -> Window {
+    let pid = display.run("xterm", &["-T", "meanwhile", "-e", "cat"]).unwrap();
     wait_for(|| {
         let active = desktop.active_window().unwrap()?;
         desktop.window(active).unwrap().filter(|window| window.pid == pid)
@@ -127,15 +127,15 @@ fn started_meanwhile(stage: &mut Stage, desktop: &Desktop) -> Window {
 
 #[test]
 fn what_the_person_starts_and_turns_to_during_a_launch_keeps_the_focus() {
-    let (mut stage, desktop) = managed();
-    let prior = prior(&mut stage, &desktop);
+    let (mut display, desktop) = managed();
+    let prior = prior(&mut display, &desktop);
     let folder = Folder::new().unwrap();
     let file = folder.path().join("go");
     std::thread::scope(|scope| {
         let launch = scope.spawn(|| desktop.launch(&waiting(&file, "new")).unwrap());
         // The launch has begun when its program runs.
         wait_for(|| programs(&file).first().copied()).expect("the program runs");
-        let mine = started_meanwhile(&mut stage, &desktop);
+        let mine = started_meanwhile(&mut display, &desktop);
         fs::write(&file, "").unwrap();
         let launched = launch.join().unwrap();
         assert_eq!(launched.windows[0].title, "new");
@@ -151,15 +151,15 @@ fn what_the_person_starts_and_turns_to_during_a_launch_keeps_the_focus() {
 
 #[test]
 fn a_person_who_turns_to_another_window_during_a_launch_stays_there() {
-    let (mut stage, desktop) = managed();
-    let first = prior(&mut stage, &desktop);
-    let second = prior(&mut stage, &desktop);
+    let (mut display, desktop) = managed();
+    let first = prior(&mut display, &desktop);
+    let second = prior(&mut display, &desktop);
     let folder = Folder::new().unwrap();
     let file = folder.path().join("go");
     std::thread::scope(|scope| {
         let launch = scope.spawn(|| desktop.launch(&waiting(&file, "new")).unwrap());
         wait_for(|| programs(&file).first().copied()).expect("the program runs");
-        stage.run("xdotool", &["windowactivate", &first.window_id.to_string()]).unwrap();
+        display.run("xdotool", &["windowactivate", &first.window_id.to_string()]).unwrap();
         wait_for(|| (desktop.active_window().unwrap() == Some(first.window_id)).then_some(())).unwrap();
         fs::write(&file, "").unwrap();
         let launched = launch.join().unwrap();
@@ -170,7 +170,7 @@ fn a_person_who_turns_to_another_window_during_a_launch_stays_there() {
 
 #[test]
 fn without_a_prior_window_nothing_is_measured_or_suppressed() {
-    let (_stage, desktop) = managed();
+    let (_display, desktop) = managed();
     let launched = desktop.launch(&named("xterm", &["-e", "cat"])).unwrap();
     assert_eq!((launched.self_activation_suppressed, launched.prior_window_restored), (None, false));
     assert_eq!(desktop.active_window().unwrap(), Some(launched.windows[0].window_id));
@@ -179,7 +179,7 @@ fn without_a_prior_window_nothing_is_measured_or_suppressed() {
 
 #[test]
 fn a_program_that_fails_says_how() {
-    let (_stage, desktop) = managed();
+    let (_display, desktop) = managed();
     let code = |options: &LaunchOptions| desktop.launch(options).unwrap_err();
     let failed = code(&named("sh", &["-c", "exit 3"]));
     assert_eq!(failed.code(), "launch_failed");
@@ -192,7 +192,7 @@ fn a_program_that_fails_says_how() {
 
 #[test]
 fn a_program_without_windows_is_started_and_can_be_ended() {
-    let (_stage, desktop) = managed();
+    let (_display, desktop) = managed();
     let options = LaunchOptions { timeout: Some(Duration::from_millis(300)), ..named("sleep", &["600"]) };
     let launched = desktop.launch(&options).unwrap();
     assert!(launched.windows.is_empty() && is_alive(launched.pid));
@@ -203,21 +203,21 @@ fn a_program_without_windows_is_started_and_can_be_ended() {
 
 #[test]
 fn what_the_desktop_lives_on_is_not_ended() {
-    let (mut stage, desktop) = managed();
-    let manager = stage.programs()[0];
-    let kept = [0, 1, std::process::id(), std::os::unix::process::parent_id(), stage.server_pid(), manager];
+    let (mut display, desktop) = managed();
+    let manager = display.programs()[0];
+    let kept = [0, 1, std::process::id(), std::os::unix::process::parent_id(), display.server_pid(), manager];
     for pid in kept {
         assert_eq!(desktop.kill(pid).unwrap_err().code(), "protected_process", "{pid}");
     }
     assert!(desktop.x11_window_manager().unwrap().is_some());
-    let pid = stage.run("sleep", &["600"]).unwrap();
+    let pid = display.run("sleep", &["600"]).unwrap();
     desktop.kill(pid).unwrap();
 }
 
 #[test]
 fn running_applications_come_before_installed_ones() {
-    let (mut stage, desktop) = managed();
-    let prior = prior(&mut stage, &desktop);
+    let (mut display, desktop) = managed();
+    let prior = prior(&mut display, &desktop);
     let apps = desktop.apps().unwrap();
     let xterm = &apps[0];
     assert_eq!((xterm.bundle_id.as_str(), xterm.name.as_str()), ("debian-xterm", "XTerm"));
@@ -231,8 +231,8 @@ fn running_applications_come_before_installed_ones() {
 
 #[test]
 fn a_browser_starts_with_its_tree_its_port_and_its_own_profile() {
-    let (mut stage, desktop) = managed();
-    let prior = prior(&mut stage, &desktop);
+    let (mut display, desktop) = managed();
+    let prior = prior(&mut display, &desktop);
     let options = LaunchOptions {
         electron_debugging_port: Some(0),
         creates_new_application_instance: true,

@@ -4,24 +4,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use desktop::Desktop;
-use stage::Stage;
+use test_support::TestDisplay;
 use x11rb::rust_connection::RustConnection;
 
 #[test]
 fn a_display_opens_while_its_server_resets_itself() {
-    let stage = Stage::resetting().unwrap();
+    let display = TestDisplay::resetting().unwrap();
     let done = AtomicBool::new(false);
     let (opened, resets) = thread::scope(|scope| {
         // Each of these clients is the last one as often as not, so the server resets itself all the time.
         let coming_and_going = scope.spawn(|| {
             let mut refused = 0;
             while !done.load(Ordering::Relaxed) {
-                refused += u32::from(RustConnection::connect(Some(stage.display())).is_err());
+                refused += u32::from(RustConnection::connect(Some(display.name())).is_err());
             }
             refused
         });
         let opened: Vec<_> =
-            (0..60).map(|_| Desktop::open(Some(stage.display())).map(|desktop| desktop.close())).collect();
+            (0..60).map(|_| Desktop::open(Some(display.name())).map(|desktop| desktop.close())).collect();
         done.store(true, Ordering::Relaxed);
         (opened, coming_and_going.join().unwrap())
     });

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use desktop::Desktop;
-use stage::{Folder, Stage, wait_for};
+use test_support::{Folder, TestDisplay, wait_for};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{
     AtomEnum, ConnectionExt as _, CreateWindowAux, ImageFormat, PropMode, WindowClass,
@@ -26,8 +26,8 @@ struct Witness {
 }
 
 impl Witness {
-    fn of(stage: &Stage) -> Self {
-        let (conn, screen) = RustConnection::connect(Some(stage.display())).unwrap();
+    fn of(display: &TestDisplay) -> Self {
+        let (conn, screen) = RustConnection::connect(Some(display.name())).unwrap();
         let root = conn.setup().roots[screen].root;
         Self { conn, root }
     }
@@ -57,12 +57,12 @@ fn is_near(seen: [u8; 3], wanted: [u8; 3]) -> bool {
 
 #[test]
 fn a_picture_covers_the_screen_and_outlives_who_set_it() {
-    let stage = Stage::managed().unwrap();
+    let display = TestDisplay::managed().unwrap();
     let folder = Folder::new().unwrap();
-    let witness = Witness::of(&stage);
+    let witness = Witness::of(&display);
     let mut last = 0;
     for name in ["a.png", "b.jpg", "c.png"] {
-        let desktop = Desktop::open(Some(stage.display())).unwrap();
+        let desktop = Desktop::open(Some(display.name())).unwrap();
         wait_for(|| desktop.x11_window_manager().unwrap()).unwrap();
         desktop.set_wallpaper(&picture(&folder, name)).unwrap();
         desktop.close();
@@ -80,10 +80,10 @@ fn a_picture_covers_the_screen_and_outlives_who_set_it() {
 
 #[test]
 fn what_is_no_picture_is_refused_and_nothing_changes() {
-    let stage = Stage::bare().unwrap();
+    let display = TestDisplay::bare().unwrap();
     let folder = Folder::new().unwrap();
-    let witness = Witness::of(&stage);
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let witness = Witness::of(&display);
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     let text = folder.path().join("text.png");
     std::fs::write(&text, "no picture").unwrap();
     let cut = folder.path().join("cut.png");
@@ -99,10 +99,10 @@ fn what_is_no_picture_is_refused_and_nothing_changes() {
 
 #[test]
 fn a_desktop_program_keeps_its_own_wallpaper() {
-    let stage = Stage::bare().unwrap();
+    let display = TestDisplay::bare().unwrap();
     let folder = Folder::new().unwrap();
-    let witness = Witness::of(&stage);
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let witness = Witness::of(&display);
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     let window = witness.conn.generate_id().unwrap();
     let (kind, none) = (WindowClass::INPUT_OUTPUT, CreateWindowAux::new());
     witness.conn.create_window(0, window, witness.root, 0, 0, 1280, 800, 0, kind, 0, &none).unwrap();

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use desktop::x11::Placed;
 use desktop::{Desktop, Window, WindowId, WindowKind};
-use stage::{Stage, wait_for};
+use test_support::{TestDisplay, wait_for};
 
-fn managed() -> (Stage, Arc<Desktop>) {
-    let stage = Stage::managed().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+fn managed() -> (TestDisplay, Arc<Desktop>) {
+    let display = TestDisplay::managed().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     wait_for(|| desktop.x11_window_manager().unwrap()).expect("openbox runs");
-    (stage, desktop)
+    (display, desktop)
 }
 
 fn window_of(desktop: &Desktop, pid: u32) -> Option<Window> {
@@ -23,9 +23,9 @@ fn placed(desktop: &Desktop, id: WindowId) -> Option<Placed> {
 
 #[test]
 fn a_managed_window_has_its_process_title_and_client_rectangle() {
-    let (mut stage, desktop) = managed();
+    let (mut display, desktop) = managed();
     assert_eq!(desktop.x11_window_manager().unwrap().unwrap().name, "Openbox");
-    let pid = stage.run("xterm", &["-T", "Grüße äöü", "-geometry", "80x24+100+120"]).unwrap();
+    let pid = display.run("xterm", &["-T", "Grüße äöü", "-geometry", "80x24+100+120"]).unwrap();
     let window = wait_for(|| window_of(&desktop, pid)).unwrap();
     assert_eq!(window.title, "Grüße äöü");
     assert_eq!(window.kind, WindowKind::Normal);
@@ -39,41 +39,41 @@ fn a_managed_window_has_its_process_title_and_client_rectangle() {
 
 #[test]
 fn the_stack_and_the_geometry_follow_events() {
-    let (mut stage, desktop) = managed();
-    let first = stage.run("xterm", &["-geometry", "40x10+0+0"]).unwrap();
+    let (mut display, desktop) = managed();
+    let first = display.run("xterm", &["-geometry", "40x10+0+0"]).unwrap();
     let first = wait_for(|| window_of(&desktop, first)).unwrap();
-    let second = stage.run("xterm", &["-geometry", "40x10+50+50"]).unwrap();
+    let second = display.run("xterm", &["-geometry", "40x10+50+50"]).unwrap();
     let second = wait_for(|| window_of(&desktop, second)).unwrap();
     let order = |desktop: &Desktop| {
         desktop.windows().unwrap().iter().map(|window| window.window_id).collect::<Vec<_>>()
     };
     wait_for(|| (order(&desktop) == [first.window_id, second.window_id]).then_some(())).unwrap();
 
-    let tool = |stage: &mut Stage, arguments: &[&str]| stage.run("xdotool", arguments).unwrap();
+    let tool = |display: &mut TestDisplay, arguments: &[&str]| display.run("xdotool", arguments).unwrap();
     let id = first.window_id.to_string();
-    tool(&mut stage, &["windowraise", &id]);
+    tool(&mut display, &["windowraise", &id]);
     wait_for(|| (order(&desktop) == [second.window_id, first.window_id]).then_some(())).unwrap();
-    tool(&mut stage, &["windowmove", &id, "300", "200"]);
+    tool(&mut display, &["windowmove", &id, "300", "200"]);
     wait_for(|| {
         let placed = placed(&desktop, first.window_id)?;
         (placed.bounds.x >= 300 && placed.bounds.y >= 200 && placed.frame.x >= 290).then_some(())
     })
     .unwrap();
-    tool(&mut stage, &["windowminimize", &id]);
+    tool(&mut display, &["windowminimize", &id]);
     let is_hidden = |window: &Window| window.is_minimized && !window.is_on_screen;
     wait_for(|| desktop.window(first.window_id).unwrap().filter(is_hidden)).unwrap();
-    stage.end(first.pid);
+    display.end(first.pid);
     wait_for(|| desktop.window(first.window_id).unwrap().is_none().then_some(())).unwrap();
 }
 
 #[test]
 fn a_window_that_gets_the_id_of_one_that_went_is_another() {
-    let (mut stage, desktop) = managed();
-    let first = stage.run("xterm", &["-T", "first"]).unwrap();
+    let (mut display, desktop) = managed();
+    let first = display.run("xterm", &["-T", "first"]).unwrap();
     let first = wait_for(|| window_of(&desktop, first)).unwrap();
     // Nobody looks in between.
-    stage.end(first.pid);
-    let pid = stage.run("xterm", &["-T", "second"]).unwrap();
+    display.end(first.pid);
+    let pid = display.run("xterm", &["-T", "second"]).unwrap();
     let second = wait_for(|| window_of(&desktop, pid)).unwrap();
     assert_eq!(
         second.window_id, first.window_id,
@@ -84,13 +84,13 @@ fn a_window_that_gets_the_id_of_one_that_went_is_another() {
 
 #[test]
 fn a_menu_is_a_popup_of_its_window() {
-    let (mut stage, desktop) = managed();
-    let pid = stage.run("mousepad", &["--disable-server"]).unwrap();
+    let (mut display, desktop) = managed();
+    let pid = display.run("mousepad", &["--disable-server"]).unwrap();
     let main = wait_for(|| window_of(&desktop, pid).filter(|window| window.is_on_screen)).unwrap();
     wait_for(|| (desktop.active_window().unwrap() == Some(main.window_id)).then_some(())).unwrap();
     // A program that just drew its first window may not yet listen to keys.
     let popup = wait_for(|| {
-        stage.run("xdotool", &["key", "alt+f"]).unwrap();
+        display.run("xdotool", &["key", "alt+f"]).unwrap();
         let found = || {
             let windows = desktop.windows().unwrap();
             windows.into_iter().find(|window| window.pid == pid && window.kind == WindowKind::Popup)
@@ -106,10 +106,10 @@ fn a_menu_is_a_popup_of_its_window() {
 
 #[test]
 fn without_a_window_manager_named_root_children_are_listed() {
-    let mut stage = Stage::bare().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let mut display = TestDisplay::bare().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     assert_eq!(desktop.x11_window_manager().unwrap(), None);
-    let pid = stage.run("xterm", &["-T", "bare"]).unwrap();
+    let pid = display.run("xterm", &["-T", "bare"]).unwrap();
     let window = wait_for(|| window_of(&desktop, pid)).unwrap();
     assert_eq!(window.title, "bare");
     assert_eq!(placed(&desktop, window.window_id).unwrap().frame_id, window.window_id.xid());
@@ -118,16 +118,16 @@ fn without_a_window_manager_named_root_children_are_listed() {
 
 #[test]
 fn a_lost_display_and_a_closed_one_say_so() {
-    let mut stage = Stage::bare().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let mut display = TestDisplay::bare().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     desktop.windows().unwrap();
-    stage.end_server();
+    display.end_server();
     let code = wait_for(|| desktop.windows().err()).unwrap().code();
     assert_eq!(code, "display_lost");
     assert_eq!(desktop.cursor_position().unwrap_err().code(), "display_lost");
 
-    let stage = Stage::bare().unwrap();
-    let desktop = Desktop::open(Some(stage.display())).unwrap();
+    let display = TestDisplay::bare().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
     desktop.close();
     desktop.close();
     assert_eq!(desktop.windows().unwrap_err().code(), "display_lost");
@@ -136,7 +136,7 @@ fn a_lost_display_and_a_closed_one_say_so() {
 
 #[test]
 fn the_probe_names_the_server_and_its_extensions() {
-    let (_stage, desktop) = managed();
+    let (_display, desktop) = managed();
     let probe = desktop.probe().unwrap();
     assert_eq!(probe.window_manager.as_deref(), Some("Openbox"));
     assert!(probe.extensions.iter().any(|name| name == "composite"));

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::stage::{Journal, Server, Stage, until};
+use crate::test_desktop::{Journal, Server, TestDesktop, until};
 use input::{CoreAction, CoreDevices, InputError};
 use x11rb::protocol::xkb::{ConnectionExt as _, Group};
 use x11rb::protocol::xproto::ModMask;
@@ -45,32 +45,32 @@ fn length_on(layout: &str) -> usize {
 }
 
 /// A terminal that stores the bytes of each line that is typed.
-fn terminal(stage: &mut Stage) -> u32 {
-    let mut command = stage.command("xterm");
+fn terminal(desktop: &mut TestDesktop) -> u32 {
+    let mut command = desktop.command("xterm");
     command
         .args(["-xrm", "*wmTimeout: 2000", "-geometry", "100x24+50+60", "-e", "cat > typed"])
-        .current_dir(stage.folder.path());
-    stage.spawn(command);
+        .current_dir(desktop.folder.path());
+    desktop.spawn(command);
     let window = until("the terminal", || {
-        assert_eq!(stage.ended(), None, "the terminal ended");
-        stage.clients().first().copied()
+        assert_eq!(desktop.ended(), None, "the terminal ended");
+        desktop.clients().first().copied()
     });
-    until("the terminal's focus", || (stage.active() == window).then_some(()));
-    until("its program", || stage.folder.path().join("typed").exists().then_some(()));
+    until("the terminal's focus", || (desktop.active() == window).then_some(()));
+    until("its program", || desktop.folder.path().join("typed").exists().then_some(()));
     window
 }
 
 #[test]
 fn a_terminal_stores_exactly_what_was_typed_on_every_layout() {
     for server in [Server::Xvfb, Server::Xvnc] {
-        let mut stage = Stage::open(server);
-        terminal(&mut stage);
-        let typed = stage.folder.path().join("typed");
-        let devices = CoreDevices::open(&stage.session()).unwrap();
+        let mut desktop = TestDesktop::open(server);
+        terminal(&mut desktop);
+        let typed = desktop.folder.path().join("typed");
+        let devices = CoreDevices::open(&desktop.session()).unwrap();
         let mut expected = String::new();
         for layout in ["us", "de", "fr", "ru", "us,ru"] {
-            stage.run("setxkbmap", &["-layout", layout]);
-            let keymap = stage.keymap();
+            desktop.run("setxkbmap", &["-layout", layout]);
+            let keymap = desktop.keymap();
             let length = if matches!(server, Server::Xvnc) { 120 } else { length_on(layout) };
             let lines: Vec<String> = long_text(length)
                 .chars()
@@ -84,19 +84,19 @@ fn a_terminal_stores_exactly_what_was_typed_on_every_layout() {
             let read = || std::fs::read_to_string(&typed).ok();
             until(layout, || read().filter(|read| read.lines().count() >= expected.lines().count()));
             assert_eq!(read().unwrap(), expected, "{layout} on {server:?}");
-            assert_eq!(stage.keymap(), keymap, "the borrowed keycodes mean nothing again");
+            assert_eq!(desktop.keymap(), keymap, "the borrowed keycodes mean nothing again");
         }
     }
 }
 
 #[test]
 fn locks_groups_and_held_modifiers_change_nothing_and_stay() {
-    let mut stage = Stage::open(Server::Xvfb);
-    let window = terminal(&mut stage);
-    let typed = stage.folder.path().join("typed");
-    let devices = CoreDevices::open(&stage.session()).unwrap();
-    let locks = |stage: &Stage| {
-        let said = stage.run("xset", &["q"]);
+    let mut desktop = TestDesktop::open(Server::Xvfb);
+    let window = terminal(&mut desktop);
+    let typed = desktop.folder.path().join("typed");
+    let devices = CoreDevices::open(&desktop.session()).unwrap();
+    let locks = |desktop: &TestDesktop| {
+        let said = desktop.run("xset", &["q"]);
         said.lines()
             .filter(|line| line.contains("Caps Lock") || line.contains("LED mask"))
             .collect::<String>()
@@ -108,34 +108,34 @@ fn locks_groups_and_held_modifiers_change_nothing_and_stay() {
         (&["keydown", "Shift_L"], &["keyup", "Shift_L"]),
         (&["keydown", "Control_L", "keydown", "Alt_L"], &["keyup", "Alt_L", "keyup", "Control_L"]),
     ] {
-        stage.run("xdotool", before);
-        let (lit, down) = (locks(&stage), stage.keys_down());
+        desktop.run("xdotool", before);
+        let (lit, down) = (locks(&desktop), desktop.keys_down());
         let text = format!("aB1! {GREETING}\n");
         type_text(&devices, &text).unwrap();
         expected.push_str(&text);
         let read = || std::fs::read_to_string(&typed).ok();
         until("the line", || read().filter(|read| read.lines().count() >= expected.lines().count()));
         assert_eq!(read().unwrap(), expected, "{before:?}");
-        assert_eq!((locks(&stage), stage.keys_down()), (lit, down), "{before:?}");
-        stage.run("xdotool", after);
-        assert_eq!(stage.keys_down(), [] as [u8; 0]);
+        assert_eq!((locks(&desktop), desktop.keys_down()), (lit, down), "{before:?}");
+        desktop.run("xdotool", after);
+        assert_eq!(desktop.keys_down(), [] as [u8; 0]);
     }
-    assert_eq!(stage.active(), window);
+    assert_eq!(desktop.active(), window);
 }
 
 #[test]
 fn a_group_that_is_locked_changes_nothing_and_stays() {
     /// The core keyboard of the keyboard extension.
     const CORE: u16 = 0x100;
-    let mut stage = Stage::open(Server::Xvfb);
-    terminal(&mut stage);
-    let typed = stage.folder.path().join("typed");
-    stage.run("setxkbmap", &["-layout", "us,ru"]);
-    let (conn, _) = stage.connection();
+    let mut desktop = TestDesktop::open(Server::Xvfb);
+    terminal(&mut desktop);
+    let typed = desktop.folder.path().join("typed");
+    desktop.run("setxkbmap", &["-layout", "us,ru"]);
+    let (conn, _) = desktop.connection();
     conn.xkb_use_extension(1, 0).unwrap().reply().unwrap();
     let none = ModMask::from(0u8);
     conn.xkb_latch_lock_state(CORE, none, none, true, Group::M2, none, false, 0).unwrap().check().unwrap();
-    let devices = CoreDevices::open(&stage.session()).unwrap();
+    let devices = CoreDevices::open(&desktop.session()).unwrap();
     let text = format!("abc {GREETING}\n");
     type_text(&devices, &text).unwrap();
     press_keys(&devices, &["d"]);
@@ -148,22 +148,22 @@ fn a_group_that_is_locked_changes_nothing_and_stays() {
 }
 
 /// A field with the keyboard and what it says of its text.
-fn field(stage: &mut Stage, program: &str) -> Journal {
+fn field(desktop: &mut TestDesktop, program: &str) -> Journal {
     let fixture = |name: &str| format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    let mut command = stage.command("/usr/bin/python3");
+    let mut command = desktop.command("/usr/bin/python3");
     match program {
-        "gtk3" => return stage.gtk("front", 50, 60, 500, 400).journal,
+        "gtk3" => return desktop.gtk("front", 50, 60, 500, 400).journal,
         "gtk4" => command.arg(fixture("entry_gtk4.py")),
         "qt5" => command.arg(fixture("keys_qt.py")).args(["5", "front", "50", "60", "500", "200"]),
         _ => command.arg(fixture("keys_qt.py")).args(["6", "front", "50", "60", "500", "200"]),
     };
-    let mut journal = stage.journal(command);
+    let mut journal = desktop.journal(command);
     if program == "gtk4" {
         journal.wait("the active field", |record| record["active"] == true);
     } else {
         let ready = journal.wait("the window", |record| record["did"] == "ready");
         let window = ready["window"].as_u64().unwrap() as u32;
-        until("the focus", || (stage.person().2 == window).then_some(()));
+        until("the focus", || (desktop.person().2 == window).then_some(()));
     }
     journal
 }
@@ -171,16 +171,16 @@ fn field(stage: &mut Stage, program: &str) -> Journal {
 #[test]
 fn a_field_of_every_toolkit_gets_exactly_what_was_typed() {
     for program in ["gtk3", "gtk4", "qt5", "qt6"] {
-        let mut stage = Stage::open(Server::Xvfb);
-        let mut journal = field(&mut stage, program);
-        let devices = CoreDevices::open(&stage.session()).unwrap();
+        let mut desktop = TestDesktop::open(Server::Xvfb);
+        let mut journal = field(&mut desktop, program);
+        let devices = CoreDevices::open(&desktop.session()).unwrap();
         for layout in ["us", "de", "ru"] {
-            stage.run("setxkbmap", &[layout]);
-            let keymap = stage.keymap();
+            desktop.run("setxkbmap", &[layout]);
+            let keymap = desktop.keymap();
             for text in texts_on(layout) {
                 type_text(&devices, &text).unwrap();
                 journal.wait(&format!("{program} on {layout}"), |record| record["text"] == text);
-                assert_eq!(stage.keymap(), keymap);
+                assert_eq!(desktop.keymap(), keymap);
                 press_keys(&devices, &["ctrl", "a"]);
                 press_keys(&devices, &["BackSpace"]);
                 journal.wait("the empty field", |record| record["text"] == "");
@@ -189,9 +189,9 @@ fn a_field_of_every_toolkit_gets_exactly_what_was_typed() {
     }
 }
 
-fn browser(stage: &mut Stage, program: &str, port: u16) {
-    let mut command = stage.command(program);
-    let profile = stage.folder.path().join("profile");
+fn browser(desktop: &mut TestDesktop, program: &str, port: u16) {
+    let mut command = desktop.command(program);
+    let profile = desktop.folder.path().join("profile");
     let address = format!("http://127.0.0.1:{port}/");
     if program == "chromium" {
         command
@@ -205,24 +205,24 @@ fn browser(stage: &mut Stage, program: &str, port: u16) {
         command.args(["--no-remote", "--kiosk", "--profile"]).arg(&profile).arg(&address);
     }
     command.stderr(Stdio::null()).stdout(Stdio::null());
-    stage.spawn(command);
+    desktop.spawn(command);
 }
 
 #[test]
 fn a_page_of_every_browser_gets_exactly_what_was_typed() {
     for program in ["chromium", "firefox-esr"] {
-        let mut stage = Stage::open(Server::Xvfb);
+        let mut desktop = TestDesktop::open(Server::Xvfb);
         let (port, mut page) = Journal::web(include_str!("../fixtures/field.html"));
-        browser(&mut stage, program, port);
+        browser(&mut desktop, program, port);
         page.wait("the field", |record| record["ready"] == true);
-        let devices = CoreDevices::open(&stage.session()).unwrap();
+        let devices = CoreDevices::open(&desktop.session()).unwrap();
         for layout in ["us", "de", "ru"] {
-            stage.run("setxkbmap", &[layout]);
-            let keymap = stage.keymap();
+            desktop.run("setxkbmap", &[layout]);
+            let keymap = desktop.keymap();
             for text in texts_on(layout) {
                 type_text(&devices, &text).unwrap();
                 page.wait(&format!("{program} on {layout}"), |record| record["text"] == text);
-                assert_eq!(stage.keymap(), keymap);
+                assert_eq!(desktop.keymap(), keymap);
                 press_keys(&devices, &["ctrl", "a"]);
             }
         }
@@ -231,9 +231,9 @@ fn a_page_of_every_browser_gets_exactly_what_was_typed() {
 
 #[test]
 fn a_text_that_no_key_can_mean_is_refused_before_anything_is_typed() {
-    let mut stage = Stage::open(Server::Xvfb);
-    let mut journal = field(&mut stage, "gtk3");
-    let devices = CoreDevices::open(&stage.session()).unwrap();
+    let mut desktop = TestDesktop::open(Server::Xvfb);
+    let mut journal = field(&mut desktop, "gtk3");
+    let devices = CoreDevices::open(&desktop.session()).unwrap();
     assert_eq!(type_text(&devices, "a\u{1}b").unwrap_err().code(), "text_not_typable");
     type_text(&devices, "after").unwrap();
     let first = journal.wait("the first change", |record| record["did"] == "text");
@@ -243,20 +243,20 @@ fn a_text_that_no_key_can_mean_is_refused_before_anything_is_typed() {
 
 #[test]
 fn a_text_that_is_cancelled_halts_and_gives_its_keycodes_back() {
-    let mut stage = Stage::open(Server::Xvfb);
-    let mut journal = field(&mut stage, "gtk3");
-    let devices = CoreDevices::open(&stage.session()).unwrap();
-    let keymap = stage.keymap();
+    let mut desktop = TestDesktop::open(Server::Xvfb);
+    let mut journal = field(&mut desktop, "gtk3");
+    let devices = CoreDevices::open(&desktop.session()).unwrap();
+    let keymap = desktop.keymap();
     let long = CoreAction::Text { text: "世A界".to_owned(), delay: Duration::from_secs(600) };
     let asked = devices.ask();
     std::thread::scope(|threads| {
         let typing = threads.spawn(|| devices.perform(&long, &asked).unwrap_err());
         journal.wait("the first character", |record| record["text"] == "世");
-        assert_ne!(stage.keymap(), keymap, "keycodes are borrowed");
+        assert_ne!(desktop.keymap(), keymap, "keycodes are borrowed");
         devices.cancel();
         assert_eq!(typing.join().unwrap().code(), "cancelled");
     });
-    assert_eq!((stage.keymap(), stage.keys_down()), (keymap, vec![]));
+    assert_eq!((desktop.keymap(), desktop.keys_down()), (keymap, vec![]));
     drop(asked);
     type_text(&devices, "b").unwrap();
     journal.wait("the next text", |record| record["text"] == "世b");
@@ -264,22 +264,22 @@ fn a_text_that_is_cancelled_halts_and_gives_its_keycodes_back() {
 
 #[test]
 fn a_text_for_an_application_that_hangs_can_be_cancelled() {
-    let mut stage = Stage::open(Server::Xvfb);
-    let fixture = stage.gtk("front", 50, 60, 500, 400);
-    let devices = CoreDevices::open(&stage.session()).unwrap();
-    let keymap = stage.keymap();
-    let pid = stage.property(fixture.window, "_NET_WM_PID")[0].to_string();
-    stage.run("kill", &["-STOP", &pid]);
+    let mut desktop = TestDesktop::open(Server::Xvfb);
+    let fixture = desktop.gtk("front", 50, 60, 500, 400);
+    let devices = CoreDevices::open(&desktop.session()).unwrap();
+    let keymap = desktop.keymap();
+    let pid = desktop.property(fixture.window, "_NET_WM_PID")[0].to_string();
+    desktop.run("kill", &["-STOP", &pid]);
     let asked = devices.ask();
     let act = CoreAction::Text { text: "世".to_owned(), delay: Duration::ZERO };
     let refused = std::thread::scope(|threads| {
         let typing = threads.spawn(|| devices.perform(&act, &asked).unwrap_err());
-        until("a keycode that is borrowed", || (stage.keymap() != keymap).then_some(()));
+        until("a keycode that is borrowed", || (desktop.keymap() != keymap).then_some(()));
         devices.cancel();
         typing.join().unwrap()
     });
     // Waited for to the end, it would not be `cancelled`.
     assert_eq!(refused.code(), "cancelled");
-    assert_eq!((stage.keymap(), stage.keys_down()), (keymap, vec![]));
-    stage.run("kill", &["-CONT", &pid]);
+    assert_eq!((desktop.keymap(), desktop.keys_down()), (keymap, vec![]));
+    desktop.run("kill", &["-CONT", &pid]);
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::stage::{self, Fixture, Server, Stage, Watch};
+use crate::test_desktop::{self, Fixture, Server, TestDesktop, Watch};
 use desktop::{Point, WindowId};
 use input::{
     Agent, Button, Click, Delivery, Direction, Drag, Gesture, Hover, KeyPress, Modifier, Text, Wheel,
@@ -11,7 +11,7 @@ use input::{
 const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
 
 struct Scene {
-    stage: Stage,
+    desktop: TestDesktop,
     back: Fixture,
     front: Fixture,
     watch: Watch,
@@ -19,15 +19,15 @@ struct Scene {
 }
 
 fn scene(server: Server) -> Scene {
-    let mut stage = Stage::open(server);
-    stage.put_pointer(5, 5);
-    let back = stage.gtk("back", 150, 160, 500, 400);
-    let mut front = stage.gtk("front", 100, 100, 700, 600);
-    stage.put_pointer(700, 500);
+    let mut desktop = TestDesktop::open(server);
+    desktop.put_pointer(5, 5);
+    let back = desktop.gtk("back", 150, 160, 500, 400);
+    let mut front = desktop.gtk("front", 100, 100, 700, 600);
+    desktop.put_pointer(700, 500);
     front.journal.wait("the person's pointer", |record| record["event"] == "enter");
-    let watch = stage.watch(front.window);
-    let agent = Agent::open(&stage.session(), "test").unwrap();
-    Scene { stage, back, front, watch, agent }
+    let watch = desktop.watch(front.window);
+    let agent = Agent::open(&desktop.session(), "test").unwrap();
+    Scene { desktop, back, front, watch, agent }
 }
 
 fn click(window_id: u32, at: Point) -> Click {
@@ -44,8 +44,8 @@ fn kept(delivery: Delivery) {
 #[test]
 fn every_gesture_reaches_a_covered_window() {
     for server in SERVERS {
-        let Scene { stage, mut back, mut front, watch, agent } = scene(server);
-        let (before, shapes) = (stage.person(), watch.shapes());
+        let Scene { desktop, mut back, mut front, watch, agent } = scene(server);
+        let (before, shapes) = (desktop.person(), watch.shapes());
         let window_id = back.window;
         let (button, area) = (back.place("button"), back.place("area"));
         let perform = |gesture| kept(agent.perform(&gesture, agent.now()).unwrap());
@@ -76,7 +76,7 @@ fn every_gesture_reaches_a_covered_window() {
         };
         perform(Gesture::Drag(drag.clone()));
         back.journal.wait("the drag's press", |record| record["event"] == "press");
-        let (left, top) = stage.origin(window_id);
+        let (left, top) = desktop.origin(window_id);
         let end = Point { x: to.x + i32::from(left) - 150, y: to.y + i32::from(top) - 160 };
         let moved = back.journal.wait("the last motion", |record| {
             record["event"] == "motion" && record["x"] == end.x && record["y"] == end.y
@@ -132,7 +132,7 @@ fn every_gesture_reaches_a_covered_window() {
         perform(Gesture::Click(click(window_id, button)));
         back.journal.wait("the click where it was", |record| record["did"] == "clicked");
 
-        assert_eq!(stage.person(), before);
+        assert_eq!(desktop.person(), before);
         assert_eq!(watch.shapes(), shapes);
         assert_eq!(watch.heard(), [] as [&str; 0]);
         assert_eq!(front.journal.of_agents(), [] as [&serde_json::Value; 0]);
@@ -141,13 +141,13 @@ fn every_gesture_reaches_a_covered_window() {
 
 #[test]
 fn a_pointer_that_hovers_lets_go_of_what_covers_the_window_after_ten_seconds() {
-    let Scene { stage: _stage, front: _front, mut back, watch, agent } = scene(Server::Xvfb);
+    let Scene { desktop: _stage, front: _front, mut back, watch, agent } = scene(Server::Xvfb);
     let shapes = watch.shapes();
     let hover = Hover { window_id: WindowId::of_xid(back.window), at: back.place("button") };
     let begun = Instant::now();
     kept(agent.perform(&Gesture::Hover(hover), agent.now()).unwrap());
     assert_ne!(watch.shapes(), shapes, "the pointer stays where it was moved to");
-    stage::until("what covers the window to be whole", || (watch.shapes() == shapes).then_some(()));
+    test_desktop::until("what covers the window to be whole", || (watch.shapes() == shapes).then_some(()));
     let stayed = begun.elapsed();
     assert!(stayed > Duration::from_millis(9_900), "{stayed:?}");
     back.journal.wait("the pointer to leave", |record| record["event"] == "leave");

@@ -1,27 +1,27 @@
 //! Clicks, keys and text in a GTK3 window behind the person's, on both X servers.
 
-use crate::stage::{Fixture, Server, Stage};
+use crate::test_desktop::{Fixture, Server, TestDesktop};
 use desktop::{Point, WindowId};
 use input::{Agent, Button, Click, Delivery, Gesture, InputError, KeyPress, Modifier, Text};
 
 const SERVERS: [Server; 2] = [Server::Xvfb, Server::Xvnc];
 
 struct Scene {
-    stage: Stage,
+    desktop: TestDesktop,
     back: Fixture,
     front: Fixture,
     agent: Agent,
 }
 
 fn scene(server: Server) -> Scene {
-    let mut stage = Stage::open(server);
-    stage.put_pointer(5, 5);
-    let back = stage.gtk("back", 50, 60, 500, 400);
-    let mut front = stage.gtk("front", 400, 300, 500, 400);
-    stage.put_pointer(700, 500);
+    let mut desktop = TestDesktop::open(server);
+    desktop.put_pointer(5, 5);
+    let back = desktop.gtk("back", 50, 60, 500, 400);
+    let mut front = desktop.gtk("front", 400, 300, 500, 400);
+    desktop.put_pointer(700, 500);
     front.journal.wait("the person's pointer", |record| record["event"] == "enter");
-    let agent = Agent::open(&stage.session(), "test").unwrap();
-    Scene { stage, back, front, agent }
+    let agent = Agent::open(&desktop.session(), "test").unwrap();
+    Scene { desktop, back, front, agent }
 }
 
 fn click(window_id: u32, at: Point) -> Click {
@@ -38,8 +38,8 @@ fn kept(delivery: Delivery) {
 #[test]
 fn a_click_arrives_as_a_real_one_and_nothing_of_the_person_moves() {
     for server in SERVERS {
-        let Scene { stage, mut back, mut front, agent } = scene(server);
-        let before = stage.person();
+        let Scene { desktop, mut back, mut front, agent } = scene(server);
+        let before = desktop.person();
         kept(agent.click(&click(back.window, back.place("button"))).unwrap());
         let press = back.journal.wait("the press", |record| record["event"] == "press");
         assert_eq!((press["sent"].as_bool(), press["button"].as_u64()), (Some(false), Some(1)));
@@ -56,7 +56,7 @@ fn a_click_arrives_as_a_real_one_and_nothing_of_the_person_moves() {
         kept(agent.click(&right).unwrap());
         let press = back.journal.wait("the right click", |record| record["button"] == 3);
         assert_eq!(press["state"].as_u64(), Some(0b1100), "Control and Alt are held");
-        assert_eq!(stage.person(), before);
+        assert_eq!(desktop.person(), before);
         assert_eq!(front.journal.of_agents(), [] as [&serde_json::Value; 0]);
     }
 }
@@ -64,8 +64,8 @@ fn a_click_arrives_as_a_real_one_and_nothing_of_the_person_moves() {
 #[test]
 fn keys_and_text_arrive_without_the_focus() {
     for server in SERVERS {
-        let Scene { stage, mut back, mut front, agent } = scene(server);
-        let (before, keymap) = (stage.person(), stage.keymap());
+        let Scene { desktop, mut back, mut front, agent } = scene(server);
+        let (before, keymap) = (desktop.person(), desktop.keymap());
         let text = |text: &str| Text {
             window_id: WindowId::of_xid(back.window),
             text: text.to_owned(),
@@ -86,7 +86,7 @@ fn keys_and_text_arrive_without_the_focus() {
         kept(agent.press_key(&press(0x61, vec![Modifier::Control])).unwrap());
         kept(agent.type_text(&text("Grüße 世界 😀é")).unwrap());
         back.journal.wait("the Unicode text", |record| record["text"] == "Grüße 世界 😀é");
-        assert_eq!((stage.person(), stage.keymap()), (before, keymap));
+        assert_eq!((desktop.person(), desktop.keymap()), (before, keymap));
         assert_eq!(front.journal.of_agents(), [] as [&serde_json::Value; 0]);
     }
 }
@@ -94,12 +94,12 @@ fn keys_and_text_arrive_without_the_focus() {
 #[test]
 fn a_menu_that_takes_grabs_is_operated_by_the_same_pointer() {
     for server in SERVERS {
-        let Scene { stage, mut back, mut front, agent } = scene(server);
-        let before = stage.person();
+        let Scene { desktop, mut back, mut front, agent } = scene(server);
+        let before = desktop.person();
         kept(agent.click(&click(back.window, back.place("file"))).unwrap());
         let shown = back.journal.wait("the menu", |record| record["did"] == "menu_shown");
         let menu = shown["window"].as_u64().unwrap() as u32;
-        let (left, top) = stage.origin(menu);
+        let (left, top) = desktop.origin(menu);
         let at = |item: &str| Point {
             x: shown["items"][item][0].as_i64().unwrap() as i32 - i32::from(left),
             y: shown["items"][item][1].as_i64().unwrap() as i32 - i32::from(top),
@@ -108,7 +108,7 @@ fn a_menu_that_takes_grabs_is_operated_by_the_same_pointer() {
         back.journal.wait("the item", |record| record["item"] == "Save");
         kept(agent.click(&click(back.window, back.place("button"))).unwrap());
         back.journal.wait("the button after the menu", |record| record["did"] == "clicked");
-        assert_eq!(stage.person(), before);
+        assert_eq!(desktop.person(), before);
         assert_eq!(front.journal.of_agents(), [] as [&serde_json::Value; 0]);
     }
 }
@@ -116,8 +116,8 @@ fn a_menu_that_takes_grabs_is_operated_by_the_same_pointer() {
 #[test]
 fn a_command_of_the_window_manager_does_not_hit_the_person() {
     for server in SERVERS {
-        let Scene { stage, mut back, agent, .. } = scene(server);
-        let before = stage.person();
+        let Scene { desktop, mut back, agent, .. } = scene(server);
+        let before = desktop.person();
         let (window_id, at) = (back.window, Some(back.place("area")));
         let press = |keysym, modifiers| KeyPress {
             window_id: WindowId::of_xid(window_id),
@@ -131,14 +131,14 @@ fn a_command_of_the_window_manager_does_not_hit_the_person() {
         back.journal.wait("Alt+F4", |record| record["key"] == "F4");
         kept(agent.press_key(&press(0x64, vec![Modifier::Super])).unwrap());
         back.journal.wait("Super+D", |record| record["key"] == "d");
-        assert_eq!(stage.person(), before);
+        assert_eq!(desktop.person(), before);
     }
 }
 
 #[test]
 fn text_of_a_german_keyboard_uses_its_levels() {
-    let Scene { stage, mut back, agent, .. } = scene(Server::Xvfb);
-    assert!(stage.command("setxkbmap").arg("de").status().unwrap().success());
+    let Scene { desktop, mut back, agent, .. } = scene(Server::Xvfb);
+    assert!(desktop.command("setxkbmap").arg("de").status().unwrap().success());
     let text = "Yz ß €@ {x} é";
     let typed = Text {
         window_id: WindowId::of_xid(back.window),
@@ -146,16 +146,16 @@ fn text_of_a_german_keyboard_uses_its_levels() {
         delay: std::time::Duration::ZERO,
         at: None,
     };
-    let keymap = stage.keymap();
+    let keymap = desktop.keymap();
     kept(agent.type_text(&typed).unwrap());
     back.journal.wait("the text", |record| record["text"] == text);
-    assert_eq!(stage.keymap(), keymap, "the person's layout");
+    assert_eq!(desktop.keymap(), keymap, "the person's layout");
 }
 
 #[test]
 fn typing_that_is_cancelled_leaves_no_key_behind() {
-    let Scene { stage, mut back, agent, .. } = scene(Server::Xvfb);
-    let (before, keymap) = (stage.person(), stage.keymap());
+    let Scene { desktop, mut back, agent, .. } = scene(Server::Xvfb);
+    let (before, keymap) = (desktop.person(), desktop.keymap());
     let text = |text: &str, delay| Text {
         window_id: WindowId::of_xid(back.window),
         text: text.to_owned(),
@@ -167,7 +167,7 @@ fn typing_that_is_cancelled_leaves_no_key_behind() {
     let error = std::thread::scope(|threads| {
         let typing = threads.spawn(|| agent.type_text(&long));
         back.journal.wait("the first character", |record| record["text"] == "世");
-        assert_ne!(stage.keymap(), keymap, "keycodes are borrowed");
+        assert_ne!(desktop.keymap(), keymap, "keycodes are borrowed");
         agent.cancel();
         typing.join().unwrap().unwrap_err()
     });
@@ -176,7 +176,7 @@ fn typing_that_is_cancelled_leaves_no_key_behind() {
         (error.code(), &error),
         ("cancelled", &InputError::Cancelled { window_id: WindowId::of_xid(window_id), typed: 1, count: 3 })
     );
-    assert_eq!((stage.person(), stage.keymap()), (before, keymap.clone()));
+    assert_eq!((desktop.person(), desktop.keymap()), (before, keymap.clone()));
     let error = agent.perform(&Gesture::Text(text("x", 0)), asked).unwrap_err();
     assert_eq!(error, InputError::Cancelled { window_id: WindowId::of_xid(window_id), typed: 0, count: 1 });
     kept(agent.type_text(&text("b", 0)).unwrap());
@@ -187,5 +187,5 @@ fn typing_that_is_cancelled_leaves_no_key_behind() {
         agent.close().unwrap();
         assert_eq!(typing.join().unwrap().unwrap_err().code(), "cancelled");
     });
-    assert_eq!(stage.keymap(), keymap);
+    assert_eq!(desktop.keymap(), keymap);
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
-use crate::stage::{Server, Stage, until};
+use crate::test_desktop::{Server, TestDesktop, until};
 use desktop::WindowId;
 use input::Agent;
 use x11rb::connection::Connection;
@@ -29,10 +29,10 @@ fn application(display: &str) {
 }
 
 /// Runs this test program once more, as the application.
-fn start(stage: &Stage) -> (Child, Window) {
+fn start(desktop: &TestDesktop) -> (Child, Window) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", TEST, "--nocapture"])
-        .env(DISPLAY, &stage.display)
+        .env(DISPLAY, &desktop.display)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -49,24 +49,24 @@ fn an_application_is_led_that_has_the_numbers_of_one_which_has_ended() {
         return application(&display);
     }
     for server in [Server::Xvfb, Server::Xvnc] {
-        let stage = Stage::open(server);
-        let (conn, _) = stage.connection();
-        let agent = Agent::open(&stage.session(), "test").unwrap();
-        let (mut first, window) = start(&stage);
-        let persons = stage.client_pointer(window);
+        let desktop = TestDesktop::open(server);
+        let (conn, _) = desktop.connection();
+        let agent = Agent::open(&desktop.session(), "test").unwrap();
+        let (mut first, window) = start(&desktop);
+        let persons = desktop.client_pointer(window);
         agent.begin_action(WindowId::of_xid(window)).unwrap();
         agent.end_action().unwrap();
-        let led = stage.client_pointer(window);
+        let led = desktop.client_pointer(window);
         assert_ne!(led, persons);
         first.kill().unwrap();
         first.wait().unwrap();
         until("its window to go", || conn.get_geometry(window).unwrap().reply().is_err().then_some(()));
-        let (mut second, same) = start(&stage);
+        let (mut second, same) = start(&desktop);
         assert_eq!(same, window, "the server gives the numbers of the client that has gone to the next");
-        assert_eq!(stage.client_pointer(same), persons);
+        assert_eq!(desktop.client_pointer(same), persons);
         agent.begin_action(WindowId::of_xid(same)).unwrap();
         agent.end_action().unwrap();
-        assert_eq!(stage.client_pointer(same), led);
+        assert_eq!(desktop.client_pointer(same), led);
         second.kill().unwrap();
         second.wait().unwrap();
     }

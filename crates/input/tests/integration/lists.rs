@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::stage::{Server, Stage, until};
+use crate::test_desktop::{Server, TestDesktop, until};
 use desktop::{Point, WindowId};
 use input::{Agent, Button, Click};
 
@@ -13,19 +13,19 @@ const ONE_CLICK: Duration = Duration::from_millis(300);
 fn a_list_that_takes_long_to_open_stays_open_for_the_next_click() {
     for version in ["5", "6"] {
         for seconds in ["0", "0.05", "0.6"] {
-            let mut stage = Stage::open(Server::Xvfb);
-            let mut command = stage.command("/usr/bin/python3");
+            let mut desktop = TestDesktop::open(Server::Xvfb);
+            let mut command = desktop.command("/usr/bin/python3");
             command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/list_qt.py"));
             command.args([version, "back", "50", "60", "300", "60", seconds]);
-            let mut journal = stage.journal(command);
+            let mut journal = desktop.journal(command);
             let ready = journal.wait("the window", |record| record["did"] == "ready");
             let window_id = ready["window"].as_u64().unwrap() as u32;
-            until("the active window", || (stage.active() == window_id).then_some(()));
-            stage.gtk("front", 20, 20, 700, 600);
-            stage.put_pointer(700, 500);
-            let before = stage.person();
+            until("the active window", || (desktop.active() == window_id).then_some(()));
+            desktop.gtk("front", 20, 20, 700, 600);
+            desktop.put_pointer(700, 500);
+            let before = desktop.person();
             journal.wait("the application without the focus", |record| record["did"] == "inactive");
-            let agent = Agent::open(&stage.session(), "test").unwrap();
+            let agent = Agent::open(&desktop.session(), "test").unwrap();
             let click = |window_id: u32, x: i32, y: i32| {
                 let (at, button) = (Point { x, y }, Button::Left);
                 agent
@@ -48,7 +48,7 @@ fn a_list_that_takes_long_to_open_stays_open_for_the_next_click() {
                 journal.next(ONE_CLICK, |record| record["did"] == "chosen" && record["text"] == "Pear")
             });
             journal.wait("the end of the belief to have the focus", |record| record["did"] == "inactive");
-            assert_eq!(stage.person(), before);
+            assert_eq!(desktop.person(), before);
         }
     }
 }

@@ -16,5 +16,5 @@ mod qt_keys;
 mod reach;
 mod remains;
 mod servers;
-mod stage;
+mod test_desktop;
 mod xterm;

@@ -1,6 +1,6 @@
 //! Where the agent's pointer rests when the screen changes.
 
-use crate::stage::{Server, Stage, until};
+use crate::test_desktop::{Server, TestDesktop, until};
 use desktop::WindowId;
 use input::{Agent, Button, Click};
 use x11rb::connection::Connection;
@@ -8,10 +8,10 @@ use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, EventMask, Wi
 
 #[test]
 fn a_screen_that_becomes_smaller_leaves_the_resting_pointer_off_all_windows() {
-    let mut stage = Stage::open(Server::Xvnc);
-    let mut back = stage.gtk("back", 50, 60, 300, 200);
-    let agent = Agent::open(&stage.session(), "test").unwrap();
-    let resting = stage.under("backlot").unwrap();
+    let mut desktop = TestDesktop::open(Server::Xvnc);
+    let mut back = desktop.gtk("back", 50, 60, 300, 200);
+    let agent = Agent::open(&desktop.session(), "test").unwrap();
+    let resting = desktop.under("backlot").unwrap();
     let at = back.place("area");
     let click = Click {
         window_id: WindowId::of_xid(back.window),
@@ -20,7 +20,7 @@ fn a_screen_that_becomes_smaller_leaves_the_resting_pointer_off_all_windows() {
         count: 1,
         modifiers: vec![],
     };
-    let (conn, root) = stage.connection();
+    let (conn, root) = desktop.connection();
     // A window everywhere, under the one where the pointer rests and nowhere else.
     let (cover, kind) = (conn.generate_id().unwrap(), WindowClass::INPUT_OUTPUT);
     let aux = CreateWindowAux::new().override_redirect(1).event_mask(EventMask::ENTER_WINDOW);
@@ -29,13 +29,13 @@ fn a_screen_that_becomes_smaller_leaves_the_resting_pointer_off_all_windows() {
         conn.map_window(cover).unwrap();
         agent.click(&click).unwrap();
         back.journal.wait("the click", |record| record["event"] == "release");
-        assert_eq!(stage.under("backlot"), Some(resting));
-        stage.run("xrandr", &["-s", size]);
+        assert_eq!(desktop.under("backlot"), Some(resting));
+        desktop.run("xrandr", &["-s", size]);
         let height: u16 = size.split('x').nth(1).unwrap().parse().unwrap();
         until("the smaller screen", || {
             (conn.get_geometry(root).unwrap().reply().unwrap().height == height).then_some(())
         });
-        until("the pointer to rest again", || (stage.under("backlot") == Some(resting)).then_some(()));
+        until("the pointer to rest again", || (desktop.under("backlot") == Some(resting)).then_some(()));
     }
     agent.close().unwrap();
 }

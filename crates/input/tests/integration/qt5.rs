@@ -1,25 +1,25 @@
 //! A toolkit that asks to be activated when it is clicked: what it takes is given back.
 
-use crate::stage::{Server, Stage, until};
+use crate::test_desktop::{Server, TestDesktop, until};
 use desktop::{Point, WindowId};
 use input::{Agent, Button, Click};
 
 #[test]
 fn what_a_clicked_window_takes_from_the_person_is_given_back() {
     for server in [Server::Xvfb, Server::Xvnc] {
-        let mut stage = Stage::open(server);
-        let mut command = stage.command("/usr/bin/python3");
+        let mut desktop = TestDesktop::open(server);
+        let mut command = desktop.command("/usr/bin/python3");
         command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/journal_qt5.py"));
         command.args(["back", "50", "60", "500", "400"]);
-        let mut journal = stage.journal(command);
+        let mut journal = desktop.journal(command);
         let ready = journal.wait("the window", |record| record["did"] == "ready");
         let window_id = ready["window"].as_u64().unwrap() as u32;
-        until("the active window", || (stage.active() == window_id).then_some(()));
-        stage.gtk("middle", 800, 20, 300, 200);
-        stage.gtk("front", 400, 300, 500, 400);
-        stage.put_pointer(700, 500);
-        let before = stage.person();
-        let agent = Agent::open(&stage.session(), "test").unwrap();
+        until("the active window", || (desktop.active() == window_id).then_some(()));
+        desktop.gtk("middle", 800, 20, 300, 200);
+        desktop.gtk("front", 400, 300, 500, 400);
+        desktop.put_pointer(700, 500);
+        let before = desktop.person();
+        let agent = Agent::open(&desktop.session(), "test").unwrap();
         for _ in 0..3 {
             let at = Point { x: 100, y: 100 };
             let click = Click {
@@ -38,7 +38,7 @@ fn what_a_clicked_window_takes_from_the_person_is_given_back() {
                     && delivery.stacking_kept,
                 "{delivery:?}"
             );
-            assert_eq!(stage.person(), before);
+            assert_eq!(desktop.person(), before);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::stage::{Server, Stage, until};
+use crate::test_desktop::{Server, TestDesktop, until};
 use desktop::{Point, Rect, WindowId};
 use input::{Agent, Button, Click, Text};
 use x11rb::connection::Connection;
@@ -25,10 +25,10 @@ fn click(window_id: u32, x: i32, y: i32) -> Click {
 
 #[test]
 fn what_cannot_be_reached_is_refused_with_its_reason() {
-    let mut stage = Stage::open(Server::Xvfb);
-    let back = stage.gtk("back", 50, 60, 500, 400);
-    let front = stage.gtk("front", 400, 300, 500, 400);
-    let agent = Agent::open(&stage.session(), "test").unwrap();
+    let mut desktop = TestDesktop::open(Server::Xvfb);
+    let back = desktop.gtk("back", 50, 60, 500, 400);
+    let front = desktop.gtk("front", 400, 300, 500, 400);
+    let agent = Agent::open(&desktop.session(), "test").unwrap();
 
     let error = agent.click(&click(0x7fff_ffff, 1, 1)).unwrap_err();
     assert_eq!(error.code(), "window_not_found");
@@ -37,8 +37,8 @@ fn what_cannot_be_reached_is_refused_with_its_reason() {
         assert_eq!(error.code(), "point_outside_window");
         assert!(error.to_string().contains("500x400"), "{error}");
     }
-    let cover = stage.gtk("cover", 30, 30, 700, 600);
-    stage.run("xdotool", &["windowminimize", &front.window.to_string()]);
+    let cover = desktop.gtk("cover", 30, 30, 700, 600);
+    desktop.run("xdotool", &["windowminimize", &front.window.to_string()]);
     let reason = |window, reason: &str| {
         until("the refusal", || {
             let error = agent.click(&click(window, 5, 5)).err()?;
@@ -46,7 +46,7 @@ fn what_cannot_be_reached_is_refused_with_its_reason() {
         });
     };
     reason(front.window, "minimised");
-    stage
+    desktop
         .run("xdotool", &["set_num_desktops", "2", "set_desktop_for_window", &cover.window.to_string(), "1"]);
     reason(cover.window, "another workspace");
     agent.click(&click(back.window, 450, 350)).unwrap();
@@ -54,11 +54,11 @@ fn what_cannot_be_reached_is_refused_with_its_reason() {
 
 #[test]
 fn what_lies_over_a_window_lets_the_agent_through_and_is_left_as_it_was() {
-    let mut stage = Stage::open(Server::Xvfb);
-    let mut back = stage.gtk("back", 50, 60, 500, 400);
-    stage.put_pointer(1200, 700);
+    let mut desktop = TestDesktop::open(Server::Xvfb);
+    let mut back = desktop.gtk("back", 50, 60, 500, 400);
+    desktop.put_pointer(1200, 700);
     let area = back.place("area");
-    let (conn, root) = stage.connection();
+    let (conn, root) = desktop.connection();
     let over = |rect: Rect, border: u16| {
         let overlay = conn.generate_id().unwrap();
         let aux = CreateWindowAux::new().override_redirect(1).background_pixel(0).border_pixel(0);
@@ -68,10 +68,10 @@ fn what_lies_over_a_window_lets_the_agent_through_and_is_left_as_it_was() {
             .unwrap();
         conn.map_window(overlay).unwrap();
         conn.get_input_focus().unwrap().reply().unwrap();
-        stage.watch(overlay)
+        desktop.watch(overlay)
     };
     let screen = Rect { x: 0, y: 0, width: 1280, height: 800 };
-    let (left, top) = stage.origin(back.window);
+    let (left, top) = desktop.origin(back.window);
     let at = Point { x: i32::from(left) + area.x, y: i32::from(top) + area.y };
     let panels = [
         // An overlay that lets everything through, as an agent's cursor does.
@@ -95,13 +95,13 @@ fn what_lies_over_a_window_lets_the_agent_through_and_is_left_as_it_was() {
         }
     }
     conn.get_input_focus().unwrap().reply().unwrap();
-    let agent = Agent::open(&stage.session(), "test").unwrap();
+    let agent = Agent::open(&desktop.session(), "test").unwrap();
     for (panel, _) in &panels {
         panel.heard();
     }
     let shapes: Vec<_> = panels.iter().map(|(panel, _)| panel.shapes()).collect();
     for count in [1, 2] {
-        let before = stage.person();
+        let before = desktop.person();
         agent.click(&Click { count, ..click(back.window, area.x, area.y) }).unwrap();
         back.journal.wait("the click", |record| record["event"] == "release");
         let text = Text {
@@ -112,7 +112,7 @@ fn what_lies_over_a_window_lets_the_agent_through_and_is_left_as_it_was() {
         };
         agent.type_text(&text).unwrap();
         back.journal.wait("the keys", |record| record["key"] == "x");
-        assert_eq!(stage.person(), before);
+        assert_eq!(desktop.person(), before);
     }
     for ((panel, _), shapes) in panels.iter().zip(shapes) {
         assert_eq!(panel.heard(), [] as [&str; 0]);
@@ -127,30 +127,30 @@ fn what_lies_over_a_window_lets_the_agent_through_and_is_left_as_it_was() {
 
 #[test]
 fn the_persons_pointer_does_not_fall_through() {
-    let mut stage = Stage::open(Server::Xvfb);
-    let mut back = stage.gtk("back", 50, 60, 500, 400);
-    let front = stage.gtk("front", 20, 20, 700, 600);
+    let mut desktop = TestDesktop::open(Server::Xvfb);
+    let mut back = desktop.gtk("back", 50, 60, 500, 400);
+    let front = desktop.gtk("front", 20, 20, 700, 600);
     let area = back.place("area");
-    let (left, top) = stage.origin(back.window);
-    stage.put_pointer(left + area.x as i16, top + area.y as i16);
-    let before = stage.person();
-    let agent = Agent::open(&stage.session(), "test").unwrap();
-    let watch = stage.watch(front.window);
+    let (left, top) = desktop.origin(back.window);
+    desktop.put_pointer(left + area.x as i16, top + area.y as i16);
+    let before = desktop.person();
+    let agent = Agent::open(&desktop.session(), "test").unwrap();
+    let watch = desktop.watch(front.window);
     agent.click(&click(back.window, area.x, area.y)).unwrap();
     let press = back.journal.wait("the press beside it", |record| record["event"] == "press");
     let beside = i64::from(left) - 50 + i64::from(area.x);
     assert!([beside - 1, beside + 1].contains(&press["x"].as_i64().unwrap()), "{press}");
-    assert_eq!(stage.person(), before);
+    assert_eq!(desktop.person(), before);
     assert_eq!(watch.heard(), [] as [&str; 0]);
 }
 
 #[test]
 fn what_lies_inside_the_same_frame_still_covers() {
-    let mut stage = Stage::open(Server::Xvfb);
-    let mut back = stage.gtk("back", 50, 60, 500, 400);
-    stage.gtk("front", 400, 300, 500, 400);
-    let agent = Agent::open(&stage.session(), "test").unwrap();
-    let (conn, _) = stage.connection();
+    let mut desktop = TestDesktop::open(Server::Xvfb);
+    let mut back = desktop.gtk("back", 50, 60, 500, 400);
+    desktop.gtk("front", 400, 300, 500, 400);
+    let agent = Agent::open(&desktop.session(), "test").unwrap();
+    let (conn, _) = desktop.connection();
     let parent = conn.query_tree(back.window).unwrap().reply().unwrap().parent;
     let inside = conn.generate_id().unwrap();
     let (aux, only) = (CreateWindowAux::new().override_redirect(1), WindowClass::INPUT_ONLY);

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::stage::{Server, Stage, session, until};
+use crate::test_desktop::{Server, TestDesktop, session, until};
 use desktop::{Point, WindowId};
 use input::{Agent, Button, Click, Modifier, Text, sweep_agents};
 use x11rb::protocol::xinput::{
@@ -23,37 +23,37 @@ const GESTURE: &str = "INPUT_TEST_GESTURE";
 
 #[test]
 fn a_server_that_has_no_room_for_an_agent_says_so_until_another_one_ends() {
-    let stage = Stage::open(Server::Xvnc);
+    let desktop = TestDesktop::open(Server::Xvnc);
     let mut agents = Vec::new();
     let refused = loop {
-        match Agent::open(&stage.session(), "one of many") {
+        match Agent::open(&desktop.session(), "one of many") {
             Ok(agent) => agents.push(agent),
             Err(error) => break error,
         }
     };
     assert_eq!(refused.code(), "too_many_agents");
     let said = refused.to_string();
-    assert!(said.contains(&stage.display) && said.contains(&format!("{} agents", agents.len())), "{said}");
+    assert!(said.contains(&desktop.display) && said.contains(&format!("{} agents", agents.len())), "{said}");
     assert!(agents.len() >= 50);
     agents.pop();
-    Agent::open(&stage.session(), "the next").unwrap().ping().unwrap();
+    Agent::open(&desktop.session(), "the next").unwrap().ping().unwrap();
 }
 
 #[test]
 fn closing_removes_the_devices() {
     for server in SERVERS {
-        let stage = Stage::open(server);
-        let before = stage.masters();
-        let agent = Agent::open(&stage.session(), "test").unwrap();
-        let other = Agent::open(&stage.session(), "other").unwrap();
-        assert_eq!(stage.masters().len(), before.len() + 2);
-        assert_eq!(sweep_agents(&stage.session()).unwrap(), [] as [String; 0], "their owner lives");
+        let desktop = TestDesktop::open(server);
+        let before = desktop.masters();
+        let agent = Agent::open(&desktop.session(), "test").unwrap();
+        let other = Agent::open(&desktop.session(), "other").unwrap();
+        assert_eq!(desktop.masters().len(), before.len() + 2);
+        assert_eq!(sweep_agents(&desktop.session()).unwrap(), [] as [String; 0], "their owner lives");
         agent.close().unwrap();
         agent.close().unwrap();
         assert_eq!(agent.ping().unwrap_err().code(), "agent_closed");
         other.ping().unwrap();
         drop(other);
-        assert_eq!(stage.masters(), before);
+        assert_eq!(desktop.masters(), before);
     }
 }
 
@@ -67,40 +67,40 @@ fn an_agent_of_another_container_is_swept_when_it_has_ended_and_not_before() {
         return drop(agent);
     }
     for server in SERVERS {
-        let stage = Stage::open(server);
-        let before = stage.masters();
+        let desktop = TestDesktop::open(server);
+        let before = desktop.masters();
         let mut child = Command::new("unshare")
             .args(["--pid", "--fork", "--mount-proc", "--kill-child"])
             .arg(std::env::current_exe().unwrap())
             .args(["--exact", CONTAINED, "--nocapture"])
-            .env(DISPLAY, &stage.display)
+            .env(DISPLAY, &desktop.display)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         lines.find(|line| line == "ready").unwrap();
-        assert_eq!(sweep_agents(&stage.session()).unwrap(), [] as [String; 0], "its owner lives");
-        assert_eq!(stage.masters().len(), before.len() + 1);
+        assert_eq!(sweep_agents(&desktop.session()).unwrap(), [] as [String; 0], "its owner lives");
+        assert_eq!(desktop.masters().len(), before.len() + 1);
         child.kill().unwrap();
         child.wait().unwrap();
-        until("the sweep", || sweep_agents(&stage.session()).unwrap().pop());
-        assert_eq!(stage.masters(), before);
+        until("the sweep", || sweep_agents(&desktop.session()).unwrap().pop());
+        assert_eq!(desktop.masters(), before);
     }
 }
 
 #[test]
 fn devices_that_stayed_with_an_application_that_hangs_go_while_their_owner_lives_on() {
-    let mut stage = Stage::open(Server::Xvfb);
-    let before = stage.masters();
-    stage.gtk("back", 50, 60, 500, 400);
-    let agent = Agent::open(&stage.session(), "test").unwrap();
-    stage.signal("STOP");
+    let mut desktop = TestDesktop::open(Server::Xvfb);
+    let before = desktop.masters();
+    desktop.gtk("back", 50, 60, 500, 400);
+    let agent = Agent::open(&desktop.session(), "test").unwrap();
+    desktop.signal("STOP");
     agent.close().unwrap();
-    assert_eq!(stage.masters().len(), before.len() + 1, "the application would die of their events");
-    stage.signal("CONT");
-    sweep_agents(&stage.session()).unwrap();
-    assert_eq!(stage.masters(), before);
+    assert_eq!(desktop.masters().len(), before.len() + 1, "the application would die of their events");
+    desktop.signal("CONT");
+    sweep_agents(&desktop.session()).unwrap();
+    assert_eq!(desktop.masters(), before);
 }
 
 /// What the killed process does.
@@ -133,15 +133,15 @@ fn killed_in_the_middle_of_a_gesture_the_next_start_repairs() {
     }
     for server in SERVERS {
         for gesture in ["text", "click"] {
-            let mut stage = Stage::open(server);
-            let mut back = stage.gtk("back", 50, 60, 500, 400);
-            stage.gtk("front", 400, 300, 500, 400);
-            stage.put_pointer(700, 500);
-            let before = (stage.masters(), stage.keymap(), stage.person());
-            let persons = stage.client_pointer(back.window);
+            let mut desktop = TestDesktop::open(server);
+            let mut back = desktop.gtk("back", 50, 60, 500, 400);
+            desktop.gtk("front", 400, 300, 500, 400);
+            desktop.put_pointer(700, 500);
+            let before = (desktop.masters(), desktop.keymap(), desktop.person());
+            let persons = desktop.client_pointer(back.window);
             let mut child = Command::new(std::env::current_exe().unwrap())
                 .args(["--exact", KILLED])
-                .env(DISPLAY, &stage.display)
+                .env(DISPLAY, &desktop.display)
                 .env(WINDOW, back.window.to_string())
                 .env(GESTURE, gesture)
                 .stdout(Stdio::null())
@@ -151,21 +151,21 @@ fn killed_in_the_middle_of_a_gesture_the_next_start_repairs() {
             back.journal.wait("the middle of the gesture", |record| {
                 record["text"] == "世" || record["event"] == "press" && record["state"] == 0b101
             });
-            assert_eq!(stage.keymap() == before.1, gesture != "text", "keycodes are borrowed");
-            let led = stage.client_pointer(back.window);
+            assert_eq!(desktop.keymap() == before.1, gesture != "text", "keycodes are borrowed");
+            let led = desktop.client_pointer(back.window);
             assert_ne!(led, persons, "the application is led to the agent's pointer");
             child.kill().unwrap();
             child.wait().unwrap();
-            assert_ne!(stage.masters(), before.0, "the devices outlive their owner");
-            let removed = sweep_agents(&stage.session()).unwrap();
+            assert_ne!(desktop.masters(), before.0, "the devices outlive their owner");
+            let removed = sweep_agents(&desktop.session()).unwrap();
             assert_eq!(removed.len(), 1, "{removed:?}");
-            assert_eq!((stage.masters(), stage.keymap(), stage.person()), before);
+            assert_eq!((desktop.masters(), desktop.keymap(), desktop.person()), before);
             assert_eq!(
-                stage.client_pointer(back.window),
+                desktop.client_pointer(back.window),
                 persons,
                 "the application has the person's pointer again"
             );
-            let agent = Agent::open(&stage.session(), "next").unwrap();
+            let agent = Agent::open(&desktop.session(), "next").unwrap();
             let at = back.place("area");
             back.journal.seen.clear();
             let click = Click {
@@ -187,11 +187,11 @@ fn killed_in_the_middle_of_a_gesture_the_next_start_repairs() {
 #[test]
 fn a_dead_agents_pressed_button_comes_up() {
     for server in SERVERS {
-        let mut stage = Stage::open(server);
-        let mut back = stage.gtk("back", 50, 60, 500, 400);
-        stage.put_pointer(1200, 700);
-        let before = stage.masters();
-        let (conn, screen) = RustConnection::connect(Some(&stage.display)).unwrap();
+        let mut desktop = TestDesktop::open(server);
+        let mut back = desktop.gtk("back", 50, 60, 500, 400);
+        desktop.put_pointer(1200, 700);
+        let before = desktop.masters();
+        let (conn, screen) = RustConnection::connect(Some(&desktop.display)).unwrap();
         let root = x11rb::connection::Connection::setup(&conn).roots[screen].root;
         conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
         // No window has the number 7.
@@ -203,7 +203,7 @@ fn a_dead_agents_pressed_button_comes_up() {
         let pointer = devices.iter().find(|device| device.name == b"backlot 4194303 1 0 7 pointer").unwrap();
         conn.xinput_xi_set_client_pointer(x11rb::NONE, pointer.deviceid).unwrap().check().unwrap();
         let area = back.place("area");
-        let (left, top) = stage.origin(back.window);
+        let (left, top) = desktop.origin(back.window);
         let (x, y) = (left + area.x as i16, top + area.y as i16);
         conn.xtest_fake_input(6, 0, 0, root, x, y, 0).unwrap();
         conn.xtest_fake_input(4, 1, 0, root, 0, 0, 0).unwrap();
@@ -211,8 +211,8 @@ fn a_dead_agents_pressed_button_comes_up() {
         conn.get_input_focus().unwrap().reply().unwrap();
         drop(conn);
         back.journal.wait("the press", |record| record["event"] == "press");
-        sweep_agents(&stage.session()).unwrap();
+        sweep_agents(&desktop.session()).unwrap();
         back.journal.wait("the release", |record| record["event"] == "release");
-        assert_eq!(stage.masters(), before);
+        assert_eq!(desktop.masters(), before);
     }
 }

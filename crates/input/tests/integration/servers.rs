@@ -11,7 +11,7 @@ use x11rb::protocol::xinput::{ConnectionExt as _, DeviceType};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, KeyButMask, MapState, Window};
 use x11rb::rust_connection::RustConnection;
 
-use crate::stage::until;
+use crate::test_desktop::until;
 
 /// How long a server may take to be as it was at first; after that another one is started for the next test.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -81,7 +81,7 @@ pub struct Desk {
     conn: RustConnection,
     root: Window,
     at_first: State,
-    _folder: stage::Folder,
+    _folder: test_support::Folder,
 }
 
 /// What a test may leave changed.
@@ -102,7 +102,7 @@ struct State {
 
 impl Desk {
     fn start(server: Server) -> Self {
-        let folder = stage::Folder::new().unwrap();
+        let folder = test_support::Folder::new().unwrap();
         let mut command = match server {
             Server::Xvfb => Command::new("Xvfb"),
             Server::Xvnc => Command::new("Xvnc"),
@@ -189,7 +189,7 @@ impl Drop for Desk {
     fn drop(&mut self) {
         let _ = self.manager.kill();
         let _ = self.manager.wait();
-        stage::finish(&mut self.process);
+        test_support::finish(&mut self.process);
     }
 }
 

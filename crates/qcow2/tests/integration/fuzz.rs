@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::support::{asked, image, number, qemu, text};
 use fastrand::Rng;
 use qcow2::{Contents, Header, Medium as _, Step};
-use stage::Folder;
+use test_support::Folder;
 
 /// So many images are tried at least.
 const INPUTS: u64 = 1_000;

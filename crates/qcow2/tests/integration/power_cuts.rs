@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::support::{asked, comparable, image, qemu, qemu_check, text};
 use fastrand::Rng;
 use qcow2::{CheckReport, Header, Naming, Overlay, Step};
-use stage::Folder;
+use test_support::Folder;
 
 const SECTOR: usize = 512;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::support::{asked, comparable, image, number, qemu, qemu_check, text};
 use fastrand::Rng;
 use qcow2::{Contents, Format, Naming, Overlay};
-use stage::Folder;
+use test_support::Folder;
 
 const SECTOR: u64 = 512;
 /// Disks up to this size are compared to the last byte, larger ones where something was written and at random places.

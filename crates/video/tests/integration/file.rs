@@ -52,7 +52,7 @@ fn a_film_that_was_cut_anywhere_plays_to_its_last_whole_second() {
     let take = filmed(150);
     let bytes = fs::read(take.path()).unwrap();
     let size = take.shown[0].samples.len();
-    let folder = stage::Folder::new().unwrap();
+    let folder = test_support::Folder::new().unwrap();
     // Where fragments end: the boxes of the file, read here once more.
     let mut ends = Vec::new();
     let mut at = 0;
@@ -89,7 +89,7 @@ fn a_film_that_was_cut_anywhere_plays_to_its_last_whole_second() {
 fn a_film_that_was_finished_but_for_its_last_step_plays() {
     let take = filmed(95);
     let open = take.path().to_owned();
-    let folder = stage::Folder::new().unwrap();
+    let folder = test_support::Folder::new().unwrap();
     let copy = folder.path().join("copy.mp4");
     let before = fs::read(&open).unwrap();
     let film = take.finish();

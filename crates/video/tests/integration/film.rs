@@ -6,11 +6,11 @@ use std::process::Command;
 use crate::support::{ffmpeg, session};
 use capture::ScreenSource;
 use desktop::Rect;
-use stage::{Stage, wait_for};
+use test_support::{TestDisplay, wait_for};
 use video::{Film, FilmOptions};
 
-fn started(stage: &Stage, path: &Path) -> Film {
-    Film::start(&session(stage.display()), path, FilmOptions::default()).unwrap()
+fn started(display: &TestDisplay, path: &Path) -> Film {
+    Film::start(&session(display.name()), path, FilmOptions::default()).unwrap()
 }
 
 /// Luma of the last picture of a film.
@@ -21,9 +21,9 @@ pub fn last_picture(path: &Path, width: usize, height: usize) -> Vec<u8> {
 }
 
 /// Luma of the screen now, as another program captures it.
-pub fn screen(stage: &Stage) -> Vec<u8> {
+pub fn screen(display: &TestDisplay) -> Vec<u8> {
     let output = Command::new("ffmpeg")
-        .args(["-v", "error", "-f", "x11grab", "-video_size", "1280x800", "-i", stage.display()])
+        .args(["-v", "error", "-f", "x11grab", "-video_size", "1280x800", "-i", display.name()])
         .args(["-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "bgra", "-"])
         .output()
         .unwrap();
@@ -42,13 +42,13 @@ pub fn psnr(one: &[u8], other: &[u8]) -> f64 {
 
 #[test]
 fn the_last_picture_is_the_screen_with_the_pointer() {
-    let mut stage = Stage::bare().unwrap();
-    let folder = stage::Folder::new().unwrap();
+    let mut display = TestDisplay::bare().unwrap();
+    let folder = test_support::Folder::new().unwrap();
     let path = folder.path().join("film.mp4");
-    let film = started(&stage, &path);
+    let film = started(&display, &path);
     let text = "for i in 1 2 3 4 5 6 7 8 9; do seq -s ' ' $i 400; done; exec cat";
-    stage.run("xterm", &["-geometry", "100x40+30+30", "-e", "sh", "-c", text]).unwrap();
-    let mut source = ScreenSource::open(&session(stage.display())).unwrap();
+    display.run("xterm", &["-geometry", "100x40+30+30", "-e", "sh", "-c", text]).unwrap();
+    let mut source = ScreenSource::open(&session(display.name())).unwrap();
     source.changes().unwrap();
     // The terminal has drawn: half a second in which nothing changed, after something did.
     let mut quiet = 0;
@@ -66,7 +66,7 @@ fn the_last_picture_is_the_screen_with_the_pointer() {
     .unwrap_or_else(|| panic!("the terminal did not come to rest: {:?}, quiet for {quiet}", film.state()));
     let moved = Command::new("xdotool")
         .args(["mousemove", "700", "333"])
-        .env("DISPLAY", stage.display())
+        .env("DISPLAY", display.name())
         .status()
         .unwrap();
     assert!(moved.success());
@@ -76,7 +76,7 @@ fn the_last_picture_is_the_screen_with_the_pointer() {
     assert_eq!(state.error, None);
     assert!(!state.is_running);
     assert_eq!((state.width, state.height), (1280, 800));
-    let quality = psnr(&last_picture(&path, 1280, 800), &screen(&stage));
+    let quality = psnr(&last_picture(&path, 1280, 800), &screen(&display));
     assert!(quality > 40.0, "{quality}");
     // The pointer is in the film: without it the picture is another.
     let mut pixels = source.read(Rect { x: 690, y: 320, width: 30, height: 30 }).unwrap().to_vec();
@@ -88,11 +88,11 @@ fn the_last_picture_is_the_screen_with_the_pointer() {
 
 #[test]
 fn a_film_lasts_as_long_as_it_was_made() {
-    let stage = Stage::bare().unwrap();
-    let folder = stage::Folder::new().unwrap();
+    let display = TestDisplay::bare().unwrap();
+    let folder = test_support::Folder::new().unwrap();
     let path = folder.path().join("film.mp4");
     let begun = std::time::Instant::now();
-    let film = started(&stage, &path);
+    let film = started(&display, &path);
     wait_for(|| (film.state().pictures > 70).then_some(())).unwrap();
     let state = film.stop();
     let lasted = begun.elapsed().as_secs_f64();
@@ -112,12 +112,12 @@ fn a_film_lasts_as_long_as_it_was_made() {
 
 #[test]
 fn a_display_that_ends_ends_the_film_and_leaves_it_whole() {
-    let mut stage = Stage::bare().unwrap();
-    let folder = stage::Folder::new().unwrap();
+    let mut display = TestDisplay::bare().unwrap();
+    let folder = test_support::Folder::new().unwrap();
     let path = folder.path().join("film.mp4");
-    let film = started(&stage, &path);
+    let film = started(&display, &path);
     wait_for(|| (film.state().pictures > 35).then_some(())).unwrap();
-    stage.end_server();
+    display.end_server();
     wait_for(|| (!film.state().is_running).then_some(())).unwrap();
     let state = film.stop();
     assert_eq!(state.error.map(|error| error.code()), Some("display_lost"));
@@ -127,10 +127,10 @@ fn a_display_that_ends_ends_the_film_and_leaves_it_whole() {
 
 #[test]
 fn a_folder_that_vanishes_ends_the_film() {
-    let stage = Stage::bare().unwrap();
-    let folder = stage::Folder::new().unwrap();
+    let display = TestDisplay::bare().unwrap();
+    let folder = test_support::Folder::new().unwrap();
     let path = folder.path().join("film.mp4");
-    let film = started(&stage, &path);
+    let film = started(&display, &path);
     wait_for(|| (film.state().pictures > 5).then_some(())).unwrap();
     std::fs::remove_dir_all(folder.path()).unwrap();
     wait_for(|| (!film.state().is_running).then_some(())).unwrap();

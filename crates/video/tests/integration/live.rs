@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::film::{last_picture, psnr, screen};
 use crate::support::{ffmpeg, session};
-use stage::{Stage, wait_for};
+use test_support::{TestDisplay, wait_for};
 use video::{FilmOptions, Live, LivePart};
 
 /// Pictures until one that needs no other, which is the last of them.
@@ -31,17 +31,17 @@ fn decoded(path: &Path, pieces: &[&[u8]]) -> usize {
 
 #[test]
 fn a_viewer_begins_anywhere_that_a_picture_needs_no_other() {
-    let mut stage = Stage::bare().unwrap();
-    let folder = stage::Folder::new().unwrap();
+    let mut display = TestDisplay::bare().unwrap();
+    let folder = test_support::Folder::new().unwrap();
     let path = folder.path().join("live.mp4");
-    let live = Live::open(&session(stage.display()), FilmOptions::default()).unwrap();
+    let live = Live::open(&session(display.name()), FilmOptions::default()).unwrap();
     let first = live.next().unwrap().unwrap();
     assert!(first.is_sync);
     let start = first.start.clone().unwrap();
     assert_eq!((start.width, start.height), (1280, 800));
     assert!(start.codec.starts_with("avc1.42c0"), "{}", start.codec);
     let text = "while :; do seq -s ' ' 400; done";
-    stage.run("xterm", &["-geometry", "100x40+30+30", "-e", "sh", "-c", text]).unwrap();
+    display.run("xterm", &["-geometry", "100x40+30+30", "-e", "sh", "-c", text]).unwrap();
     let mut parts = vec![first];
     while parts.len() < 20 {
         parts.push(live.next().unwrap().unwrap());
@@ -67,8 +67,8 @@ fn a_viewer_begins_anywhere_that_a_picture_needs_no_other() {
 
 #[test]
 fn a_screen_that_stands_still_is_not_sent_until_somebody_asks() {
-    let stage = Stage::bare().unwrap();
-    let live = Arc::new(Live::open(&session(stage.display()), FilmOptions::default()).unwrap());
+    let display = TestDisplay::bare().unwrap();
+    let live = Arc::new(Live::open(&session(display.name()), FilmOptions::default()).unwrap());
     let theirs = Arc::clone(&live);
     let (send, parts) = std::sync::mpsc::channel();
     let worker = thread::spawn(move || {
@@ -79,13 +79,10 @@ fn a_screen_that_stands_still_is_not_sent_until_somebody_asks() {
     // The first one, and those that follow a change.
     let first: Vec<LivePart> = (0..4).map(|_| parts.recv().unwrap()).collect();
     assert!(first[0].is_sync);
-    let folder = stage::Folder::new().unwrap();
-    let film = video::Film::start(
-        &session(stage.display()),
-        &folder.path().join("film.mp4"),
-        FilmOptions::default(),
-    )
-    .unwrap();
+    let folder = test_support::Folder::new().unwrap();
+    let film =
+        video::Film::start(&session(display.name()), &folder.path().join("film.mp4"), FilmOptions::default())
+            .unwrap();
     // A second of another film passes.
     let pass = || {
         let after = film.state().pictures + 30;
@@ -100,7 +97,7 @@ fn a_screen_that_stands_still_is_not_sent_until_somebody_asks() {
     // Nor is what is drawn as it is already.
     let draw = || {
         let mut program = Command::new("xsetroot");
-        program.args(["-solid", "red"]).env("DISPLAY", stage.display());
+        program.args(["-solid", "red"]).env("DISPLAY", display.name());
         assert!(program.status().unwrap().success());
         pass();
     };
@@ -121,9 +118,9 @@ fn a_screen_that_stands_still_is_not_sent_until_somebody_asks() {
 
 #[test]
 fn what_moved_fast_is_like_the_screen_once_it_rests() {
-    let mut stage = Stage::bare().unwrap();
-    let folder = stage::Folder::new().unwrap();
-    let live = Arc::new(Live::open(&session(stage.display()), FilmOptions::default()).unwrap());
+    let mut display = TestDisplay::bare().unwrap();
+    let folder = test_support::Folder::new().unwrap();
+    let live = Arc::new(Live::open(&session(display.name()), FilmOptions::default()).unwrap());
     let theirs = Arc::clone(&live);
     let (send, parts) = std::sync::mpsc::channel();
     let worker = thread::spawn(move || {
@@ -134,16 +131,13 @@ fn what_moved_fast_is_like_the_screen_once_it_rests() {
     let ended = folder.path().join("ended");
     let text =
         format!("base64 -w 190 /dev/urandom | head -c 2000000; touch '{}'; exec sleep 1000", ended.display());
-    stage.run("xterm", &["-geometry", "190x55+10+10", "-e", "sh", "-c", &text]).unwrap();
+    display.run("xterm", &["-geometry", "190x55+10+10", "-e", "sh", "-c", &text]).unwrap();
     let first = parts.recv().unwrap();
     let mut pieces = vec![first.start.unwrap().header, first.fragment];
     wait_for(|| ended.exists().then_some(())).unwrap();
-    let clock = video::Film::start(
-        &session(stage.display()),
-        &folder.path().join("film.mp4"),
-        FilmOptions::default(),
-    )
-    .unwrap();
+    let clock =
+        video::Film::start(&session(display.name()), &folder.path().join("film.mp4"), FilmOptions::default())
+            .unwrap();
     loop {
         let before = pieces.len();
         let after = clock.state().pictures + 60;
@@ -158,7 +152,7 @@ fn what_moved_fast_is_like_the_screen_once_it_rests() {
     let last = pieces.iter().map(Vec::len).rev().find(|bytes| *bytes > 1_000).unwrap();
     assert!(pieces.len() > 10 && last > 100_000, "{last} of {}", pieces.len());
     std::fs::write(&path, pieces.concat()).unwrap();
-    let quality = psnr(&last_picture(&path, 1280, 800), &screen(&stage));
+    let quality = psnr(&last_picture(&path, 1280, 800), &screen(&display));
     assert!(quality > 45.0, "{quality}");
     live.close();
     worker.join().unwrap();
@@ -166,10 +160,10 @@ fn what_moved_fast_is_like_the_screen_once_it_rests() {
 
 #[test]
 fn a_display_that_ends_ends_the_live_film() {
-    let mut stage = Stage::bare().unwrap();
-    let live = Live::open(&session(stage.display()), FilmOptions::default()).unwrap();
+    let mut display = TestDisplay::bare().unwrap();
+    let live = Live::open(&session(display.name()), FilmOptions::default()).unwrap();
     live.next().unwrap().unwrap();
-    stage.end_server();
+    display.end_server();
     let code = loop {
         match live.next() {
             Ok(Some(_)) => {}

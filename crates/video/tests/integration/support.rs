@@ -27,7 +27,7 @@ pub struct Take {
     pub syncs: Vec<bool>,
     /// The last one is a picture that no other goes by; another has to come between it and the next such.
     pub is_filled: bool,
-    folder: stage::Folder,
+    folder: test_support::Folder,
 }
 
 /// A finished film.
@@ -36,7 +36,7 @@ pub struct Film {
     pub shown: Vec<Shown>,
     pub sizes: Vec<usize>,
     pub syncs: Vec<bool>,
-    _folder: stage::Folder,
+    _folder: test_support::Folder,
 }
 
 impl Take {
@@ -45,7 +45,7 @@ impl Take {
     }
 
     pub fn with(settings: Settings) -> Self {
-        let folder = stage::Folder::new().unwrap();
+        let folder = test_support::Folder::new().unwrap();
         let path = folder.path().join("film.mp4");
         let encoder = Encoder::new(settings).unwrap();
         let writer = Mp4Writer::create(&path, &encoder).unwrap();

@@ -38,7 +38,7 @@ pub fn decoded(path: &Path) -> Vec<u8> {
 
 /// What one process of ffmpeg, which takes long to start, shows of films that may be cut, and what it complained about.
 pub fn decoded_anyway(paths: &[&Path]) -> (Vec<Decoded>, String) {
-    let folder = stage::Folder::new().unwrap();
+    let folder = test_support::Folder::new().unwrap();
     let of_film = |number: usize| folder.path().join(number.to_string());
     let mut command = Command::new("ffmpeg");
     command.args(["-v", "error"]).stdin(Stdio::null());

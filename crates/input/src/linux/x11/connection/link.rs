@@ -250,18 +250,18 @@ mod tests {
 
     #[test]
     fn work_that_panics_leaves_the_server_to_the_others() {
-        let stage = stage::Stage::bare().unwrap();
-        let link = Link::open(&Session::of(Some(stage.display())).unwrap()).unwrap();
+        let display = test_support::TestDisplay::bare().unwrap();
+        let link = Link::open(&Session::of(Some(display.name())).unwrap()).unwrap();
         let panics = || link.alone(|| -> Result<(), InputError> { panic!("in the middle") });
         assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
-        assert!(answers(stage.display()));
+        assert!(answers(display.name()));
     }
 
     #[test]
     fn work_inside_other_work_does_not_end_the_grab_of_the_other() {
-        let stage = stage::Stage::bare().unwrap();
-        let link = Link::open(&Session::of(Some(stage.display())).unwrap()).unwrap();
-        let (other, _) = RustConnection::connect(Some(stage.display())).unwrap();
+        let display = test_support::TestDisplay::bare().unwrap();
+        let link = Link::open(&Session::of(Some(display.name())).unwrap()).unwrap();
+        let (other, _) = RustConnection::connect(Some(display.name())).unwrap();
         let root = link.root;
         let asked = link.alone(|| {
             link.alone(|| link.sync())?;

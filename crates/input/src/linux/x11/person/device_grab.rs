@@ -235,9 +235,9 @@ mod tests {
 
     #[test]
     fn keys_of_the_person_arrive_while_an_application_is_waited_for() {
-        let stage = stage::Stage::bare().unwrap();
-        let (conn, window) = silent(stage.display());
-        let link = Link::open(&Session::of(Some(stage.display())).unwrap()).unwrap();
+        let display = test_support::TestDisplay::bare().unwrap();
+        let (conn, window) = silent(display.name());
+        let link = Link::open(&Session::of(Some(display.name())).unwrap()).unwrap();
         let person = master::person(&link).unwrap();
         let before = PersonState::look(&link, person).unwrap();
         let device_grab = link.alone(|| DeviceGrab::hold(&link, person, &before)).unwrap();

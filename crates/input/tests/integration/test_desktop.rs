@@ -36,14 +36,14 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-pub struct Stage {
+pub struct TestDesktop {
     pub display: String,
     /// They end first, then what the connection made goes, and then the server is as it was.
     programs: Programs,
     conn: RustConnection,
     root: Window,
     server: Lease,
-    pub folder: stage::Folder,
+    pub folder: test_support::Folder,
 }
 
 /// Programs that end when this is dropped, with what they have started.
@@ -52,7 +52,7 @@ struct Programs(Vec<Child>);
 
 impl Drop for Programs {
     fn drop(&mut self) {
-        self.0.iter_mut().rev().for_each(stage::end_group);
+        self.0.iter_mut().rev().for_each(test_support::end_group);
     }
 }
 
@@ -61,7 +61,7 @@ pub fn session(display: &str) -> Session {
     Session::of(Some(display)).unwrap()
 }
 
-impl Stage {
+impl TestDesktop {
     /// What is to be opened on its display.
     pub fn session(&self) -> Session {
         session(&self.display)
@@ -73,7 +73,7 @@ impl Stage {
         let (conn, screen) = RustConnection::connect(Some(&display)).unwrap();
         let root = conn.setup().roots[screen].root;
         conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
-        let folder = stage::Folder::new().unwrap();
+        let folder = test_support::Folder::new().unwrap();
         Self { display, folder, programs: Programs::default(), conn, root, server }
     }
 

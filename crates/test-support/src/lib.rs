@@ -18,13 +18,13 @@ const ASKED_AGAIN: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(2);
 
 /// A running display; everything on it ends when it is dropped.
-pub struct Stage {
-    display: String,
+pub struct TestDisplay {
+    name: String,
     programs: Vec<Child>,
     server: Child,
 }
 
-impl Stage {
+impl TestDisplay {
     /// Starts a bare Xvfb of 1280x800 on a display number of its own choice.
     pub fn bare() -> Result<Self, Error> {
         Self::with(&["-noreset"])
@@ -53,19 +53,19 @@ impl Stage {
             let _ = server.kill();
             return Err(Error::other("Xvfb named no display; is it installed?"));
         }
-        Ok(Self { display: format!(":{}", number.trim()), programs: Vec::new(), server })
+        Ok(Self { name: format!(":{}", number.trim()), programs: Vec::new(), server })
     }
 
     /// Starts a display with openbox on it; wait for `_NET_SUPPORTING_WM_CHECK` before relying on it.
     pub fn managed() -> Result<Self, Error> {
-        let mut stage = Self::bare()?;
-        stage.run("openbox", &["--sm-disable"])?;
-        Ok(stage)
+        let mut display = Self::bare()?;
+        display.run("openbox", &["--sm-disable"])?;
+        Ok(display)
     }
 
     /// The display's name, such as `:7`.
-    pub fn display(&self) -> &str {
-        &self.display
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The X server's process id.
@@ -78,11 +78,11 @@ impl Stage {
         self.programs.iter().map(Child::id).collect()
     }
 
-    /// Runs a program on the display until the stage is dropped; answers its process id.
+    /// Runs a program on the display until this is dropped; answers its process id.
     pub fn run(&mut self, program: &str, arguments: &[&str]) -> Result<u32, Error> {
         let child = Command::new(program)
             .args(arguments)
-            .env("DISPLAY", &self.display)
+            .env("DISPLAY", &self.name)
             .env_remove("WAYLAND_DISPLAY")
             .env("GDK_BACKEND", "x11")
             .env("LC_ALL", "C.UTF-8")
@@ -95,7 +95,7 @@ impl Stage {
         Ok(pid)
     }
 
-    /// Ends one program that [`Stage::run`] started and waits until it is gone.
+    /// Ends one program that [`TestDisplay::run`] started and waits until it is gone.
     pub fn end(&mut self, pid: u32) {
         for child in self.programs.iter_mut().filter(|child| child.id() == pid) {
             let _ = child.kill();
@@ -110,7 +110,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for TestDisplay {
     fn drop(&mut self) {
         for child in &mut self.programs {
             let _ = child.kill();
