@@ -5,11 +5,11 @@
 import { commandRows, pictureRows } from './computer/commands.ts'
 import { filmRows } from './computer/film.ts'
 import { costRows, fileRows } from './computer/server.ts'
-import { type ComputerStage, openStage } from './computer/stage.ts'
+import { type ComputerSetup, openSetup } from './computer/setup.ts'
 import { viewerRows } from './computer/viewers.ts'
 import { machine, type Row, summary, table } from './driver/measure.ts'
 
-const parts: Readonly<Record<string, (stage: ComputerStage) => Promise<Row[]>>> = {
+const parts: Readonly<Record<string, (setup: ComputerSetup) => Promise<Row[]>>> = {
   pictures: pictureRows,
   commands: commandRows,
   files: fileRows,
@@ -25,12 +25,12 @@ if (unknown !== undefined) {
   process.exit(64)
 }
 
-await using stage = await openStage()
+await using setup = await openSetup()
 const rows: Row[] = []
 for (const [name, measure] of Object.entries(parts)) {
   if (named.length > 0 && !named.includes(name)) continue
   console.error(`${name}:`)
-  for (const row of await measure(stage)) {
+  for (const row of await measure(setup)) {
     rows.push(row)
     console.error(`  ${summary(row)}`)
   }

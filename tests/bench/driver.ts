@@ -7,18 +7,18 @@
 import { join } from 'node:path'
 import { driverCommand } from '../support/driver.ts'
 import { answerRows } from './driver/answers.ts'
+import { BenchDesktop, onDesktop } from './driver/bench-desktop.ts'
 import { compareRows } from './driver/compare.ts'
 import { clickRows, textRows } from './driver/input.ts'
 import { duel, machine, type Row, summary, table } from './driver/measure.ts'
 import { pictureRows } from './driver/picture.ts'
-import { onDesktop, Stage } from './driver/stage.ts'
 import { memoryRows, startRows } from './driver/start.ts'
 import { stepsRows } from './driver/steps.ts'
 import { elementClickRow, treeRows } from './driver/tree.ts'
 
 const root = join(import.meta.dir, '../..')
 
-const parts: Readonly<Record<string, (stage: Stage) => Promise<Row | Row[]>>> = {
+const parts: Readonly<Record<string, (desktop: BenchDesktop) => Promise<Row | Row[]>>> = {
   trees: treeRows,
   pictures: pictureRows,
   elements: elementClickRow,
@@ -39,19 +39,19 @@ if (unknown !== undefined) {
 }
 
 await onDesktop(import.meta.path, async (on) => {
-  using stage = await Stage.open(on)
+  using desktop = await BenchDesktop.open(on)
   const rows: Row[] = []
   for (const [name, measure] of Object.entries(parts)) {
     if (named.length > 0 && !named.includes(name)) continue
     console.error(`${name}:`)
-    for (const row of [await measure(stage)].flat()) {
+    for (const row of [await measure(desktop)].flat()) {
       rows.push(row)
       console.error(`  ${summary(row)}`)
     }
     // A daemon that stayed would read what the next part starts.
     await on.run(driverCommand('stop'))
   }
-  const compared = flags.includes('--compare') ? await compareRows(stage) : []
+  const compared = flags.includes('--compare') ? await compareRows(desktop) : []
   for (const row of compared) console.error(`  ${summary(row)}`)
   const other = compared.length === 0 ? '' : `\n## Beside another driver\n\n${duel(compared)}\n`
   const text = `${table(rows)}\n${other}\n${machine()}.\n`

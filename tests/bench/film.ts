@@ -2,8 +2,9 @@
  * `./dev bench film [SCENE…] [--quick]`: the recorder beside `ffmpeg -f x11grab -c:v libx264 -preset ultrafast`, in turn, on a
  * desktop of 1920x1080 at 30 pictures a second: processor time, bytes, and how far the last picture is from the screen.
  */
+
+import { BenchDesktop, onDesktop } from './driver/bench-desktop.ts'
 import { exactly, machine, type Row, summary, table } from './driver/measure.ts'
-import { onDesktop, Stage } from './driver/stage.ts'
 import { ffmpegRecorder, ownRecorder, record, type Take } from './film/record.ts'
 import { type Scene, scenes } from './film/scenes.ts'
 
@@ -47,9 +48,9 @@ const rowsOf = ({ name, timesTheirs, mostPercent }: Scene, own: Take, theirs: Ta
 const decibels = (error: number): number => 20 * Math.log10(255 / error)
 
 await onDesktop(import.meta.path, async (on) => {
-  using stage = await Stage.open(on)
+  using desktop = await BenchDesktop.open(on)
   const seconds = flags.includes('--quick') ? 4 : 15
-  const recorders = { own: ownRecorder(await stage.example('video', 'film')), theirs: ffmpegRecorder }
+  const recorders = { own: ownRecorder(await desktop.example('video', 'film')), theirs: ffmpegRecorder }
   const rows: Row[] = []
   for (const scene of scenes) {
     if (named.length > 0 && !named.includes(scene.name)) continue

@@ -7,8 +7,8 @@ import { startGtk3 } from '../support/applications.ts'
 import { driverCommand } from '../support/driver.ts'
 import { element, middleOf } from '../support/look.ts'
 import { connect, type McpClient } from '../support/mcp-client.ts'
+import { onDesktop } from './driver/bench-desktop.ts'
 import { milliseconds } from './driver/measure.ts'
-import { onDesktop } from './driver/stage.ts'
 
 const rounds = 60
 const record_video = process.argv.includes('--film')

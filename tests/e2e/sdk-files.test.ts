@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { sdkStage, ways } from '../support/sdk/stage.ts'
+import { sdkSetup, ways } from '../support/sdk/setup.ts'
 import { until } from '../support/until.ts'
 
-const stage = sdkStage()
+const setup = sdkSetup()
 
 describe.each(ways)('%s, %s', (runtime, kind) => {
-  const driven = () => stage().program(runtime, kind)
+  const driven = () => setup().program(runtime, kind)
   const folder = (name: string) => {
-    const path = stage().desktop.path(`${name}-${runtime}-${kind}`)
+    const path = setup().desktop.path(`${name}-${runtime}-${kind}`)
     mkdirSync(path)
     return path
   }

@@ -3,16 +3,16 @@ import { statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { proving } from '../support/proves.ts'
 import { runtimes } from '../support/sdk/driven.ts'
-import { sdkStage, ways } from '../support/sdk/stage.ts'
+import { sdkSetup, ways } from '../support/sdk/setup.ts'
 
-const stage = sdkStage()
+const setup = sdkSetup()
 
 describe.each(ways)('%s, %s', (runtime, kind) => {
-  const driven = () => stage().program(runtime, kind)
+  const driven = () => setup().program(runtime, kind)
 
   test('a film grows while it is read, ends, and is saved whole', async () => {
     const program = await driven()
-    const path = stage().desktop.path(`${runtime}-${kind}.mp4`)
+    const path = setup().desktop.path(`${runtime}-${kind}.mp4`)
     const streamed = `${path}.streamed.mp4`
     const told = await program.run(
       async ({ film, mouse, files }, [saved, other]) => {
@@ -45,7 +45,7 @@ describe.each(ways)('%s, %s', (runtime, kind) => {
         'csv=p=0',
         file,
       ]
-      expect((await stage().desktop.run(probe as [string, ...string[]])).stdout.trim()).toBe('h264,20/1')
+      expect((await setup().desktop.run(probe as [string, ...string[]])).stdout.trim()).toBe('h264,20/1')
     }
     expect(told.durationMs).toBeGreaterThan(0)
     const wrong = await program.fails(({ film }) => film.start({ framesPerSecond: 61 }))
@@ -102,7 +102,7 @@ describe.each(runtimes.flatMap((runtime) => (['http', 'websocket'] as const).map
           'sandbox.tunnel-info.url',
         ],
         async () => {
-          const program = await stage().program(runtime, kind)
+          const program = await setup().program(runtime, kind)
           using server = await shouting()
           const info = await program.run(async ({ transport }, port, _, kept) => {
             kept.tunnel = await transport.forwardTunnel(port)
@@ -155,7 +155,7 @@ describe.each(runtimes.flatMap((runtime) => (['http', 'websocket'] as const).map
     )
 
     test('nothing that listens is waited for, and what cannot be is refused', async () => {
-      const program = await stage().program(runtime, kind)
+      const program = await setup().program(runtime, kind)
       const free = await shouting()
       free[Symbol.dispose]()
       const codes = await program.run(async ({ transport }, port) => {

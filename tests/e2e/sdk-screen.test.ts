@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { proving } from '../support/proves.ts'
 import type { Driven } from '../support/sdk/driven.ts'
-import { sdkStage, ways } from '../support/sdk/stage.ts'
+import { sdkSetup, ways } from '../support/sdk/setup.ts'
 import { until } from '../support/until.ts'
 
-const stage = sdkStage()
+const setup = sdkSetup()
 
-const seen = async (...command: [string, ...string[]]) => (await stage().desktop.run(command)).stdout.trim()
+const seen = async (...command: [string, ...string[]]) => (await setup().desktop.run(command)).stdout.trim()
 const pointer = async () => {
   const [, x, y] = /X=(\d+)\nY=(\d+)/.exec(await seen('xdotool', 'getmouselocation', '--shell')) ?? []
   return { x: Number(x), y: Number(y) }
@@ -15,7 +15,7 @@ const pointer = async () => {
 
 /** A terminal that stores the bytes it is given, started by the SDK, which waits for its window. */
 const xterm = async (program: Driven, name: string, report = '') => {
-  const file = stage().desktop.path(name)
+  const file = setup().desktop.path(name)
   // It answers the last sequence when it has heeded those before it.
   const go = `until [ -e ${file}.go ]; do sleep 0.02; done`
   const script = `${go}; stty raw -echo; printf '${report}\\033[6n'; exec cat > ${file}`
@@ -47,7 +47,7 @@ const xterm = async (program: Driven, name: string, report = '') => {
 }
 
 describe.each(ways)('%s, %s', (runtime, kind) => {
-  const driven = () => stage().program(runtime, kind)
+  const driven = () => setup().program(runtime, kind)
 
   test(
     'pictures are as large as the screen, in the format that is asked for',
@@ -61,7 +61,7 @@ describe.each(ways)('%s, %s', (runtime, kind) => {
       ],
       async () => {
         const program = await driven()
-        const path = stage().desktop.path('shot.jpg')
+        const path = setup().desktop.path('shot.jpg')
         const given = await program.run(async (computer, file) => {
           const png = await computer.screenshot({ text: 'of no effect' })
           const jpeg = await computer.screen.screenshot({ format: 'jpeg', quality: 50, path: file })
@@ -179,8 +179,8 @@ describe.each(ways)('%s, %s', (runtime, kind) => {
     proving(['sandbox.clipboard.get', 'sandbox.clipboard.set'], async () => {
       const program = await driven()
       await program.run(({ clipboard }) => clipboard.set('Zwischen\nablage 😀'), undefined)
-      expect((await stage().desktop.run(['xclip', '-selection', 'clipboard', '-o'])).stdout).toBe('Zwischen\nablage 😀')
-      await stage().desktop.run(['sh', '-c', 'printf "from xclip" | xclip -selection clipboard -i >/dev/null 2>&1'])
+      expect((await setup().desktop.run(['xclip', '-selection', 'clipboard', '-o'])).stdout).toBe('Zwischen\nablage 😀')
+      await setup().desktop.run(['sh', '-c', 'printf "from xclip" | xclip -selection clipboard -i >/dev/null 2>&1'])
       // It takes the clipboard when it has gone to the background.
       await until('what it has copied', async () => {
         return (await program.run(({ clipboard }) => clipboard.get(), undefined)) === 'from xclip'
@@ -277,17 +277,17 @@ describe.each(ways)('%s, %s', (runtime, kind) => {
   test('a file is opened with the application that is set for it', async () => {
     const program = await driven()
     // An application of this test alone, which tells what it was given.
-    const applications = `${stage().desktop.home}/.local/share/applications`
-    const teller = stage().desktop.path('teller')
+    const applications = `${setup().desktop.home}/.local/share/applications`
+    const teller = setup().desktop.path('teller')
     await Bun.write(teller, '#!/bin/sh\ntouch "$1.opened"\n')
     chmodSync(teller, 0o755)
     const entry = ['[Desktop Entry]', 'Type=Application', 'Name=Teller', `Exec=${teller} %f`]
     await Bun.write(`${applications}/teller.desktop`, [...entry, 'MimeType=text/plain;', ''].join('\n'))
     await Bun.write(
-      `${stage().desktop.home}/.config/mimeapps.list`,
+      `${setup().desktop.home}/.config/mimeapps.list`,
       '[Default Applications]\ntext/plain=teller.desktop\n',
     )
-    const file = stage().desktop.path(`opened-${runtime}-${kind}.txt`)
+    const file = setup().desktop.path(`opened-${runtime}-${kind}.txt`)
     await Bun.write(file, 'a text')
     await program.run((computer, path) => computer.open(path), file)
     const told = await until('the application', () => Bun.file(`${file}.opened`).exists())

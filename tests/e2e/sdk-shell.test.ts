@@ -2,17 +2,17 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { proving } from '../support/proves.ts'
 import { runtimes } from '../support/sdk/driven.ts'
-import { sdkStage, ways } from '../support/sdk/stage.ts'
+import { sdkSetup, ways } from '../support/sdk/setup.ts'
 import { until } from '../support/until.ts'
 
-const stage = sdkStage()
+const setup = sdkSetup()
 
 // One that ended and that nobody has waited for yet has no program.
 const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}/exe`)
 
 describe.each(ways)('%s, %s', (runtime, kind) => {
-  const driven = () => stage().program(runtime, kind)
-  const path = (name: string) => stage().desktop.path(`${name}-${runtime}-${kind}`)
+  const driven = () => setup().program(runtime, kind)
+  const path = (name: string) => setup().desktop.path(`${name}-${runtime}-${kind}`)
 
   test(
     'a command gives its output and its code, whatever it is',
@@ -202,8 +202,8 @@ describe.each(ways)('%s, %s', (runtime, kind) => {
 
 describe.each(runtimes)('%s', (runtime) => {
   test('output that nobody takes halts the command, and nothing of it is lost', async () => {
-    const program = await stage().program(runtime, 'http')
-    const count = stage().desktop.path(`count-${runtime}`)
+    const program = await setup().program(runtime, 'http')
+    const count = setup().desktop.path(`count-${runtime}`)
     const told = await program.run(async ({ shell, files }, file) => {
       const command = await shell.start(`for i in 1 2 3 4 5 6; do yes | head -c 3000000; echo $i >> ${file}; done`)
       let length = 0

@@ -1,6 +1,6 @@
 /** What commands take, beside their work done without a server. */
 import { milliseconds, type Row, sideBySide } from '../driver/measure.ts'
-import type { ComputerStage } from './stage.ts'
+import type { ComputerSetup } from './setup.ts'
 
 const rounds = 60
 
@@ -8,7 +8,7 @@ const rounds = 60
 const crowd = 1_000
 
 /** Pictures over HTTP beside capture and encoding alone. */
-export const pictureRows = async ({ ours, capturer }: ComputerStage): Promise<Row[]> => {
+export const pictureRows = async ({ ours, capturer }: ComputerSetup): Promise<Row[]> => {
   const ask = (params: object) => milliseconds(() => ours.ask('/cmd', { command: 'screenshot', params }))
   const times = await sideBySide(rounds, {
     png: () => ask({}),
@@ -35,7 +35,7 @@ export const pictureRows = async ({ ours, capturer }: ComputerStage): Promise<Ro
 }
 
 /** Small commands beside an empty route. */
-export const commandRows = async ({ ours, empty }: ComputerStage): Promise<Row[]> => {
+export const commandRows = async ({ ours, empty }: ComputerSetup): Promise<Row[]> => {
   const ask = (command: string, params: object = {}) => ours.ask('/cmd', { command, params })
   const bare = () => Bun.spawn(['sh', '-c', 'true'], { stdio: ['ignore', 'pipe', 'pipe'] }).exited
   const times = await sideBySide(rounds, {

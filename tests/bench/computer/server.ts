@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { exactly, milliseconds, type Row, sideBySide } from '../driver/measure.ts'
 import { Service } from '../vmhost/server-process.ts'
-import type { ComputerStage } from './stage.ts'
+import type { ComputerSetup } from './setup.ts'
 
 const part = new Uint8Array(1 << 20).fill(7)
 
@@ -27,7 +27,7 @@ const drain = async (response: Response): Promise<void> => {
 }
 
 /** Long files in and out, beside a server that keeps and makes nothing. */
-export const fileRows = async ({ ours, home }: ComputerStage): Promise<Row[]> => {
+export const fileRows = async ({ ours, home }: ComputerSetup): Promise<Row[]> => {
   await using bare = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -80,8 +80,8 @@ export const fileRows = async ({ ours, home }: ComputerStage): Promise<Row[]> =>
 }
 
 /** The start and the memory, beside an empty server. */
-export const costRows = async (stage: ComputerStage): Promise<Row[]> => {
-  const { ourCommand, emptyCommand, home } = stage
+export const costRows = async (setup: ComputerSetup): Promise<Row[]> => {
+  const { ourCommand, emptyCommand, home } = setup
   const first = (command: readonly [string, ...string[]], path: string) => {
     let service: Service | undefined
     return milliseconds(async () => {

@@ -1,13 +1,12 @@
 /** How long after a click its answer comes, where the click changes something and where it does not. */
-import { boundsOf } from '@backlot/contract/desktop'
 import { type Application, lateToolkits, startChromium, startLate } from '../../support/applications.ts'
 import { backlotCommand } from '../../support/backlot.ts'
 import type { Journal } from '../../support/journal.ts'
 import { latePage, slowServer } from '../../support/late.ts'
 import { until } from '../../support/until.ts'
+import type { BenchDesktop } from './bench-desktop.ts'
 import { type Row, spreadOf } from './measure.ts'
 import { Server } from './server.ts'
-import type { Stage } from './stage.ts'
 
 const rounds = process.argv.includes('--quick') ? 3 : 15
 
@@ -28,12 +27,12 @@ interface Shown {
 const now = (): number => (performance.timeOrigin + performance.now()) / 1000
 
 const rowsOf = async (
-  stage: Stage,
+  desktop: BenchDesktop,
   server: Server,
   name: string,
   { pid, window_id, journal }: Shown,
 ): Promise<Row[]> => {
-  const window = await stage.windowOf(name, (each) => each.window_id === window_id)
+  const window = await desktop.windowOf(name, (each) => each.window_id === window_id)
   const place = (label: string) =>
     until(`"${label}" in ${name}`, async () => {
       const { structuredContent } = await server.call<Listed>('get_window_state', {
@@ -45,7 +44,7 @@ const rowsOf = async (
       if (found === undefined) return undefined
       const { x, y, w, h } = found.frame
       // The text beside the button, which shows nothing of the press itself.
-      const { x: left, y: top } = boundsOf(window)
+      const { x: left = 0, y: top = 0 } = window.bounds ?? {}
       return { x: Math.round(x + w + 25 - left), y: Math.round(y + h / 2 - top) }
     })
   const [nothing, atOnce] = [await place('Nothing'), await place('At once')]
@@ -80,20 +79,20 @@ const rowsOf = async (
 }
 
 /** Rows of each toolkit. */
-export const answerRows = async (stage: Stage): Promise<Row[]> => {
-  const { on } = stage
+export const answerRows = async (desktop: BenchDesktop): Promise<Row[]> => {
+  const { on } = desktop
   await using slow = slowServer()
   await using server = await Server.open(on, backlotCommand('mcp'))
   const rows: Row[] = []
   for (const toolkit of lateToolkits) {
     const application: Application = await startLate(on, toolkit, slow.address)
     const { pid, windowId: window_id, journal } = application
-    rows.push(...(await rowsOf(stage, server, toolkit, { pid, window_id, journal })))
-    await stage.end(application)
+    rows.push(...(await rowsOf(desktop, server, toolkit, { pid, window_id, journal })))
+    await desktop.end(application)
   }
   await using browser = await startChromium(on, latePage(slow.address))
-  const { window_id } = await stage.windowOf('Chromium', ({ title }) => title.includes(browser.title))
+  const { window_id } = await desktop.windowOf('Chromium', ({ title }) => title.includes(browser.title))
   const { pid, journal } = browser
-  rows.push(...(await rowsOf(stage, server, 'Chromium', { pid, window_id, journal })))
+  rows.push(...(await rowsOf(desktop, server, 'Chromium', { pid, window_id, journal })))
   return rows
 }

@@ -6,10 +6,10 @@ import { backlotCommand } from '../../support/backlot.ts'
 import type { Entry } from '../../support/journal.ts'
 import { until } from '../../support/until.ts'
 import { asPerson } from '../../support/witness/index.ts'
+import type { BenchDesktop } from './bench-desktop.ts'
 import { milliseconds, type Row, sideBySide } from './measure.ts'
 import { Program } from './program.ts'
 import { Server } from './server.ts'
-import type { Stage } from './stage.ts'
 
 /** Package of PyPI that carries a driver of the same kind as a program. */
 const packageName = 'cua-driver'
@@ -68,7 +68,7 @@ const theirs = async (server: Server): Promise<Player> => {
 }
 
 /** Installs the package; the program and its version, or why there is none. */
-const installed = async ({ on }: Stage): Promise<{ program: string; version: string } | { reason: string }> => {
+const installed = async ({ on }: BenchDesktop): Promise<{ program: string; version: string } | { reason: string }> => {
   const folder = on.path('compared')
   const venv = await on.run([python, '-m', 'venv', folder])
   if (venv.status !== 0) return { reason: venv.stderr.trim() }
@@ -104,9 +104,9 @@ const delivery = async (
 }
 
 /** Rows in which the other driver stands where the floor does; none, with a message, where it cannot be installed. */
-export const compareRows = async (stage: Stage): Promise<Row[]> => {
-  const { on, x } = stage
-  const other = await installed(stage)
+export const compareRows = async (desktop: BenchDesktop): Promise<Row[]> => {
+  const { on, x } = desktop
+  const other = await installed(desktop)
   if ('reason' in other) {
     console.error(`  "${packageName}" cannot be installed, nothing is compared: ${other.reason}`)
     return []
@@ -127,15 +127,15 @@ export const compareRows = async (stage: Stage): Promise<Row[]> => {
   }
 
   const factory = on.start(['gtk3-widget-factory'])
-  const { pid, window_id } = await stage.windowOf('gtk3-widget-factory', (each) => each.pid === factory.pid)
+  const { pid, window_id } = await desktop.windowOf('gtk3-widget-factory', (each) => each.pid === factory.pid)
   await both('tree and elements of gtk3-widget-factory, unchanged', 10, (player) =>
     milliseconds(() => player.tree({ pid, window_id })),
   )
   await both('number of its elements', 1, async (player) => (await player.tree({ pid, window_id })).length, 'elements')
   {
-    await using frames = new Program([await stage.example('capture', 'frames'), 'Frames'], on.env)
+    await using frames = new Program([await desktop.example('capture', 'frames'), 'Frames'], on.env)
     const full = Number(await frames.next())
-    const window = await stage.windowOf('the frames', (each) => each.window_id === full)
+    const window = await desktop.windowOf('the frames', (each) => each.window_id === full)
     await both('picture of a new 1920x1080 frame', 15, async (player) => {
       await frames.ask('new')
       return milliseconds(() => player.picture({ pid: window.pid, window_id: full }))
@@ -185,6 +185,6 @@ export const compareRows = async (stage: Stage): Promise<Row[]> => {
       () => player.type(target, field(player), text),
     )
   })
-  await stage.end(factory, covered, front)
+  await desktop.end(factory, covered, front)
   return rows
 }

@@ -5,11 +5,11 @@ import { type Application, python, startGtk3 } from '../../support/applications.
 import { backlotCommand } from '../../support/backlot.ts'
 import { until } from '../../support/until.ts'
 import { asPerson } from '../../support/witness/index.ts'
+import type { BenchDesktop } from './bench-desktop.ts'
 import { milliseconds, type Row, sideBySide } from './measure.ts'
 import { requestFor } from './mirror.ts'
 import { Program } from './program.ts'
 import { Server } from './server.ts'
-import type { Stage } from './stage.ts'
 
 /** Seconds since 1970 by the clock that the applications read. */
 const now = (): number => (performance.timeOrigin + performance.now()) / 1000
@@ -30,13 +30,13 @@ const arrival = async (
 const spot = { x: 10, y: 300 }
 
 /** Click rows: a covered window's press against one in the window in front, and what looking for evidence takes. */
-export const clickRows = async (stage: Stage): Promise<Row[]> => {
-  const { on, x } = stage
+export const clickRows = async (desktop: BenchDesktop): Promise<Row[]> => {
+  const { on, x } = desktop
   const covered = await startGtk3(on, 'controls', { geometry: '420x480+120+100' })
   const front = await startGtk3(on, 'person', { geometry: '760x700+40+40' })
   await asPerson.activate(on, front.windowId)
   await until('the window in front to be active', async () => (await x.activeWindow()) === front.windowId)
-  await using bare = new Program([await stage.example('input', 'bare'), '240', '500'], on.env)
+  await using bare = new Program([await desktop.example('input', 'bare'), '240', '500'], on.env)
   await using server = await Server.open(on, backlotCommand('mcp'))
   const agent = await Agent.open(x, 'bench')
   const click = { window_id: covered.windowId, ...spot, button: 'left' as const, count: 1, modifiers: [] }
@@ -97,20 +97,20 @@ export const clickRows = async (stage: Stage): Promise<Row[]> => {
     ]
   } finally {
     await agent.close()
-    await stage.end(covered, front)
+    await desktop.end(covered, front)
   }
 }
 
 const sentence = 'Hundred characters go into the field of an application that lies in the background, at once, now!!!!'
 
 /** Text rows: a hundred characters inserted through the toolkit. */
-export const textRows = async (stage: Stage): Promise<Row[]> => {
-  const application = await startGtk3(stage.on, 'controls', { geometry: '420x480+700+300' })
+export const textRows = async (desktop: BenchDesktop): Promise<Row[]> => {
+  const application = await startGtk3(desktop.on, 'controls', { geometry: '420x480+700+300' })
   const accessibility = await Accessibility.open(null)
   try {
-    const window = await stage.windowOf('the controls', ({ window_id }) => window_id === application.windowId)
+    const window = await desktop.windowOf('the controls', ({ window_id }) => window_id === application.windowId)
     const command = [python, join(import.meta.dir, 'bare_insert.py'), String(application.pid), 'Name'] as const
-    await using bare = new Program(command, stage.on.env)
+    await using bare = new Program(command, desktop.on.env)
     await bare.next()
     const tree: AxSnapshot = await accessibility.snapshot(requestFor(window))
     const index = Array.from({ length: tree.element_count }, (_, at) => at).find(
@@ -163,6 +163,6 @@ export const textRows = async (stage: Stage): Promise<Row[]> => {
     ]
   } finally {
     await accessibility.close()
-    await stage.end(application)
+    await desktop.end(application)
   }
 }

@@ -2,10 +2,10 @@
 import { Capturer } from '@backlot/native'
 import { startChromium, startGtk3, startXterm } from '../../support/applications.ts'
 import { backlotCommand } from '../../support/backlot.ts'
+import type { BenchDesktop } from './bench-desktop.ts'
 import { milliseconds, type Row, sideBySide } from './measure.ts'
 import { Program } from './program.ts'
 import { Server } from './server.ts'
-import type { Stage } from './stage.ts'
 
 const gradients = [
   'linear-gradient(135deg, #1e3c72, #f5af19, #7b4397)',
@@ -29,16 +29,16 @@ interface Drawn {
 }
 
 /** Pictures of what the screen shows now, put into a window of its own. */
-const frameRows = async (stage: Stage, { name, timesCopy, alsoChanges }: Drawn): Promise<Row[]> => {
-  const { on, x } = stage
-  await using frames = new Program([await stage.example('capture', 'frames'), `Frames of ${name}`], on.env)
+const frameRows = async (desktop: BenchDesktop, { name, timesCopy, alsoChanges }: Drawn): Promise<Row[]> => {
+  const { on, x } = desktop
+  await using frames = new Program([await desktop.example('capture', 'frames'), `Frames of ${name}`], on.env)
   const window_id = Number(await frames.next())
-  const window = await stage.windowOf('the frames', (each) => each.window_id === window_id)
+  const window = await desktop.windowOf('the frames', (each) => each.window_id === window_id)
   const { width, height } = window
   if (width !== 1920 || height !== 1080) throw new Error(`the window of frames is ${width}x${height}`)
   // From here on the server keeps the window's pixels, which the bare frame needs too.
   const capturer = await Capturer.open(x)
-  await using floor = new Program([await stage.example('capture', 'floor'), String(window_id)], on.env)
+  await using floor = new Program([await desktop.example('capture', 'floor'), String(window_id)], on.env)
   await using server = await Server.open(on, backlotCommand('mcp'))
   const shoot = async () => (await capturer.window(window_id, 0)).png.toBase64()
   const look = { pid: window.pid, window_id, capture_mode: 'vision' }
@@ -121,20 +121,20 @@ const frameRows = async (stage: Stage, { name, timesCopy, alsoChanges }: Drawn):
 }
 
 /** Frames of windows and text, then of gradients. */
-export const pictureRows = async (stage: Stage): Promise<Row[]> => {
-  const { on } = stage
+export const pictureRows = async (desktop: BenchDesktop): Promise<Row[]> => {
+  const { on } = desktop
   const rows: Row[] = []
   {
     await using browser = await startChromium(on)
     const factory = on.start(['gtk3-widget-factory'])
     const controls = await startGtk3(on, 'controls', { geometry: '420x480+1400+40' })
     const terminal = await startXterm(on)
-    await stage.windowOf('Chromium', ({ title }) => title.startsWith(browser.title))
-    await stage.windowOf('gtk3-widget-factory', ({ pid }) => pid === factory.pid)
-    rows.push(...(await frameRows(stage, { name: 'windows and text', timesCopy: 5, alsoChanges: true })))
-    await stage.end(factory, controls, terminal)
+    await desktop.windowOf('Chromium', ({ title }) => title.startsWith(browser.title))
+    await desktop.windowOf('gtk3-widget-factory', ({ pid }) => pid === factory.pid)
+    rows.push(...(await frameRows(desktop, { name: 'windows and text', timesCopy: 5, alsoChanges: true })))
+    await desktop.end(factory, controls, terminal)
   }
   await using _browser = await startChromium(on, { content: colourfulPage, flags: ['--start-maximized'] })
-  rows.push(...(await frameRows(stage, { name: 'gradients', timesCopy: 8, alsoChanges: false })))
+  rows.push(...(await frameRows(desktop, { name: 'gradients', timesCopy: 8, alsoChanges: false })))
   return rows
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { backlotCommand } from '../../support/backlot.ts'
 import type { TestDesktop } from '../../support/desktop.ts'
 import { driverCommand } from '../../support/driver.ts'
+import type { BenchDesktop } from './bench-desktop.ts'
 import { exactly, milliseconds, type Row, sideBySide } from './measure.ts'
 import { initialize, residentMegabytes, Server } from './server.ts'
-import type { Stage } from './stage.ts'
 
 /** Compiles a program of this folder as the product is compiled, into the desktop's folder. */
 const compiled = async (on: TestDesktop, name: string): Promise<string> => {
@@ -23,7 +23,7 @@ const compiled = async (on: TestDesktop, name: string): Promise<string> => {
 }
 
 /** Time to the answer of `initialize`, and time of a shell call. */
-export const startRows = async ({ on }: Stage): Promise<Row[]> => {
+export const startRows = async ({ on }: BenchDesktop): Promise<Row[]> => {
   const [emptyMcp, empty] = [await compiled(on, 'empty-mcp'), await compiled(on, 'empty')]
   const answered = (command: [string, ...string[]]) => () =>
     milliseconds(async () => {
@@ -61,10 +61,10 @@ export const startRows = async ({ on }: Stage): Promise<Row[]> => {
 }
 
 /** Memory after calls: of the server that runs the tools itself, and of proxy and daemon. */
-export const memoryRows = async (stage: Stage): Promise<Row[]> => {
-  const { on } = stage
+export const memoryRows = async (desktop: BenchDesktop): Promise<Row[]> => {
+  const { on } = desktop
   const started = on.start(['gtk3-widget-factory'])
-  const { pid, window_id } = await stage.windowOf('gtk3-widget-factory', (each) => each.pid === started.pid)
+  const { pid, window_id } = await desktop.windowOf('gtk3-widget-factory', (each) => each.pid === started.pid)
   const window = { pid, window_id }
   const step = async (server: Server, round: number) => {
     if (round % 10 === 0) await server.call('get_window_state', { ...window, capture_mode: 'ax' })

@@ -1,18 +1,18 @@
 /** Many steps in one call against the same steps one by one. */
 import { startGtk3 } from '../../support/applications.ts'
 import { backlotCommand } from '../../support/backlot.ts'
+import type { BenchDesktop } from './bench-desktop.ts'
 import { milliseconds, type Row, sideBySide } from './measure.ts'
 import { Server } from './server.ts'
-import type { Stage } from './stage.ts'
 
 interface State {
   readonly elements: readonly { readonly label: string; readonly element_token: string }[]
 }
 
 /** Time and size of 20 steps on common controls. */
-export const stepsRows = async (stage: Stage): Promise<Row[]> => {
-  const application = await startGtk3(stage.on, 'controls', { geometry: '420x480+700+300' })
-  await using server = await Server.open(stage.on, backlotCommand('mcp'))
+export const stepsRows = async (desktop: BenchDesktop): Promise<Row[]> => {
+  const application = await startGtk3(desktop.on, 'controls', { geometry: '420x480+700+300' })
+  await using server = await Server.open(desktop.on, backlotCommand('mcp'))
   const target = { pid: application.pid, window_id: application.windowId }
   const { structuredContent } = await server.call<State>('get_window_state', { ...target, capture_mode: 'ax' })
   const token = (label: string) => {
@@ -56,7 +56,7 @@ export const stepsRows = async (stage: Stage): Promise<Row[]> => {
     trees: () => size(() => looking({ capture_mode: 'ax' })),
     states: () => size(() => looking({})),
   })
-  await stage.end(application)
+  await desktop.end(application)
   const what = '`run_steps` of 20 steps and one observation'
   return [
     {

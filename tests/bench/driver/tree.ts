@@ -2,9 +2,9 @@
 import { Accessibility, axRoundTrips, type Window } from '@backlot/native'
 import { startChromium, startGtk3 } from '../../support/applications.ts'
 import { until } from '../../support/until.ts'
+import type { BenchDesktop } from './bench-desktop.ts'
 import { milliseconds, type Row, sideBySide } from './measure.ts'
 import { changedRow, requestFor, unchangedRows } from './mirror.ts'
-import type { Stage } from './stage.ts'
 
 /** The tree of a window, read as if for the first time. */
 const firstRow = async (
@@ -40,7 +40,7 @@ interface Page extends AsyncDisposable {
 }
 
 /** Opens a page of about 3,000 nodes and waits until it has been drawn. */
-const openPage = async (stage: Stage): Promise<Page> => {
+const openPage = async (desktop: BenchDesktop): Promise<Page> => {
   const { promise: drawn, resolve } = Promise.withResolvers<void>()
   const orders = Bun.serve({
     hostname: '127.0.0.1',
@@ -56,9 +56,9 @@ const openPage = async (stage: Stage): Promise<Page> => {
   </script>`
   const content = (html: string): string =>
     html.replace('<body>', '<body><p id="told">Told nothing</p>').replace('</body>', `${rows}${listening}</body>`)
-  const browser = await startChromium(stage.on, { content })
+  const browser = await startChromium(desktop.on, { content })
   await drawn
-  const window = await stage.windowOf('Chromium', ({ title }) => title.startsWith(browser.title))
+  const window = await desktop.windowOf('Chromium', ({ title }) => title.startsWith(browser.title))
   return {
     window,
     say: (text) => void orders.publish('orders', text),
@@ -80,34 +80,34 @@ const joinAfter = async ({ window }: Page): Promise<readonly [Accessibility, ite
 }
 
 /** Trees of a page in Chromium, also after a change, and of a GTK 3 application, also without one. */
-export const treeRows = async (stage: Stage): Promise<Row[]> => {
+export const treeRows = async (desktop: BenchDesktop): Promise<Row[]> => {
   const rows: Row[] = []
   {
-    await using page = await openPage(stage)
+    await using page = await openPage(desktop)
     const [accessibility, items] = await joinAfter(page)
     rows.push(await firstRow(accessibility, page.window, 'a page in Chromium', 3))
     rows.push(await changedRow(accessibility, page.window, page.say, items))
     await accessibility.close()
   }
-  const started = stage.on.start(['gtk3-widget-factory'])
-  const factory = await stage.windowOf('gtk3-widget-factory', ({ pid }) => pid === started.pid)
+  const started = desktop.on.start(['gtk3-widget-factory'])
+  const factory = await desktop.windowOf('gtk3-widget-factory', ({ pid }) => pid === started.pid)
   const accessibility = await Accessibility.open(null)
   rows.push(await firstRow(accessibility, factory, 'gtk3-widget-factory', 6))
-  await stage.end(started)
-  const application = await startGtk3(stage.on, 'controls', { geometry: '420x480+700+300' })
-  const controls = await stage.windowOf('the controls', ({ pid }) => pid === application.pid)
-  rows.push(...(await unchangedRows(stage.on, accessibility, controls, 'one of each GTK 3 control')))
+  await desktop.end(started)
+  const application = await startGtk3(desktop.on, 'controls', { geometry: '420x480+700+300' })
+  const controls = await desktop.windowOf('the controls', ({ pid }) => pid === application.pid)
+  rows.push(...(await unchangedRows(desktop.on, accessibility, controls, 'one of each GTK 3 control')))
   await accessibility.close()
-  await stage.end(application)
+  await desktop.end(application)
   return rows
 }
 
 /** What the click of a button asks of the application. */
-export const elementClickRow = async (stage: Stage): Promise<Row> => {
-  const application = await startGtk3(stage.on, 'controls', { geometry: '420x480+700+300' })
+export const elementClickRow = async (desktop: BenchDesktop): Promise<Row> => {
+  const application = await startGtk3(desktop.on, 'controls', { geometry: '420x480+700+300' })
   const accessibility = await Accessibility.open(null)
   try {
-    const window = await stage.windowOf('the controls', ({ pid }) => pid === application.pid)
+    const window = await desktop.windowOf('the controls', ({ pid }) => pid === application.pid)
     const tree = await accessibility.snapshot(requestFor(window))
     const index = Array.from({ length: tree.element_count }, (_, at) => at).find(
       (at) => tree.element(at)?.label === 'Press me',
@@ -129,6 +129,6 @@ export const elementClickRow = async (stage: Stage): Promise<Row> => {
     }
   } finally {
     await accessibility.close()
-    await stage.end(application)
+    await desktop.end(application)
   }
 }

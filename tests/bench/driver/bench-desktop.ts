@@ -37,15 +37,15 @@ const ownedByParent = (facts: Facts): PrivateDesktop => ({
 })
 
 /** What every part of the bench acts on. */
-export class Stage implements Disposable {
+export class BenchDesktop implements Disposable {
   private constructor(
     readonly on: TestDesktop,
     /** A connection to the display. */
     readonly x: Desktop,
   ) {}
 
-  static async open(on: TestDesktop): Promise<Stage> {
-    return new Stage(on, await Desktop.open(on.desktop.display))
+  static async open(on: TestDesktop): Promise<BenchDesktop> {
+    return new BenchDesktop(on, await Desktop.open(on.desktop.display))
   }
 
   /** The path of a crate's example program, compiled as the product is. */

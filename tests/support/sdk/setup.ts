@@ -5,7 +5,7 @@ import { privateDesktop, type TestDesktop } from '../desktop.ts'
 import { type Driven, drive, type Kind, type Runtime, ways } from './driven.ts'
 
 /** What the tests of one file share. */
-export interface Stage {
+export interface SdkSetup {
   readonly desktop: TestDesktop
   readonly computer: TestComputer
   /** The program of a runtime and way, started when it is first wanted. */
@@ -16,7 +16,7 @@ export interface Stage {
 export const apiKey = 'a-key-of-this-test'
 
 /** Sets it up before the first test of the file, and ends it after the last. */
-export const sdkStage = (): (() => Stage) => {
+export const sdkSetup = (): (() => SdkSetup) => {
   const desktop = privateDesktop()
   let computer: TestComputer | undefined
   const programs = new Map<string, Promise<Driven>>()

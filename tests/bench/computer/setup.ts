@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 import { compiledEmpty, Service } from '../vmhost/server-process.ts'
 
 /** What the parts of the bench measure. */
-export interface ComputerStage extends AsyncDisposable {
+export interface ComputerSetup extends AsyncDisposable {
   /** The server of this desktop. */
   readonly ours: Service
   readonly empty: Service
@@ -22,7 +22,7 @@ export interface ComputerStage extends AsyncDisposable {
 }
 
 /** Opens it: a terminal with text lies on the screen. */
-export const openStage = async (): Promise<ComputerStage> => {
+export const openSetup = async (): Promise<ComputerSetup> => {
   const home = await mkdtemp(join(tmpdir(), 'backlot-bench-'))
   const desktop = await startDesktop()
   enterEnvironment({ ...desktop.variables }, [])
