@@ -452,15 +452,16 @@ const looksThrough = async (): Promise<void> => {
     await client.ask('set_agent_cursor_enabled', { enabled: true })
     await client.ask('move_cursor', at)
     expect(await state()).toMatchObject({ overlay: 'composited' })
-    // On its way there its bloom is at the point before it is.
-    const seen = await until('the cursor, on the screen and in a picture alike', async () => {
-      const now = await screen()
+    // On its way there its bloom is at the point before it is, and the compositor draws it later than it moves.
+    const seen = await until('the cursor, on the screen and in a picture alike, at rest', async () => {
+      const before = await screen()
       const { image } = await client.call('get_desktop_state', { cursor: true })
+      const after = await screen()
       const [shown, pictured] = [
-        colorAt(now, at.x, at.y),
+        colorAt(after, at.x, at.y),
         colorAt(await pixelsOf(image ?? new Uint8Array()), at.x, at.y),
       ]
-      return shown !== colorAt(bare, at.x, at.y) && shown === pictured && now
+      return shown !== colorAt(bare, at.x, at.y) && shown === pictured && before.rgb.equals(after.rgb) && after
     })
     // Blended: neither the colour alone nor what is below.
     expect([place, colorAt(seen, at.x, at.y)]).not.toEqual([place, '#ff8000'])
