@@ -4,10 +4,10 @@ import { fstatSync } from 'node:fs'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 import { Failure } from '@backlot/contract/failure'
-import { Queue } from '@backlot/contract/queue'
 import type { Sandbox, Terminal } from '@backlot/sdk'
 import { printPart, sayPart } from '../terminal/output.ts'
 import { reach } from './reach.ts'
+import { terminalInput } from './terminal-input.ts'
 import { onInterrupt, type Verb } from './verb.ts'
 
 /** Gives the exit status of the shell or the command. */
@@ -54,23 +54,22 @@ const talk = async (sandbox: Sandbox): Promise<number> => {
     ended = signal
     void terminal.close().catch(() => undefined)
   })
-  // One after the other, in the order in which they were typed.
-  const queue = new Queue()
-  const send = (work: () => Promise<void>) => void queue.run(work).catch(() => undefined)
-  const type = (text: string) => send(() => terminal.sendInput(text))
-  const resize = () => send(() => terminal.resize(size().cols, size().rows))
+  // Line ends are the sandbox's programs' own here.
+  const input = terminalInput(terminal, (line) => void sayPart(`\r\nbacklot: ${line}\r\n`))
+  const resize = () => input.resize(stdout.columns, stdout.rows)
   stdin.setEncoding('utf8')
   stdin.setRawMode(true)
   // Raw mode leaves the output's line ends to this terminal, which moves a line feed of the sandbox's programs to column 1.
   Bun.spawnSync(['stty', '-opost'], { stdin: 'inherit', stdout: 'ignore', stderr: 'ignore' })
-  stdin.on('data', type)
+  stdin.on('data', input.type)
   stdout.on('resize', resize)
   try {
     for await (const text of terminal) await printPart(text)
     return ended === undefined ? await statusOf(terminal) : 128 + constants.signals[ended]
   } finally {
+    input.end()
     stdout.off('resize', resize)
-    stdin.off('data', type)
+    stdin.off('data', input.type)
     stdin.setRawMode(false)
     stdin.pause()
   }
