@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { externalOf, imports, packageOf } from './imports.ts'
-import { read, root } from './sources.ts'
+import { files, placesOf, read, root } from './sources.ts'
 
 /** What each package may import beside itself. */
 const packages: Readonly<Record<string, readonly string[]>> = {
@@ -46,6 +46,12 @@ const crates: Readonly<Record<string, readonly string[]>> = {
   imaging: [],
   'test-support': [],
 }
+
+test('only `desktop` asks the environment for a display', () => {
+  const sources = files.filter((path) => /^crates\/(ax|capture|cursor|input|video)\/src\/.*\.rs$/.test(path))
+  expect(sources.length).toBeGreaterThan(100)
+  expect(placesOf(sources, /Session::of\(None\)|"DISPLAY"/)).toEqual([])
+})
 
 test('packages import along the arrows', () => {
   const wrong = imports.filter((each) => {

@@ -84,7 +84,11 @@ const connectionsOf = (options: DriverOptions) => {
   const capturer = shared(async () => (await native()).Capturer.open(await desktop.get()))
   const agents = new Agents(async () => (await native()).Agent.open(await desktop.get(), 'backlot'))
   const queues = shared(async () => (await native()).AppQueues.of(await desktop.get()))
-  const accessibility = shared(async () => (await native()).Accessibility.open(options.busAddress ?? null))
+  const accessibility = shared(async () => {
+    // Without a display there are still applications to be listed.
+    const on = await desktop.get().catch(() => null)
+    return (await native()).Accessibility.open(options.busAddress ?? null, on)
+  })
   const config = new ConfigFile(options.configFile ?? configFileAt(process.env))
   const env = options.display === undefined ? process.env : { ...process.env, DISPLAY: options.display }
   const brake = new Brake(options.pauseFile ?? pauseFileOf(env))

@@ -103,9 +103,9 @@ pub enum InputError {
         /// The characters, each once.
         characters: String,
     },
-    /// The display lacks what background input is made of.
+    /// The display lacks what input is made of.
     #[error(
-        "The display \"{display}\" offers no \"{missing}\", so there is no input in the background. Use element_index, or an X server with that extension."
+        "The display \"{display}\" offers no \"{missing}\", which pointers and keys are sent by. Use element_index, or an X server with that extension."
     )]
     InputUnavailable {
         /// The display's name.

@@ -13,6 +13,7 @@ use napi_derive::napi;
 
 use crate::ax::records::{AxApplication, AxRequest};
 use crate::ax::snapshot::AxSnapshot;
+use crate::desktop::Desktop;
 use crate::failure::{Promise, promise, promise_with};
 
 /// A switch that ends a reading early.
@@ -45,12 +46,16 @@ pub struct Accessibility {
 
 #[napi]
 impl Accessibility {
-    /// Opens the accessibility bus of the session bus at `busAddress` (null: of the environment), switches accessibility
-    /// on and registers for events. Rejects with `accessibility_unavailable`.
+    /// Opens the accessibility bus of the session bus at `busAddress` (null: of the environment, else what the display of
+    /// `desktop` names), switches accessibility on and registers for events. Rejects with `accessibility_unavailable`.
+    ///
+    /// Without a desktop, programs inside a GTK 3 window of which its sockets have not heard are missing in its trees.
     #[napi(catch_unwind)]
-    pub fn open(bus_address: Option<String>) -> Promise<Accessibility> {
+    pub fn open(bus_address: Option<String>, desktop: Option<&Desktop>) -> Promise<Accessibility> {
+        let session = desktop.map(|desktop| desktop.desktop.session().clone());
         promise(move || {
-            let accessibility = Arc::new(ax::Accessibility::open(bus_address.as_deref())?);
+            let opened = ax::Accessibility::open(bus_address.as_deref(), session.as_ref())?;
+            let accessibility = Arc::new(opened);
             Ok::<_, AxError>(Accessibility { accessibility })
         })
     }

@@ -106,7 +106,7 @@ const sentence = 'Hundred characters go into the field of an application that li
 /** Text rows: a hundred characters inserted through the toolkit. */
 export const textRows = async (desktop: BenchDesktop): Promise<Row[]> => {
   const application = await startGtk3(desktop.on, 'controls', { geometry: '420x480+700+300' })
-  const accessibility = await Accessibility.open(null)
+  const accessibility = await Accessibility.open(null, desktop.x)
   try {
     const window = await desktop.windowOf('the controls', ({ window_id }) => window_id === application.windowId)
     const command = [python, join(import.meta.dir, 'bare_insert.py'), String(application.pid), 'Name'] as const

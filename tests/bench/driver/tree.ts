@@ -70,8 +70,11 @@ const openPage = async (desktop: BenchDesktop): Promise<Page> => {
 }
 
 /** The bus, joined once the browser has the whole page: one that starts with a reader answers only a part in bulk. */
-const joinAfter = async ({ window }: Page): Promise<readonly [Accessibility, items: number]> => {
-  const accessibility = await Accessibility.open(null)
+const joinAfter = async (
+  { x }: BenchDesktop,
+  { window }: Page,
+): Promise<readonly [Accessibility, items: number]> => {
+  const accessibility = await Accessibility.open(null, x)
   const items = await until('the whole page', async () => {
     const known = await accessibility.cacheItems(window.pid)
     return known > 2_900 && known
@@ -84,14 +87,14 @@ export const treeRows = async (desktop: BenchDesktop): Promise<Row[]> => {
   const rows: Row[] = []
   {
     await using page = await openPage(desktop)
-    const [accessibility, items] = await joinAfter(page)
+    const [accessibility, items] = await joinAfter(desktop, page)
     rows.push(await firstRow(accessibility, page.window, 'a page in Chromium', 3))
     rows.push(await changedRow(accessibility, page.window, page.say, items))
     await accessibility.close()
   }
   const started = desktop.on.start(['gtk3-widget-factory'])
   const factory = await desktop.windowOf('gtk3-widget-factory', ({ pid }) => pid === started.pid)
-  const accessibility = await Accessibility.open(null)
+  const accessibility = await Accessibility.open(null, desktop.x)
   rows.push(await firstRow(accessibility, factory, 'gtk3-widget-factory', 6))
   await desktop.end(started)
   const application = await startGtk3(desktop.on, 'controls', { geometry: '420x480+700+300' })
@@ -105,7 +108,7 @@ export const treeRows = async (desktop: BenchDesktop): Promise<Row[]> => {
 /** What the click of a button asks of the application. */
 export const elementClickRow = async (desktop: BenchDesktop): Promise<Row> => {
   const application = await startGtk3(desktop.on, 'controls', { geometry: '420x480+700+300' })
-  const accessibility = await Accessibility.open(null)
+  const accessibility = await Accessibility.open(null, desktop.x)
   try {
     const window = await desktop.windowOf('the controls', ({ pid }) => pid === application.pid)
     const tree = await accessibility.snapshot(requestFor(window))

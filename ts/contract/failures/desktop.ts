@@ -28,7 +28,7 @@ export const desktopFailures = kinds({
     exit: 1,
   },
   text_not_typable: { when: 'Keys cannot bring some of the characters to the window unchanged.', exit: 1 },
-  input_unavailable: { when: 'The X server lacks what input in the background is made of.', exit: 1 },
+  input_unavailable: { when: 'The X server lacks an extension that input is made of.', exit: 1 },
   foreground_only: {
     when: "The display takes input for the window in front only, through the person's own pointer and keyboard.",
     exit: 1,
