@@ -4,10 +4,12 @@
 /** The accessibility bus of a session. */
 export declare class Accessibility {
   /**
-   * Opens the accessibility bus of the session bus at `busAddress` (null: of the environment), switches accessibility
-   * on and registers for events. Rejects with `accessibility_unavailable`.
+   * Opens the accessibility bus of the session bus at `busAddress` (null: of the environment, else what the display of
+   * `desktop` names), switches accessibility on and registers for events. Rejects with `accessibility_unavailable`.
+   *
+   * Without a desktop, programs inside a GTK 3 window of which its sockets have not heard are missing in its trees.
    */
-  static open(busAddress?: string | undefined | null): Promise<Accessibility>
+  static open(busAddress?: string | undefined | null, desktop?: Desktop | undefined | null): Promise<Accessibility>
   /** The applications on the bus. */
   applications(): Promise<Array<AxApplication>>
   /**

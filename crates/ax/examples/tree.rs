@@ -7,7 +7,7 @@ use desktop::{Point, Size, WindowId};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let accessibility = Accessibility::open(None)?;
+    let accessibility = Accessibility::open(None, None)?;
     let Some(pid) = arguments.next() else {
         for application in accessibility.applications()? {
             println!("{} {} ({})", application.pid, application.name, application.toolkit);

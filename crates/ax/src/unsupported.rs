@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use desktop::Session;
+
 use crate::{
     Action, Application, AxError, CellContent, Chosen, Element, Inserted, Offscreen, Place, SnapshotRequest,
     TokenMatch, Written,
@@ -18,7 +20,7 @@ pub struct Accessibility(());
 
 impl Accessibility {
     /// Opens it.
-    pub fn open(_bus_address: Option<&str>) -> Result<Self, AxError> {
+    pub fn open(_bus_address: Option<&str>, _session: Option<&Session>) -> Result<Self, AxError> {
         Err(AxError::Unsupported)
     }
 

@@ -70,10 +70,7 @@ const openPage = async (desktop: BenchDesktop): Promise<Page> => {
 }
 
 /** The bus, joined once the browser has the whole page: one that starts with a reader answers only a part in bulk. */
-const joinAfter = async (
-  { x }: BenchDesktop,
-  { window }: Page,
-): Promise<readonly [Accessibility, items: number]> => {
+const joinAfter = async ({ x }: BenchDesktop, { window }: Page): Promise<readonly [Accessibility, items: number]> => {
   const accessibility = await Accessibility.open(null, x)
   const items = await until('the whole page', async () => {
     const known = await accessibility.cacheItems(window.pid)

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use desktop::Session;
+
 use super::bus::application::App;
 use super::bus::ask::{self, Ask};
 use super::bus::events::Events;
@@ -28,6 +30,8 @@ const ITEMS_TIMEOUT: Duration = Duration::from_secs(30);
 /// The accessibility bus of a session; opened anew when it was restarted.
 pub struct Accessibility {
     session_address: Option<String>,
+    /// The display server that the windows are on.
+    session: Option<Session>,
     events: Arc<Events>,
     opened: Instant,
     state: Mutex<State>,
@@ -46,15 +50,18 @@ struct State {
 }
 
 impl Accessibility {
-    /// Opens the accessibility bus of the session bus at `bus_address` (none: of the environment), switches accessibility
-    /// on and registers for events.
-    pub fn open(bus_address: Option<&str>) -> Result<Self, AxError> {
+    /// Opens the accessibility bus of the session bus at `bus_address` (none: of the environment, else what the display
+    /// server of `session` names), switches accessibility on and registers for events.
+    ///
+    /// Without a session, programs inside a window of which its sockets have not heard are missing in its trees.
+    pub fn open(bus_address: Option<&str>, session: Option<&Session>) -> Result<Self, AxError> {
         let events = Arc::new(Events::default());
         let limit = Limit::until(Instant::now() + OPEN_TIMEOUT);
-        let bus = Arc::new(connecting::open(bus_address, &events, &limit)?);
+        let bus = Arc::new(connecting::open(bus_address, session, &events, &limit)?);
         let state = State { bus, apps: HashMap::new(), kept: HashMap::new(), opening: false, closed: false };
         Ok(Self {
             session_address: bus_address.map(str::to_owned),
+            session: session.cloned(),
             events,
             opened: Instant::now(),
             state: Mutex::new(state),
@@ -193,7 +200,8 @@ impl Accessibility {
             pairs = of_process(of, &bus, pairs.into_iter().chain(old), &limit);
         }
         pairs.retain(|(name, pid)| known.get(name).is_none_or(|app| app.title.is_empty() || app.pid != *pid));
-        let described = App::describe(&bus, &self.events, &pairs, &limit.at_most(NAMES_TIMEOUT));
+        let described =
+            App::describe(&bus, self.session.as_ref(), &self.events, &pairs, &limit.at_most(NAMES_TIMEOUT));
         let mut state = lock(&self.state);
         for app in described {
             self.events.belongs(
@@ -230,7 +238,8 @@ impl Accessibility {
         }
         state.opening = true;
         drop(state);
-        let opened = connecting::open(self.session_address.as_deref(), &self.events, limit).map(Arc::new);
+        let (address, session) = (self.session_address.as_deref(), self.session.as_ref());
+        let opened = connecting::open(address, session, &self.events, limit).map(Arc::new);
         let mut state = lock(&self.state);
         state.opening = false;
         self.opened_anew.notify_all();

@@ -150,7 +150,7 @@ impl Desk {
 
     /// Opens the accessibility bus.
     pub fn accessibility(&self) -> Accessibility {
-        wait_for("the accessibility bus", || Accessibility::open(Some(&self.services().bus)).ok())
+        wait_for("the accessibility bus", || Accessibility::open(Some(&self.services().bus), None).ok())
     }
 }
 

@@ -29,7 +29,9 @@ export const openDisplay = (): Display => {
   const desktop = shared(async () => (await native()).Desktop.open())
   const devices = shared(async () => (await native()).CoreDevices.open(await desktop.get()))
   const capturer = shared(async () => (await native()).Capturer.open(await desktop.get()))
-  const accessibility = shared(async () => (await native()).Accessibility.open(null, await desktop.get().catch(() => null)))
+  const accessibility = shared(async () =>
+    (await native()).Accessibility.open(null, await desktop.get().catch(() => null)),
+  )
   const actions = new Queue()
   const act = async <T>(signal: AbortSignal, work: (opened: CoreDevices) => Promise<T>): Promise<T> => {
     signal.throwIfAborted()

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use desktop::Session;
+
 use super::action_names::ActionNames;
 use super::ask::{self, Ask, ObjectRef, Reply};
 use super::connecting;
@@ -30,6 +32,8 @@ pub struct App {
     pub toolkit: Toolkit,
     /// Actions of its objects as they were read last.
     pub action_names: ActionNames,
+    /// The display server that its windows are on, where that is known.
+    pub session: Option<Session>,
     /// Its events.
     pub events: Arc<Events>,
     bus: Arc<Connection>,
@@ -40,6 +44,7 @@ impl App {
     /// Describes the applications of these bus names; what does not answer by the deadline has empty texts.
     pub fn describe(
         bus: &Arc<Connection>,
+        session: Option<&Session>,
         events: &Arc<Events>,
         names: &[(Arc<str>, u32)],
         limit: &Limit,
@@ -67,6 +72,7 @@ impl App {
                 toolkit: toolkit(&texts[1], &texts[2]),
                 action_names: ActionNames::default(),
                 bus: Arc::clone(bus),
+                session: session.cloned(),
                 events: Arc::clone(events),
                 direct: Direct::default(),
             })

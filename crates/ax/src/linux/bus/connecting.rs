@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use desktop::Session;
-use x11rb::connection::Connection as _;
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
 
 use super::ask::PROPERTIES;
 use super::events::Events;
 use super::limit::Limit;
 use crate::AxError;
 use crate::platform::dbus::{Call, CallError, Connection, Message, Writer};
+use crate::platform::x11::bus_address;
 
 /// Event classes that are registered for: without a registration, applications answer no bulk read and send no event.
 const EVENTS: [&str; 4] = ["object:", "window:", "focus:", "document:"];
 /// The bus itself.
 const DBUS: (&str, &str, &str) = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus");
 
-/// Connects to the accessibility bus that the session bus names, else the environment or the X server.
+/// Connects to the accessibility bus that the session bus names, else the environment or the display server.
 pub fn open(
     session_address: Option<&str>,
+    display: Option<&Session>,
     events: &Arc<Events>,
     limit: &Limit,
 ) -> Result<Connection, AxError> {
@@ -31,7 +31,9 @@ pub fn open(
     }
     if session_address.is_none() {
         addresses.extend(std::env::var("AT_SPI_BUS_ADDRESS").ok());
-        addresses.extend(addresses.is_empty().then(from_x_server).flatten());
+        if let (true, Some(Session::X11(x11))) = (addresses.is_empty(), display) {
+            addresses.extend(bus_address::on_root_of(x11));
+        }
     }
     for address in addresses {
         match subscribe(&address, events, limit) {
@@ -76,16 +78,6 @@ fn from_session(given: Option<&str>, limit: &Limit) -> Result<String, String> {
         .ok()
         .filter(|address| !address.is_empty())
         .ok_or_else(|| "org.a11y.Bus knows no accessibility bus".to_owned())
-}
-
-/// The address that the accessibility bus leaves on the root window.
-fn from_x_server() -> Option<String> {
-    let Session::X11(session) = Session::of(None).ok()?;
-    let (connection, screen) = session.connect().ok()?;
-    let root = connection.setup().roots.get(screen)?.root;
-    let atom = connection.intern_atom(true, b"AT_SPI_BUS").ok()?.reply().ok()?.atom;
-    let request = connection.get_property(false, root, atom, AtomEnum::STRING, 0, 1024).ok()?;
-    String::from_utf8(request.reply().ok()?.value).ok().filter(|address| !address.is_empty())
 }
 
 fn subscribe(address: &str, events: &Arc<Events>, limit: &Limit) -> Result<Connection, String> {

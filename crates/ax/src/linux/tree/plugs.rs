@@ -25,8 +25,8 @@ pub fn fill(
         return;
     }
     let object = |plug: &Plug| ObjectRef { bus: plug.bus.as_str().into(), path: plug.path.as_str().into() };
-    let Ok(Session::X11(session)) = Session::of(None) else { return };
-    let mut plugs = plugs_in(&session, window).unwrap_or_default();
+    let Some(Session::X11(session)) = &walk.app.session else { return };
+    let mut plugs = plugs_in(session, window).unwrap_or_default();
     plugs.retain(|plug| objects.position(&object(plug)).is_none());
     let asks: Vec<Ask> = empty
         .iter()
