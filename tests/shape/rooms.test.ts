@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { dirname } from 'node:path'
-import { files } from './sources.ts'
+import { basename, dirname } from 'node:path'
+import { files, read } from './sources.ts'
 
 /** Sources that a reader takes in at a glance. */
 const most = 16
@@ -18,3 +18,30 @@ test('no folder of a package or crate holds more sources than a reader takes in'
   const full = [...counts].filter(([folder, count]) => count > most && !lists.includes(folder))
   expect(full).toEqual([])
 })
+
+/** The room of a source, as docs/architecture.md names it: `driver/page/`, `ax/linux/bus/`. */
+const roomOf = (file: string): string =>
+  `${dirname(file)
+    .replace(/^(?:ts|crates)\//, '')
+    .replace(/^([^/]+)\/src/, '$1')}/`
+
+test('docs/architecture.md names every room, and none that is not there', () => {
+  const rows = read('docs/architecture.md')
+    .split('\n')
+    .flatMap((line) => {
+      const [, names = '', text = ''] = /^\| (`[\w./-]+\/`(?:, `[\w./-]+\/`)*) \| (.*) \|$/.exec(line) ?? []
+      return [...names.matchAll(/`([^`]+)`/g)].map(([, room = '']) => ({ room, text }))
+    })
+  const sources = files.filter(
+    (file) => /^(ts|crates\/[^/]+\/src)\/.*\.(tsx?|rs|js)$/.test(file) && !file.includes('.test.'),
+  )
+  const rooms = [...new Set(sources.map(roomOf))]
+  const isNamed = (room: string): boolean =>
+    rows.some((row) => row.room === room || (room.startsWith(row.room) && hasWord(row.text, basename(room))))
+  // The list of packages and crates names the outermost.
+  expect(rooms.filter((room) => room.split('/').length > 2 && !isNamed(room))).toEqual([])
+  expect(rows.filter(({ room }) => !rooms.some((each) => each.startsWith(room)))).toEqual([])
+})
+
+/** Whether a text in Markdown names the folder, alone or after the one above it. */
+const hasWord = (text: string, folder: string): boolean => new RegExp(`[\`/]${folder}/\``).test(text)

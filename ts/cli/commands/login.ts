@@ -2,9 +2,9 @@
 import { Failure } from '@backlot/contract/failure'
 import { cloud, environment } from '@backlot/contract/limits'
 import { login } from '@backlot/sdk'
-import { statusAfter } from '../account/refused.ts'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
+import { statusAfter } from '../sandbox/refused.ts'
 import { say } from '../terminal/output.ts'
 
 export const command: Command = {

@@ -1,12 +1,12 @@
 /** `backlot sandbox`: the sandboxes of this machine or of a cloud. */
 import { Failure } from '@backlot/contract/failure'
 import { type LookupOptions, Sandbox } from '@backlot/sdk'
-import { statusAfter } from '../account/refused.ts'
 import type { Command } from '../command.ts'
 import { nameToSdk } from '../executable.ts'
 import { readFlags } from '../flags.ts'
 import { create } from '../sandbox/create.ts'
 import { info, logs, remove, restart, resume, suspend } from '../sandbox/keep.ts'
+import { statusAfter } from '../sandbox/refused.ts'
 import { connect, screenshot, view } from '../sandbox/screen.ts'
 import { shell } from '../sandbox/shell.ts'
 import { show } from '../sandbox/show.ts'
@@ -42,7 +42,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     words: [0, 1],
     flags: ['size', 'json'],
     run: async ({ name, where, json, flags }) =>
-      (await import('../account/pool.ts')).showPools(name, flags.size, where, json),
+      (await import('../sandbox/pool.ts')).showPools(name, flags.size, where, json),
   },
 }
 

@@ -2,9 +2,9 @@
 import { Failure } from '@backlot/contract/failure'
 import { environment } from '@backlot/contract/limits'
 import { whoami } from '@backlot/sdk'
-import { statusAfter } from '../account/refused.ts'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
+import { statusAfter } from '../sandbox/refused.ts'
 import { print, printJson } from '../terminal/output.ts'
 import { isTerminal } from '../terminal/table.ts'
 
