@@ -33,23 +33,27 @@ const frame = (data: unknown, event?: string): string =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`
 
 /** Bytes of output that may wait for the caller; the command waits for it then, as at a full pipe. */
-const mostWaitingBytes = 1024 * 1024
+export const mostWaitingBytes = 1024 * 1024
 
 /** The process of a command in an event `started`, its output as it comes in events `output`, then its answer. */
 const streamed = (computer: Computer, command: string, params: unknown, signal: AbortSignal): Response => {
   const gone = new AbortController()
   const encoder = new TextEncoder()
-  /** Settles when the caller has taken what was sent, or is gone. */
-  let taken = Promise.withResolvers<void>()
-  signal.addEventListener('abort', () => taken.resolve(), { once: true })
+  /** Settles when the caller has taken what was sent, or is gone; both streams of the command wait for it. */
+  let taken: PromiseWithResolvers<void> | undefined
+  const goOn = (): void => {
+    taken?.resolve()
+    taken = undefined
+  }
+  signal.addEventListener('abort', goOn, { once: true })
   const source = {
     start(controller: ReadableStreamDefaultController<Uint8Array>) {
       void run(controller)
     },
-    pull: () => taken.resolve(),
+    pull: goOn,
     cancel() {
       gone.abort()
-      taken.resolve()
+      goOn()
     },
   }
   const run = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
@@ -57,7 +61,7 @@ const streamed = (computer: Computer, command: string, params: unknown, signal: 
       if (gone.signal.aborted || signal.aborted) return
       controller.enqueue(encoder.encode(text))
       if ((controller.desiredSize ?? 0) > 0) return
-      taken = Promise.withResolvers()
+      taken ??= Promise.withResolvers()
       await taken.promise
     }
     const answer = await runCommand(computer, command, params, {

@@ -1,5 +1,6 @@
 /** `WS /ws`: one command in each message, answered in the order in which they came. */
 import { longestComputerMessageBytes, mostWaitingCommands } from '@backlot/contract/computer/limits'
+import { Failure } from '@backlot/contract/failure'
 import type { SocketHandler, WebSocketOfServer } from '@backlot/serve'
 import { type CommandAnswer, type Computer, flattened, runCommand, unknownCommand } from '../command/run.ts'
 
@@ -30,7 +31,7 @@ export const commandSocket = (computer: () => Promise<Computer>, access: SocketA
 
   const take = async (socket: WebSocketOfServer, text: string): Promise<void> => {
     if (closed.signal.aborted) return
-    const answer = await answerTo(text, { computer, admit, signal: closed.signal })
+    const answer = await answerTo(text, { computer, admit, signal: closed.signal }).catch(refused)
     if (closed.signal.aborted) return
     // A client that does not read its answers gets no more.
     if (socket.send(JSON.stringify(answer)) === -1) {
@@ -92,6 +93,12 @@ const answerTo = async (text: string, { computer, admit, signal }: Session): Pro
 }
 
 const failed = (error: string, code: string): CommandAnswer => ({ success: false, error, code })
+
+/** The answer where there is nothing that commands could be run on. */
+const refused = (error: unknown): CommandAnswer => {
+  const { message, code } = Failure.from(error)
+  return failed(message, code)
+}
 
 const keyOf = ({ params, ...rest }: Message): string => {
   const { api_key } = (params ?? rest) as Message
