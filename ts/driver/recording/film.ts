@@ -98,7 +98,7 @@ const startFfmpeg = async (driver: Driver, path: string): Promise<Film> => {
   const said = new Response(child.stderr).text()
   let state: FilmState = { error: null, outside: null }
   let isStopping = false
-  child.exited.then(async (status) => {
+  const ended = child.exited.then(async (status) => {
     // Interrupted, it ends with 255 once the file is whole.
     if (isStopping && isFilm(path)) return
     state = {
@@ -112,7 +112,7 @@ const startFfmpeg = async (driver: Driver, path: string): Promise<Film> => {
     async stop() {
       isStopping = true
       await Promise.resolve(child.stdin.end()).catch(() => undefined)
-      await child.exited
+      await ended
       return state
     },
   }

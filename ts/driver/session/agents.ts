@@ -23,7 +23,7 @@ export class Agents {
    * aborted, the agent lets go of what it holds and the gesture fails; one that has not begun fails with the reason.
    * Not to be nested.
    */
-  gesture<T>(session: string, signal: AbortSignal, work: (agent: Agent) => Promise<T>): Promise<T> {
+  async gesture<T>(session: string, signal: AbortSignal, work: (agent: Agent) => Promise<T>): Promise<T> {
     const { agent, gestures } = this.#agentOf(session, signal)
     return gestures.run(async () => {
       refuseAborted(signal)

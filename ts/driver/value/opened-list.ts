@@ -31,7 +31,7 @@ export const noSuchOption = (target: ElementTarget['target'], options: readonly 
 
 /**
  * Opens the list of a combo box with the agent's pointer, goes to the option with the arrow keys and takes it with
- * Return. Whatever ends it before, Escape closes the list. Throws `value_not_accepted` for what is no option, and
+ * Return. Where that fails, Escape closes the list; a call that is aborted leaves it open, because nothing may act any more. Throws `value_not_accepted` for what is no option, and
  * `value_not_supported` where the open list tells no options.
  */
 export const chooseOpened = async (call: Call, found: ElementTarget, value: string): Promise<Setting> => {
@@ -69,7 +69,9 @@ export const chooseOpened = async (call: Call, found: ElementTarget, value: stri
     if (!isTaken) return { route: 'agent_keyboard', confirmed: false, value: null, evidence: evidence }
     return await readShown(call, found, wanted.label, evidence)
   } finally {
-    if (!isTaken) await call.gesture((agent) => agent.pressKey({ window_id, key: 'escape', modifiers: [], at: null }))
+    // What ended it is told, and not that the list could not be closed: the next picture shows that.
+    const close = () => call.gesture((agent) => agent.pressKey({ window_id, key: 'escape', modifiers: [], at: null }))
+    if (!isTaken) await close().catch(() => undefined)
   }
 }
 
