@@ -1,7 +1,7 @@
 /** The VM host of this user's programs: started when one needs it, and ended by itself once no VM runs and nobody calls. */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { environment } from '@backlot/contract/limits'
 import { orAborted, pause } from '../../deadline.ts'
@@ -47,6 +47,7 @@ export class QemuService {
 
   /** The host, which is started where it does not run. */
   async host(signal: AbortSignal): Promise<VmHost> {
+    refuseOthers(join(this.#socket, '..'))
     const host = new VmHost(unixAddress(this.#socket))
     if (await answers(host, signal)) return host
     const program = await findExecutable()
@@ -73,6 +74,7 @@ export class QemuService {
   #start(program: string): Promise<void> {
     mkdirSync(this.home, { recursive: true, mode: 0o700 })
     mkdirSync(join(this.#socket, '..'), { recursive: true, mode: 0o700 })
+    refuseOthers(join(this.#socket, '..'))
     this.#shareCache()
     const log = openSync(this.#log, 'w', 0o600)
     const accelerator = this.accelerator === undefined ? [] : ['--accelerator', this.accelerator]
@@ -106,6 +108,16 @@ export class QemuService {
       return ''
     }
   }
+}
+
+/** Throws `runtime_unavailable` for a folder that another user can put a socket into: in /tmp anybody may have made it. */
+const refuseOthers = (folder: string): void => {
+  const found = lstatSync(folder, { throwIfNoEntry: false })
+  if (found === undefined) return
+  if (found.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o022) === 0) return
+  throw new UnavailableError('runtime_unavailable', `"${folder}" is no folder of this user alone; remove it.`, {
+    data: { folder },
+  })
 }
 
 const answers = async (host: VmHost, signal: AbortSignal): Promise<boolean> => {
