@@ -76,6 +76,7 @@ export const openHost = async (
   return {
     ...host,
     async [Symbol.asyncDispose]() {
+      host.pools.stop()
       await host.operations.cancelAll(endsWithinMs)
       await host.pools[Symbol.asyncDispose]()
       host.machines.release()

@@ -27,4 +27,6 @@ export interface Pools extends AsyncDisposable {
   state(parent: VmPlace): PoolState
   /** Hands out a fork that is ready, under its name; undefined where there is none, or it cannot be used. */
   take(parent: StoredVm, asked: ForkRequest, work: Task): Promise<Identity | undefined>
+  /** Makes no more forks from now on; those under way are operations, to be cancelled. */
+  stop(): void
 }

@@ -28,7 +28,8 @@ interface Pool {
   forks: VmPlace[]
   /** Whether memory allowed fewer than `size` at the last look. */
   isMemoryShort: boolean
-  isSettling: boolean
+  /** The look under way at it; undefined between looks. */
+  settling: Promise<void> | undefined
   /** Nothing is made before, by the clock of this process. */
   restsUntil: number
 }
@@ -45,7 +46,7 @@ export class WarmPools implements Pools {
     const pool = this.#pools.get(parent.path)
     if (pool !== undefined) Object.assign(pool, { size, restsUntil: 0 })
     else if (size > 0) {
-      const empty = { memory: undefined, forks: [], isMemoryShort: false, isSettling: false, restsUntil: 0 }
+      const empty = { memory: undefined, forks: [], isMemoryShort: false, settling: undefined, restsUntil: 0 }
       this.#pools.set(parent.path, { parent, size, ...empty })
     }
     this.#timer ??= setInterval(() => this.#look(), pauses.looksMs).unref()
@@ -76,21 +77,27 @@ export class WarmPools implements Pools {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Makes no more forks from now on; those under way are operations, to be cancelled. */
+  stop(): void {
     this.#isEnding = true
     clearInterval(this.#timer)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop()
+    // Whoever cancelled its operation before waits for little here.
+    await Promise.all([...this.#pools.values()].map(({ settling }) => settling))
     const left = [...this.#pools.values()].flatMap(({ forks }) => forks.splice(0))
     await Promise.all(left.map((fork) => this.#remove(fork)))
   }
 
   #look(): void {
     for (const [path, pool] of this.#pools) {
-      if (pool.isSettling || this.#isEnding) continue
-      pool.isSettling = true
-      this.#settle(path, pool)
+      if (pool.settling !== undefined || this.#isEnding) continue
+      pool.settling = this.#settle(path, pool)
         .catch((error) => this.#report(pool, error))
         .finally(() => {
-          pool.isSettling = false
+          pool.settling = undefined
         })
     }
   }
@@ -106,7 +113,7 @@ export class WarmPools implements Pools {
     const size = memory === undefined ? 0 : await this.#sizeNow(pool)
     pool.isMemoryShort = memory !== undefined && size < pool.size
     if (pool.forks.length > size) await this.#shrink(pool, size)
-    if (pool.forks.length < size && performance.now() >= pool.restsUntil) await this.#grow(pool)
+    if (pool.forks.length < size && performance.now() >= pool.restsUntil && !this.#isEnding) await this.#grow(pool)
     if (pool.size === 0 && pool.forks.length === 0) this.#pools.delete(path)
   }
 
