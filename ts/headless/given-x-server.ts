@@ -18,6 +18,8 @@ export interface GivenXServer {
   readonly authority: string
   readonly vncSocket: string | undefined
   readonly pid: number
+  /** When it started, in clock ticks since the system did (proc(5)): its pid may be another's later. */
+  readonly startTicks: number | null
 }
 
 interface Written {
@@ -49,7 +51,7 @@ export const startXServer = async (
   const authority = join(folder, fileNames.authority)
   writeFileSync(authority, xAuthority(randomBytes(16)), { mode: 0o600 })
   const screen = { ...size, glx: false, authority, vncSocket: join(folder, fileNames.vncSocket) }
-  let status = 0
+  let ending = 'found no free number'
   const note = (number: number, pid: number | null) => {
     const start_ticks = pid === null ? null : startTicksOf(pid)
     const server = {
@@ -75,25 +77,29 @@ export const startXServer = async (
     })
     note(number, child.pid)
     if (await saysNumber(child.stdout)) return
-    status = await child.exited
+    ending = `ended with status ${await child.exited} before it was ready`
     releaseNumber(number, process.pid)
   }
-  throw new Failure(
-    'desktop_not_started',
-    `The X server ("${xServer}") ended with status ${status} before it was ready. Run it by hand to see why.`,
-    { part: 'x_server', program: xServer },
-  )
+  throw new Failure('desktop_not_started', `The X server ("${xServer}") ${ending}. Run it by hand to see why.`, {
+    part: 'x_server',
+    program: xServer,
+  })
 }
 
 const lockOf = (number: number | string): string => `/tmp/.X${number}-lock`
 const socketOf = (number: number | string): string => `/tmp/.X11-unix/X${number}`
 
-/** Takes the number of a display as servers do, by a file with a pid in ten places; a server with `-displayfd` does not. */
+/**
+ * Takes the number of a display as servers do, by a file with a pid in ten places; a server with `-displayfd` does not.
+ * False where another has it. Throws `desktop_not_started` where no such file can be written.
+ */
 const takeNumber = (number: number): boolean => {
   try {
     writeFileSync(lockOf(number), `${String(process.pid).padStart(10)}\n`, { flag: 'wx', mode: 0o444 })
-  } catch {
-    return false
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    const text = `The lock of a display cannot be written: ${(error as Error).message}. Make room in /tmp and let this user write there.`
+    throw new Failure('desktop_not_started', text, { part: 'x_server', path: lockOf(number) })
   }
   if (!existsSync(socketOf(number))) return true
   rmSync(lockOf(number))
@@ -133,7 +139,8 @@ export const givenXServer = (folder: string): GivenXServer => {
     throw new Failure('desktop_not_started', text, { folder })
   }
   const vncSocket = server.shows_screen ? join(folder, fileNames.vncSocket) : undefined
-  return { number: server.number, pid: server.pid, authority: join(folder, fileNames.authority), vncSocket }
+  const { number, pid, start_ticks: startTicks } = server
+  return { number, pid, startTicks, authority: join(folder, fileNames.authority), vncSocket }
 }
 
 /** Milliseconds that a server has to end by itself. */
@@ -169,8 +176,8 @@ const endProcess = async (pid: number, startTicks: number): Promise<void> => {
 const pollIntervalMs = 500
 
 /** The server as a part of a desktop; what it is of ends when `ending` aborts, and it does not. */
-export const partOf = ({ pid }: GivenXServer, ending: AbortSignal): DesktopProcess => {
-  const isAlive = () => startTicksOf(pid) !== null
+export const partOf = ({ pid, startTicks }: GivenXServer, ending: AbortSignal): DesktopProcess => {
+  const isAlive = () => startTicks !== null && startTicksOf(pid) === startTicks
   const stopped = new Promise<void>((settle) => ending.addEventListener('abort', () => settle(), { once: true }))
   const watch = async () => {
     while (!ending.aborted && isAlive()) await Promise.race([Bun.sleep(pollIntervalMs), stopped])
