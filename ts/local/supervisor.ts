@@ -93,7 +93,6 @@ export const startSandbox = async (options: RunOptions): Promise<RunningSandbox>
   await Promise.race([readyAt(forwarder, key, options.signal), giveUp])
   const opened = opening.move()
   const ended = child.exited.then(() => howIt(child))
-  void ended.then((how) => log.say(`ended with ${how}`))
   return {
     info: infoOf({ ...record, warnings: [...record.warnings, ...limits.warnings] }, run, key),
     ended,
