@@ -1,9 +1,9 @@
 /** A typed client read off the declarations of an HTTP surface. */
-import { type Input, inputFields, type Operation, type Operations, type Result } from './endpoint.ts'
+import { type HttpOperation, type HttpOperations, type Input, inputFields, type Result } from './endpoint.ts'
 import { Failure, type FailureCode, failures } from './failure.ts'
 
 /** One method for each operation; it throws the `Failure` that the service answers with. */
-export type Client<Declared extends Operations> = {
+export type Client<Declared extends HttpOperations> = {
   readonly [Name in keyof Declared]: (
     // biome-ignore lint/complexity/noBannedTypes: asks whether every field may be left out.
     ...input: {} extends Input<Declared[Name]> ? [input?: Input<Declared[Name]>] : [input: Input<Declared[Name]>]
@@ -22,7 +22,10 @@ export interface ClientOptions {
 }
 
 /** The client of a surface; a service that cannot be reached, or is another one, gives `host_unreachable`. */
-export const httpClient = <Declared extends Operations>(declared: Declared, options: ClientOptions): Client<Declared> =>
+export const httpClient = <Declared extends HttpOperations>(
+  declared: Declared,
+  options: ClientOptions,
+): Client<Declared> =>
   Object.fromEntries(
     Object.entries(declared).map(([name, endpoint]) => [
       name,
@@ -31,7 +34,7 @@ export const httpClient = <Declared extends Operations>(declared: Declared, opti
   ) as unknown as Client<Declared>
 
 const call = async (
-  endpoint: Operation,
+  endpoint: HttpOperation,
   input: Readonly<Record<string, unknown>>,
   options: ClientOptions,
 ): Promise<unknown> => {
@@ -53,7 +56,7 @@ const call = async (
 }
 
 const request = (
-  endpoint: Operation,
+  endpoint: HttpOperation,
   input: Readonly<Record<string, unknown>>,
   options: ClientOptions,
 ): { url: string; init: RequestInit } => {

@@ -3,7 +3,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import type { FailureCode } from './failure.ts'
 
 /** An operation, under a prefix that stands elsewhere. A field name means the same thing in path, query and body. */
-export interface Operation {
+export interface HttpOperation {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Path below the prefix, with its parameters in braces: `/config/locations/{name}`. */
   readonly path: string
@@ -47,34 +47,34 @@ export interface Operation {
 }
 
 /** An operation that a command does too, as all of the VM host's. */
-export type Endpoint = Operation & Required<Pick<Operation, 'command'>>
+export type Endpoint = HttpOperation & Required<Pick<HttpOperation, 'command'>>
 
 /** Keyword of a string's schema: a colon in the value counts as this. */
 export type ColonIs = { readonly colonIs?: string }
 
 /** Operations by name, with or without a command. */
-export type Operations = Readonly<Record<string, Operation>>
+export type HttpOperations = Readonly<Record<string, HttpOperation>>
 
 /** Operations by name that commands do too. */
 export type Endpoints = Readonly<Record<string, Endpoint>>
 
 /** Gives a declaration its types. */
-export const endpoint = <const Declared extends Operation>(declared: Declared): Declared => declared
+export const endpoint = <const Declared extends HttpOperation>(declared: Declared): Declared => declared
 
 type Fields<Schema> = Schema extends TSchema ? Static<Schema> : unknown
 type Flat<Type> = { [Key in keyof Type]: Type[Key] }
 
 /** Everything that a caller gives: the fields of path, query and body side by side. */
-export type Input<Declared extends Operation> = Flat<
+export type Input<Declared extends HttpOperation> = Flat<
   {} & Fields<Declared['params']> & Fields<Declared['query']> & Fields<Declared['body']>
 >
 
 /** What success gives back. */
-export type Result<Declared extends Operation> = Static<Declared['success']['result']>
+export type Result<Declared extends HttpOperation> = Static<Declared['success']['result']>
 
 /** The input that takes each field, with the schema of that field. */
 export const inputFields = (
-  declared: Operation,
+  declared: HttpOperation,
 ): { name: string; from: 'params' | 'query' | 'body'; schema: TSchema; required: boolean }[] =>
   (['params', 'query', 'body'] as const).flatMap((from) => {
     const schema = declared[from]

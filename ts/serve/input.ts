@@ -1,5 +1,5 @@
 /** Reads what an operation is given: its path, query and body, of the declared types, side by side. */
-import { type ColonIs, inputFields, type Operation } from '@backlot/contract/endpoint'
+import { type ColonIs, type HttpOperation, inputFields } from '@backlot/contract/endpoint'
 import { Failure } from '@backlot/contract/failure'
 import { fieldFault, fromText } from '@backlot/contract/fields/field'
 import type { TSchema } from '@sinclair/typebox'
@@ -18,7 +18,7 @@ export interface RequestParts {
  * Throws `invalid_argument` for path and query, and `invalid_body` with a `detail` for the body.
  */
 export const readInput = async (
-  declared: Operation,
+  declared: HttpOperation,
   { request, params }: RequestParts,
   longestBodyBytes: number,
 ): Promise<Fields> => {
@@ -72,7 +72,7 @@ const own = (fields: Readonly<Fields>, name: string): unknown =>
 const invalidBody = (detail: string): Failure => new Failure('invalid_body', 'Invalid request body', { detail })
 
 /** The body as a JSON object, whatever its media type says. */
-const readBody = async (request: Request, { leniently }: Operation, longestBytes: number): Promise<Fields> => {
+const readBody = async (request: Request, { leniently }: HttpOperation, longestBytes: number): Promise<Fields> => {
   const text = await readText(request, longestBytes)
   try {
     return parsed(text)

@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document of a server, read off its declarations. */
-import { inputFields, type Operation, type Operations } from '@backlot/contract/endpoint'
+import { type HttpOperation, type HttpOperations, inputFields } from '@backlot/contract/endpoint'
 import { type FailureCode, failures } from '@backlot/contract/failure'
 
 /** What a document says beside its declared operations. */
@@ -14,7 +14,7 @@ export interface DocumentTexts {
 }
 
 /** The document, with every declared operation under `prefix`. */
-export const openApi = (declared: Operations, prefix: string, about: DocumentTexts): Record<string, unknown> => {
+export const openApi = (declared: HttpOperations, prefix: string, about: DocumentTexts): Record<string, unknown> => {
   const { title, version, description, securitySchemes } = about
   const paths: Record<string, Record<string, unknown>> = {}
   const add = (method: string, path: string, operation: unknown) => {
@@ -63,12 +63,12 @@ export const refusals = (codes: readonly FailureCode[]): Record<number, unknown>
 /** The HTTP server itself says so, before any of it is read. */
 const tooLong = { 431: { description: 'Address and headers are longer than 16 KiB together.' } }
 
-const parameters = (endpoint: Operation) =>
+const parameters = (endpoint: HttpOperation) =>
   inputFields(endpoint)
     .filter(({ from }) => from !== 'body')
     .map(({ name, from, schema, required }) => ({ name, in: from === 'params' ? 'path' : 'query', required, schema }))
 
-const operation = (operationId: string, endpoint: Operation): Record<string, unknown> => ({
+const operation = (operationId: string, endpoint: HttpOperation): Record<string, unknown> => ({
   operationId,
   summary: endpoint.summary,
   description: endpoint.description,

@@ -1,5 +1,5 @@
 /** The routes of a server: read off its declarations, one guard before them, one answer to failures. */
-import type { Operations as DeclaredOperations, Operation } from '@backlot/contract/endpoint'
+import type { HttpOperation, HttpOperations } from '@backlot/contract/endpoint'
 import { Failure } from '@backlot/contract/failure'
 import { type AnyElysia, Elysia } from 'elysia'
 import { type AccessGuard, authorize } from './access/guard.ts'
@@ -37,7 +37,7 @@ const unread = {}
 
 /** Declared operations, and how they are answered. */
 export interface Operations {
-  readonly declared: DeclaredOperations
+  readonly declared: HttpOperations
   readonly prefix: string
   /** Bytes of the longest body that is read. */
   readonly longestBodyBytes: number
@@ -67,7 +67,7 @@ export const addOperations = (app: AnyElysia, operations: Operations): void => {
 export const routeOf = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
 /** Every method and path, below the prefix, by which an operation is called. */
-export const endpointsOf = ({ method, path, alias }: Operation): { method: string; path: string }[] => [
+export const endpointsOf = ({ method, path, alias }: HttpOperation): { method: string; path: string }[] => [
   { method, path },
   ...(alias === undefined ? [] : [alias]),
 ]

@@ -1,6 +1,6 @@
 /** The cloud API, spoken over HTTP. */
 import { cloudOperations } from '@backlot/contract/cloud'
-import { type Input, inputFields, type Operation, type Result } from '@backlot/contract/endpoint'
+import { type HttpOperation, type Input, inputFields, type Result } from '@backlot/contract/endpoint'
 import { fieldFault } from '@backlot/contract/fields/field'
 import { cloud } from '@backlot/contract/limits'
 import type { CallOptions } from '../basics.ts'
@@ -22,7 +22,7 @@ export type CloudClient = {
 /** The client of a cloud. */
 export const cloudClient = (access: CloudAccess): CloudClient =>
   Object.fromEntries(
-    Object.entries<Operation>(cloudOperations).map(([name, operation]) => [
+    Object.entries<HttpOperation>(cloudOperations).map(([name, operation]) => [
       name,
       (input: Readonly<Record<string, unknown>>, options?: CallOptions) =>
         call(name, operation, input, access, options),
@@ -31,7 +31,7 @@ export const cloudClient = (access: CloudAccess): CloudClient =>
 
 const call = (
   name: string,
-  operation: Operation,
+  operation: HttpOperation,
   input: Readonly<Record<string, unknown>>,
   access: CloudAccess,
   options?: CallOptions,
@@ -57,7 +57,7 @@ const call = (
  * Milliseconds after which a request may be sent again; undefined where it may not. What only asks can be asked again; anything
  * else only where the server says that it did nothing and when to come back.
  */
-const pauseBefore = (error: unknown, operation: Operation, attempt: number): number | undefined => {
+const pauseBefore = (error: unknown, operation: HttpOperation, attempt: number): number | undefined => {
   if (!BacklotError.is(error) || attempt >= cloud.attempts) return undefined
   if (error.code === 'rate_limited' && error.retryAfterMs !== null) return error.retryAfterMs
   const mayAskAgain = error.code === 'unreachable' || error.code === 'connection_lost' || error.code === 'rate_limited'
@@ -66,7 +66,7 @@ const pauseBefore = (error: unknown, operation: Operation, attempt: number): num
 
 const once = async (
   name: string,
-  operation: Operation,
+  operation: HttpOperation,
   input: Readonly<Record<string, unknown>>,
   { baseUrl, apiKey }: CloudAccess,
   signal: AbortSignal,

@@ -1,12 +1,12 @@
 /** The OpenAPI document of the service: its declared operations, its events, the screens, and what guests stream. */
-import type { Operations } from '@backlot/contract/endpoint'
+import type { HttpOperations } from '@backlot/contract/endpoint'
 import { screenPath } from '@backlot/contract/vmhost/console'
 import { eventsPath, HostEvent } from '@backlot/contract/vmhost/operation'
 import { refusals, openApi as write } from '@backlot/serve'
 import { guestDocuments } from './guest-documents.ts'
 
 /** The document, with every operation under `prefix`. */
-export const openApi = (declared: Operations, prefix: string, version: string): Record<string, unknown> =>
+export const openApi = (declared: HttpOperations, prefix: string, version: string): Record<string, unknown> =>
   write(declared, prefix, {
     title: 'Backlot VM host',
     version,

@@ -22,10 +22,10 @@ const Reference = Type.Object({
   digest: Type.String(),
 })
 /** A name, and the digest of the manifest that it stands for. */
-export type NamedImage = Static<typeof Reference>
+export type ImageName = Static<typeof Reference>
 
 /** An image that is whole. */
-export interface StoredImage extends NamedImage {
+export interface StoredImage extends ImageName {
   /** Folder with `image.json` and the files that it names. */
   readonly folder: string
   readonly about: LocalImage
@@ -93,7 +93,7 @@ export class ImageStore {
   /** Gives a name to an image that is whole. */
   async name(reference: ImageReference, digest: string): Promise<StoredImage> {
     const { registry, organization, name, tag } = reference
-    const named: NamedImage = { registry, organization, name, tag, digest }
+    const named: ImageName = { registry, organization, name, tag, digest }
     await replaceFile(this.#reference(reference), `${JSON.stringify(named)}\n`)
     const image = await this.#image(named)
     if (image === undefined) throw damaged(referenceText(reference), `"${this.folder(digest)}" is gone`)
@@ -136,7 +136,7 @@ export class ImageStore {
     }
   }
 
-  async #image(named: NamedImage): Promise<StoredImage | undefined> {
+  async #image(named: ImageName): Promise<StoredImage | undefined> {
     const folder = this.folder(named.digest)
     const text = await readFile(join(folder, imageFile), 'utf8').catch(() => undefined)
     if (text === undefined) return undefined
@@ -165,7 +165,7 @@ export const digestIn = (file: string): string => file.replace('-', ':')
 /** A digest as the name of a file. */
 export const fileName = (digest: string): string => digest.replace(':', '-')
 
-const read = async (path: string): Promise<NamedImage | undefined> => {
+const read = async (path: string): Promise<ImageName | undefined> => {
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   try {

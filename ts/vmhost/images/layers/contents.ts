@@ -128,7 +128,7 @@ const diskOf = (image: string, layers: readonly Descriptor[]): ImageContents['di
 /** What a layer says of its part of a disk; who says no offset publishes parts in their order. */
 interface AnnotatedPart extends Omit<DiskPart, 'offset'> {
   readonly offset: number | undefined
-  /** Of how many it is the which one, where that is said. */
+  /** Number of this part, from one, and how many there are; undefined where the layer does not say. */
   readonly number: number | undefined
   readonly total: number | undefined
 }
