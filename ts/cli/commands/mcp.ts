@@ -35,12 +35,12 @@ request is answered.`,
       ? (await import('../driver-flags.ts')).accessOf(values['read-only'] === true, values.allow)
       : fullAccess
     const isDirect = values.direct || values['no-daemon-relaunch'] || process.env[environment.noRelaunch] === '1'
-    await using caller = isDirect
-      ? (await import('@backlot/driver/edges/direct')).directCaller(access)
-      : (await import('@backlot/driver/edges/client/proxy')).daemonCaller(reachOf(values.socket), access)
+    await using runner = isDirect
+      ? (await import('@backlot/driver/edges/direct')).directRunner(access)
+      : (await import('@backlot/driver/edges/client/proxy')).daemonRunner(reachOf(values.socket), access)
     const transport = new StdioTransport(Bun.stdin.stream(), Bun.stdout.writer())
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => void transport.close())
-    await serveMcp(caller, transport)
+    await serveMcp(runner, transport)
     return 0
   },
 }

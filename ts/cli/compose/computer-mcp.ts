@@ -1,7 +1,7 @@
 /** The driver's tools at `/mcp` of a computer server, through the daemon of its display. */
 import type { Replaceable, RouteGroup } from '@backlot/computer'
 import { fullAccess } from '@backlot/driver/edges/access'
-import { daemonCaller } from '@backlot/driver/edges/client/proxy'
+import { daemonRunner } from '@backlot/driver/edges/client/proxy'
 import { type McpOverHttp, serveMcpOverHttp } from '@backlot/driver/edges/mcp/mcp-http'
 import { reachOf } from '../tool-call.ts'
 
@@ -17,7 +17,7 @@ export const mcpRoutes = (computer: Replaceable<unknown>): McpRoutes => {
   let served: McpOverHttp | undefined
   const serve = async (request: Request): Promise<Response> => {
     await computer.get()
-    served ??= serveMcpOverHttp(() => daemonCaller(reachOf(undefined), fullAccess))
+    served ??= serveMcpOverHttp(() => daemonRunner(reachOf(undefined), fullAccess))
     return served.answer(request)
   }
   return {

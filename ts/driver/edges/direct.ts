@@ -3,10 +3,10 @@ import { Failure } from '@backlot/contract/failure'
 import { shared } from '@backlot/contract/shared'
 import { failed } from '../tool/result.ts'
 import type { Access } from './access.ts'
-import type { Caller } from './caller.ts'
+import type { ToolRunner } from './tool-runner.ts'
 
-/** Opens a driver at the first call; letting go of the caller closes it. `client` says whose the calls are. */
-export const directCaller = (access: Access, client = 'direct'): Caller => {
+/** Opens a driver at the first call; disposing of the runner closes it. `client` says whose the calls are. */
+export const directRunner = (access: Access, client = 'direct'): ToolRunner => {
   const opened = shared(async () => {
     const [{ openDriver }, offer] = await Promise.all([import('../driver.ts'), import('./offer.ts')])
     const driver = await openDriver()

@@ -3,7 +3,7 @@ import { Failure } from '@backlot/contract/failure'
 import { notBegun } from '../../ending.ts'
 import { failed, type ToolResult } from '../../tool/result.ts'
 import { type Access, isFull, permittedByBoth } from '../access.ts'
-import type { Caller } from '../caller.ts'
+import type { ToolRunner } from '../tool-runner.ts'
 import type { Connection } from './connection.ts'
 import { type DaemonAddress, reachDaemon, reachRunning, startDeadline } from './launch.ts'
 
@@ -11,7 +11,7 @@ import { type DaemonAddress, reachDaemon, reachRunning, startDeadline } from './
 const listWaitMs = 1_000
 
 /** Calls through one connection to the daemon; its own access comes on top of the daemon's. */
-export const daemonCaller = (reach: DaemonAddress, access: Access): Caller => {
+export const daemonRunner = (reach: DaemonAddress, access: Access): ToolRunner => {
   let connecting: Promise<Connection> | undefined
   /** The open connection, or else the one that `open` gives; of several that find it lost, the first opens. */
   const connection = async (open: () => Promise<Connection>): Promise<Connection> => {

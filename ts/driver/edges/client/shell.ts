@@ -44,13 +44,13 @@ export const callFromShell = async ({ name, json, isDirect, reach }: ShellCall):
 }
 
 const callHere = async (name: string, args: Record<string, unknown>): Promise<ToolResult> => {
-  const [{ directCaller }, { fullAccess }, { anonymous }] = await Promise.all([
+  const [{ directRunner }, { fullAccess }, { anonymous }] = await Promise.all([
     import('../direct.ts'),
     import('../access.ts'),
     import('../../session/sessions.ts'),
   ])
-  await using caller = directCaller(fullAccess, anonymous)
-  return await caller.call(name, args, new AbortController().signal)
+  await using runner = directRunner(fullAccess, anonymous)
+  return await runner.call(name, args, new AbortController().signal)
 }
 
 /** Calls the daemon; none is started for a name that no tool has. */

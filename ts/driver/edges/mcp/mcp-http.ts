@@ -1,6 +1,6 @@
 /** MCP over streamable HTTP (revision 2025-11-25, "Transports"): sessions, each with calls of its own. */
 import { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import type { Caller } from '../caller.ts'
+import type { ToolRunner } from '../tool-runner.ts'
 import { mcpServer } from './mcp.ts'
 
 /** MCP over HTTP. */
@@ -27,12 +27,12 @@ interface Session {
   end(): Promise<void>
 }
 
-/** Serves the tools; each session calls them through a caller of its own. */
-export const serveMcpOverHttp = (openCaller: () => Caller): McpOverHttp => {
+/** Serves the tools; each session runs them through a runner of its own. */
+export const serveMcpOverHttp = (openRunner: () => ToolRunner): McpOverHttp => {
   const sessions = new Map<string, Session>()
   const begin = async (): Promise<Session> => {
     await endIdle(sessions)
-    const caller = openCaller()
+    const runner = openRunner()
     const hungUp = new AbortController()
     let id: string | undefined
     const end = async () => {
@@ -40,7 +40,7 @@ export const serveMcpOverHttp = (openCaller: () => Caller): McpOverHttp => {
       if (id !== undefined) sessions.delete(id)
       hungUp.abort()
       await transport.close()
-      await caller[Symbol.asyncDispose]()
+      await runner[Symbol.asyncDispose]()
     }
     const transport = new HttpTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
@@ -52,7 +52,7 @@ export const serveMcpOverHttp = (openCaller: () => Caller): McpOverHttp => {
       onsessionclosed: end,
     })
     const session: Session = { transport, open: 0, lastUsed: performance.now(), end }
-    await mcpServer(caller, hungUp.signal).connect(transport)
+    await mcpServer(runner, hungUp.signal).connect(transport)
     return session
   }
   return {
@@ -93,7 +93,10 @@ const counted = async (session: Session, request: Request): Promise<Response> =>
   const given = answer.body.getReader()
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await given.read()
+      const { done, value } = await given.read().catch((error) => {
+        close()
+        throw error
+      })
       if (!done) {
         controller.enqueue(value)
         return

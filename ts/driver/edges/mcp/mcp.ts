@@ -8,7 +8,7 @@ import {
   McpError,
   type ServerResult,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { Caller } from '../caller.ts'
+import type { ToolRunner } from '../tool-runner.ts'
 import type { StdioTransport } from './stdio.ts'
 
 /** What every agent should know before its first call. */
@@ -20,18 +20,18 @@ const instructions = [
   'Each action says whether its effect was seen (`effect`) and how (`evidence`); a failed call names the next step.',
 ].join(' ')
 
-/** Serves until the client is gone; what its calls need is the caller's. */
-export const serveMcp = async (caller: Caller, transport: StdioTransport): Promise<void> => {
-  await mcpServer(caller, transport.ended).connect(transport)
+/** Serves until the client is gone; the runner of the tools stays the one who gave it. */
+export const serveMcp = async (runner: ToolRunner, transport: StdioTransport): Promise<void> => {
+  await mcpServer(runner, transport.ended).connect(transport)
   await transport.done
 }
 
 /** A server of the tools, for any transport; `ended` aborts when the client has hung up. */
-export const mcpServer = (caller: Caller, ended: AbortSignal): Server => {
+export const mcpServer = (runner: ToolRunner, ended: AbortSignal): Server => {
   const server = new Server({ name: 'backlot', version }, { capabilities: { tools: {} }, instructions })
   const registry = () => import('../offer.ts')
   server.setRequestHandler(ListToolsRequestSchema, async () => {
-    const [{ briefHere }, access] = await Promise.all([registry(), caller.access()])
+    const [{ briefHere }, access] = await Promise.all([registry(), runner.access()])
     return { tools: await briefHere(access) } as unknown as ServerResult
   })
   // The SDK's own way for tools checks every result, which decodes each picture once more; ours come from one place.
@@ -41,10 +41,10 @@ export const mcpServer = (caller: Caller, ended: AbortSignal): Server => {
     if (!asked.success)
       throw new McpError(ErrorCode.InvalidParams, `Invalid tools/call request: ${asked.error.message}`)
     const { name, arguments: args } = asked.data.params
-    // Who hangs up, stops what acts; what looks, or arranges, is answered.
+    // The end of the connection aborts calls of tools that act; other calls run until they are answered.
     const { isActing } = await registry()
     const until = isActing(name) ? AbortSignal.any([signal, ended]) : signal
-    return (await caller.call(name, args ?? {}, until)) as unknown as ServerResult
+    return (await runner.call(name, args ?? {}, until)) as unknown as ServerResult
   }
   // Nearly every client lists the tools next.
   server.oninitialized = () => void registry()
