@@ -85,7 +85,10 @@ const recordOf = ({ pid, cols, rows, command, exitCode, startedAt }: Terminal) =
 
 const outputFrame = (bytes: Uint8Array) => ({ type: 'output', data: Buffer.from(bytes).toString('base64') })
 
-/** Clients send base64, and others text as it is; what reads as the one is not taken for the other. */
+/**
+ * What a client types. Some send base64 and others text, with nothing that tells which: text that is valid base64, of a
+ * multiple of four characters, is decoded, and all other text is sent as it is. `terminal_send` never decodes.
+ */
 const inputOf = (data: string): string | Uint8Array => {
   const isBase64 = data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data)
   return isBase64 ? Buffer.from(data, 'base64') : data

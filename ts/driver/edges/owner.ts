@@ -1,4 +1,4 @@
-/** Whose a path is. Node's file system is loaded only when need be: to a short program that costs more than all else. */
+/** The owner, kind and permissions of the file at a path. `node:fs` is loaded only where the system call cannot be made: loading it costs a short program more than all else. */
 import { dlopen, ptr } from 'bun:ffi'
 
 /** A file, folder, socket or symbolic link, which is not followed. */
@@ -15,7 +15,7 @@ export const kinds = { folder: 0o040000, link: 0o120000, socket: 0o140000 } as c
 
 const kindBits = 0o170000
 
-/** Nothing where nothing is; throws node's error where it cannot be known. */
+/** The facts about the file at `path`; undefined where there is none. Throws node's error where they cannot be read. */
 export const ownerOf = (path: string): Owner | undefined => {
   const { uid, mode } = fromKernel(path) ?? fromNode(path) ?? {}
   if (uid === undefined || mode === undefined) return undefined
@@ -31,7 +31,7 @@ interface Facts {
 const [here, noFollow, basic] = [-100, 0x100, 0x7ff]
 const struct = { bytes: 256, uid: 20, mode: 28 } as const
 
-/** Nothing also where the C library of this platform does not offer it. */
+/** The facts by statx(2); undefined where there is no file, and where the C library of this platform has no such call. */
 const fromKernel = (path: string): Facts | undefined => {
   asked ??= kernel()
   return asked?.(path)

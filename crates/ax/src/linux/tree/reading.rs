@@ -25,7 +25,7 @@ pub struct Reading {
     pub objects: Objects,
     /// The window's own.
     pub found: Option<Found>,
-    /// What the nodes said beside what stands in the objects.
+    /// The details of each node that no bulk read tells: place, actions, value, text, label.
     pub known: Known,
     /// What of it lies beyond the view and was not read.
     pub unread: Offscreen,

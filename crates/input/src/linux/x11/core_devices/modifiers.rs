@@ -14,7 +14,7 @@ use crate::InputError;
 use crate::plan::Layout;
 use crate::platform::x11::devices::pointer::fake;
 
-/// What has to be as it was afterwards.
+/// Modifier keys that were lifted for a text, and are pressed again after it.
 #[derive(Debug, Default)]
 pub struct Lifted {
     /// Keycodes of modifiers that somebody held with fake input, in the order of their numbers.

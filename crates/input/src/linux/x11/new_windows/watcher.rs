@@ -25,7 +25,7 @@ use crate::platform::x11::connection::window_tree::{self, same_client};
 use crate::platform::x11::devices::pair::Pair;
 use crate::platform::x11::devices::parking;
 
-/// How long after a gesture its application is watched: a dialog of an office takes seconds.
+/// How long after a gesture its application is watched: LibreOffice takes seconds to open a dialog.
 const WATCH: Duration = Duration::from_secs(5);
 /// How long a gesture waits for what it opened: longer than that takes to be put in its place.
 const PATIENCE: Duration = Duration::from_millis(1500);
