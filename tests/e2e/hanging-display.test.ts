@@ -59,7 +59,7 @@ test('while the X server hangs, what needs it is refused, and the daemon answers
   await client.ask('get_desktop_state')
 })
 
-test('the brake ends what is under way on an X server that hangs', async () => {
+test('a pause ends what is under way on an X server that hangs', async () => {
   const terminal = await startXterm(on())
   await using client = await connect(on())
   const { pid } = await listedWindow(client, terminal.windowId)

@@ -2,29 +2,29 @@
 
 import { pauseFileOf } from '@backlot/contract/display'
 import type { Variables } from '@backlot/contract/places'
-import { Brake } from '@backlot/native/brake'
+import { PauseSwitch } from '@backlot/native/pause-switch'
 
-/** Who holds the brake at a live view. */
+/** The pause of somebody at a live view. */
 export interface TakeOver {
-  /** Lets commands act again, unless the brake was on before. Releasing twice is fine. */
+  /** Lets commands act again, unless they were paused before. Releasing twice is fine. */
   release(): void
 }
 
-/** The brake of a display as a computer server uses it; the driver of the display obeys the same one. */
+/** The pause of a display as a computer server uses it; the driver of the display obeys the same one. */
 export class Person implements Disposable {
-  #opened: Brake | undefined
+  #opened: PauseSwitch | undefined
   #holders = 0
   readonly #followers = new Set<() => void>()
 
   /** The environment names the display, which may become another one while nobody has taken over. */
   constructor(private readonly environment: () => Variables) {}
 
-  get #brake(): Brake {
+  get #pauseSwitch(): PauseSwitch {
     if (this.#opened !== undefined && this.#holders > 0) return this.#opened
     const file = pauseFileOf(this.environment())
     if (this.#opened?.file !== file) {
       this.#opened?.[Symbol.dispose]()
-      this.#opened = new Brake(file)
+      this.#opened = new PauseSwitch(file)
     }
     return this.#opened
   }
@@ -42,14 +42,14 @@ export class Person implements Disposable {
 
   /** Runs what acts; it is halted when the person takes over. Throws `paused_by_person`. */
   during<T>(signal: AbortSignal, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return this.#brake.during(signal, action)
+    return this.#pauseSwitch.during(signal, action)
   }
 
   /** Halts every command and tool that acts, until all who took over have let go. */
   takeOver(): TakeOver {
-    const brake = this.#brake
+    const pauseSwitch = this.#pauseSwitch
     this.#holders += 1
-    brake.pause('view')
+    pauseSwitch.pause('view')
     this.#tell()
     let isHeld = true
     return {
@@ -58,7 +58,7 @@ export class Person implements Disposable {
         isHeld = false
         this.#holders -= 1
         // A pause by command or stop key is the person's own to end.
-        if (this.#holders === 0 && brake.state.paused_by === 'view') brake.resume()
+        if (this.#holders === 0 && pauseSwitch.state.paused_by === 'view') pauseSwitch.resume()
         this.#tell()
       },
     }
@@ -71,9 +71,9 @@ export class Person implements Disposable {
     })
   }
 
-  /** Lets go of a brake that this server put on. */
+  /** Ends a pause that this server began. */
   [Symbol.dispose](): void {
-    if (this.#holders > 0 && this.#brake.state.paused_by === 'view') this.#brake.resume()
+    if (this.#holders > 0 && this.#pauseSwitch.state.paused_by === 'view') this.#pauseSwitch.resume()
     this.#holders = 0
     this.#opened?.[Symbol.dispose]()
   }

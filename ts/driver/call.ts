@@ -34,7 +34,7 @@ export const callTool = async (
     if (tool !== undefined) keepSecret({ driver, short }, secretsIn(tool, args, findTool))
     const extensions = await offersExtensions(driver.config)
     if (tool === undefined || !isOffered(tool, extensions)) throw unknownTool(name, extensions)
-    // What cannot be meant is refused before the person's brake is looked at.
+    // What cannot be meant is refused before it is asked whether the person has paused.
     const checked = checkArguments(tool, args, hiddenArguments(tool, extensions))
     const { session: fromEdge, ...edge } = context
     const caller = { ...edge, ...sessionOf(tool, args, fromEdge) }
@@ -44,7 +44,7 @@ export const callTool = async (
         const outcome = await runTool(callOf(driver, { ...caller, signal }, owner, short), tool, checked)
         return driver.lateEffects.withLateFacts(owner.key, began, outcome)
       }
-      return tool.attributes.pausable && !onlyLooks ? driver.underBrake(ending, run) : run(ending)
+      return tool.attributes.pausable && !onlyLooks ? driver.unlessPaused(ending, run) : run(ending)
     }
     const outcome = await recordingsOf(driver).whileInUse(() =>
       driver.sessions.runCall(caller, context.signal, work, onlyLooks),

@@ -3,7 +3,7 @@ import { pauseFileOf } from '@backlot/contract/display'
 import type { Failure } from '@backlot/contract/failure'
 import { shared } from '@backlot/contract/shared'
 import type { Accessibility, AppQueues, Capturer, Desktop } from '@backlot/native'
-import { Brake } from '@backlot/native/brake'
+import { PauseSwitch } from '@backlot/native/pause-switch'
 import { StopKeyWatch } from '@backlot/native/stop-key'
 import { LateEffects } from './action/late-effects.ts'
 import { allDoneInOrder } from './all-done.ts'
@@ -43,9 +43,9 @@ export interface Driver extends AsyncDisposable {
   capturer(): Promise<Capturer>
   accessibility(): Promise<Accessibility>
   /** The person's: halts all actions. */
-  readonly brake: Brake
-  /** Runs an action that the brake and the stop key halt; throws `paused_by_person` while the brake is on. */
-  underBrake<T>(signal: AbortSignal, action: (signal: AbortSignal) => Promise<T>): Promise<T>
+  readonly pauseSwitch: PauseSwitch
+  /** Runs an action that a pause and the stop key halt; throws `paused_by_person` while the person has paused. */
+  unlessPaused<T>(signal: AbortSignal, action: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** Watches for the configured stop key before the first action too. */
   watchStopKey(): Promise<void>
   /** Whether others have the clipboard's content from this process. */
@@ -70,7 +70,7 @@ export interface Driver extends AsyncDisposable {
   dropLost(failure: Failure): void
 }
 
-/** What a driver opens when it is first needed, and its brake. */
+/** What a driver opens when it is first needed, and the person's pause. */
 const connectionsOf = (options: DriverOptions) => {
   // Loaded at the first call: listing tools needs no binding.
   const native = () => import('@backlot/native')
@@ -91,9 +91,9 @@ const connectionsOf = (options: DriverOptions) => {
   })
   const config = new ConfigFile(options.configFile ?? configFileAt(process.env))
   const env = options.display === undefined ? process.env : { ...process.env, DISPLAY: options.display }
-  const brake = new Brake(options.pauseFile ?? pauseFileOf(env))
+  const pauseSwitch = new PauseSwitch(options.pauseFile ?? pauseFileOf(env))
   const stopKey = new StopKeyWatch(
-    brake,
+    pauseSwitch,
     async () => (await config.read()).stop_key,
     async (combination) => (await native()).StopKey.watch(await desktop.get(), combination),
   )
@@ -111,7 +111,7 @@ const connectionsOf = (options: DriverOptions) => {
         : undefined
     },
   )
-  return { native, desktop, capturer, agents, queues, accessibility, config, brake, stopKey, cursors }
+  return { native, desktop, capturer, agents, queues, accessibility, config, pauseSwitch, stopKey, cursors }
 }
 
 /** Sessions, and what is remembered of each until it ends. */
@@ -134,7 +134,7 @@ const rememberedOf = (agents: Agents, cursors: Cursors) => {
 
 /** Opens a driver; nothing is connected before the first call that needs it. */
 export const openDriver = async (options: DriverOptions = {}): Promise<Driver> => {
-  const { native, desktop, capturer, agents, queues, accessibility, config, brake, stopKey, cursors } =
+  const { native, desktop, capturer, agents, queues, accessibility, config, pauseSwitch, stopKey, cursors } =
     connectionsOf(options)
   const { sessions, windowCache, zoomed, lateEffects } = rememberedOf(agents, cursors)
   const onDisplay = [stopKey, agents, cursors, queues, capturer, desktop]
@@ -143,12 +143,12 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     config,
     windowCache,
     secrets: new Secrets(),
-    brake,
+    pauseSwitch,
     holdsClipboard: async () => (await desktop.peek())?.clipboardIsHeld() ?? false,
     watchStopKey: () => stopKey.follow(),
-    async underBrake(signal, action) {
+    async unlessPaused(signal, action) {
       await stopKey.follow()
-      return brake.during(signal, action)
+      return pauseSwitch.during(signal, action)
     },
     zoomed,
     native,
@@ -172,7 +172,7 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
     async [Symbol.asyncDispose]() {
       lateEffects.close()
       windowCache.clear()
-      brake[Symbol.dispose]()
+      pauseSwitch[Symbol.dispose]()
       const connections = [browsers, ...onDisplay, accessibility]
       await allDoneInOrder([() => sessions.close(), ...connections.map((each) => () => each.close())])
     },

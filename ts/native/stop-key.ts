@@ -1,7 +1,7 @@
-/** Watching for the person's stop key, which puts the brake on. */
+/** Watching for the person's stop key, which pauses all actions. */
 import { Queue } from '@backlot/contract/queue'
-import type { Brake } from './brake.ts'
 import type { StopKey } from './index.ts'
+import type { PauseSwitch } from './pause-switch.ts'
 
 /** Milliseconds of one wait for a press; the next follows at once. */
 const waitMs = 60_000
@@ -14,7 +14,7 @@ export class StopKeyWatch {
   readonly #changes = new Queue()
 
   constructor(
-    private readonly brake: Brake,
+    private readonly pauseSwitch: PauseSwitch,
     /** The combination of now; empty for none. */
     private readonly wanted: () => Promise<string>,
     private readonly open: (combination: string) => Promise<StopKey>,
@@ -59,7 +59,7 @@ export class StopKeyWatch {
   async #attend(watch: StopKey, watching: Promise<StopKey>, combination: string): Promise<void> {
     try {
       while (this.#watching === watching) {
-        if ((await watch.pressed(waitMs)) && (await this.#isWanted(combination))) this.brake.pause('stop_key')
+        if ((await watch.pressed(waitMs)) && (await this.#isWanted(combination))) this.pauseSwitch.pause('stop_key')
       }
     } catch {
       // Whatever ended the watch, the next action opens it again, or says why it cannot.
@@ -69,7 +69,7 @@ export class StopKeyWatch {
     }
   }
 
-  /** Whether the person has not chosen another key since; when in doubt the brake goes on. */
+  /** Whether the person has not chosen another key since; when in doubt actions are paused. */
   async #isWanted(combination: string): Promise<boolean> {
     return (await this.wanted().catch(() => combination)) === combination
   }

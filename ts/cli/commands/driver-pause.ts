@@ -1,7 +1,7 @@
 /** `backlot-driver pause`: halts all actions. */
-import { brakeCommand } from '../brake.ts'
+import { pauseCommand } from '../pause.ts'
 
-export const command = brakeCommand(
+export const command = pauseCommand(
   'pause',
   'Halt all actions of all agents on this display.',
   'All actions are paused; `backlot-driver resume` lets them go on.',

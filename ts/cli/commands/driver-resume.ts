@@ -1,4 +1,4 @@
 /** `backlot-driver resume`: lets actions go on. */
-import { brakeCommand } from '../brake.ts'
+import { pauseCommand } from '../pause.ts'
 
-export const command = brakeCommand('resume', 'Let agents act again after a pause.', 'Agents may act again.')
+export const command = pauseCommand('resume', 'Let agents act again after a pause.', 'Agents may act again.')

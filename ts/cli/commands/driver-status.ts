@@ -2,9 +2,9 @@
 import { Failure } from '@backlot/contract/failure'
 import { connect } from '@backlot/driver/edges/client/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
-import { brakeState } from '../brake.ts'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
+import { pauseState } from '../pause.ts'
 import { printJson, say } from '../terminal/output.ts'
 import { reachOf } from '../tool-call.ts'
 
@@ -31,7 +31,7 @@ Prints JSON; exit status 1 and {"running":false, …} when no daemon listens.`,
     } catch (error) {
       const failure = Failure.from(error)
       if (failure.code !== 'not_running') throw error
-      await printJson({ running: false, socket, ...brakeState() })
+      await printJson({ running: false, socket, ...pauseState() })
       await say(`error: ${failure.message}`)
       return 1
     }

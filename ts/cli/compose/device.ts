@@ -34,7 +34,7 @@ export const startDeviceServer = async (options: DeviceServerOptions): Promise<R
   const served = opening.use(
     new ServedDevice({ address: adbAddressOf(process.env), serial, bootReason: why, log: listening.log }),
   )
-  // Each device has a brake of its own.
+  // Each device is paused by itself.
   const person = new Person(() => ({ ...process.env, DISPLAY: `android-${serial ?? 'device'}` }))
   let desktop: PrivateDesktop | undefined
   const begin = async (begun: PrivateDesktop) => {

@@ -2,7 +2,7 @@
  * The daemon's socket protocol: one JSON object on a line, each way. Requests with an `id` run at once and are answered
  * as they finish; requests without one are answered in the order they came. Unknown fields are ignored.
  */
-import type { BrakeState } from '@backlot/native/brake'
+import type { PauseState } from '@backlot/native/pause-switch'
 import type { ToolResult } from '../tool/result.ts'
 import type { Access } from './access.ts'
 
@@ -71,7 +71,7 @@ export interface Greeting extends Identity {
 }
 
 /** The answer to `status`. */
-export interface Status extends Identity, BrakeState {
+export interface Status extends Identity, PauseState {
   readonly running: true
   readonly pid: number
   readonly socket: string

@@ -136,9 +136,9 @@ class Daemon implements Service {
 
   async status(): Promise<Status> {
     const { identity, access, socket, idleTimeoutSeconds } = this.options
-    const { brake, sessions } = await this.#driver
+    const { pauseSwitch, sessions } = await this.#driver
     return {
-      ...brake.state,
+      ...pauseSwitch.state,
       running: true,
       ...identity,
       pid: process.pid,
@@ -155,13 +155,13 @@ class Daemon implements Service {
   }
 
   async pause() {
-    const state = (await this.#driver).brake.pause('command')
+    const state = (await this.#driver).pauseSwitch.pause('command')
     log('paused')
     return state
   }
 
   async resume() {
-    const state = (await this.#driver).brake.resume()
+    const state = (await this.#driver).pauseSwitch.resume()
     log('goes on')
     return state
   }

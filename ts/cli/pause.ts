@@ -1,17 +1,17 @@
-/** Putting the person's brake on and off: through the daemon that listens, else by the file that all drivers look at. */
+/** The person's pause, begun and ended: through the daemon that listens, else by the file that all drivers look at. */
 import { dirname } from 'node:path'
 import { pauseFileOf } from '@backlot/contract/display'
 import { Failure } from '@backlot/contract/failure'
 import { connect } from '@backlot/driver/edges/client/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
-import { Brake, type BrakeState } from '@backlot/native/brake'
+import { type PauseState, PauseSwitch } from '@backlot/native/pause-switch'
 import type { Command } from './command.ts'
 import { readFlags } from './flags.ts'
 import { printJson, say } from './terminal/output.ts'
 import { reachOf } from './tool-call.ts'
 
-/** How the brake of the environment's display stands, without asking a daemon. */
-export const brakeState = (): BrakeState => new Brake(pauseFileOf(process.env)).state
+/** Whether actions on the environment's display are paused, without asking a daemon. */
+export const pauseState = (): PauseState => new PauseSwitch(pauseFileOf(process.env)).state
 
 /** Tells the daemon that listens there; throws what `connect` does, and `daemon_unavailable` where it is silent. */
 const tell = async (socket: string, verb: 'pause' | 'resume'): Promise<unknown> => {
@@ -45,12 +45,12 @@ const turn = async (verb: 'pause' | 'resume', named: string | undefined): Promis
   checkSocket(socket)
   if (named !== undefined) return tell(socket, verb)
   // The file first: it halts drivers in processes of their own, and those that start later, whatever the daemon does.
-  const brake = new Brake(pauseFileOf(process.env))
-  const state = verb === 'pause' ? brake.pause('command') : brake.resume()
+  const pauseSwitch = new PauseSwitch(pauseFileOf(process.env))
+  const state = verb === 'pause' ? pauseSwitch.pause('command') : pauseSwitch.resume()
   const answer = await tell(socket, verb).catch(() => undefined)
   if (answer !== undefined) return answer
-  if (!brake.isPrivate) return state
-  const directory = dirname(brake.file)
+  if (!pauseSwitch.isPrivate) return state
+  const directory = dirname(pauseSwitch.file)
   throw new Failure(
     'invalid_directory',
     `"${directory}" cannot be written, so no driver would see the pause. Make the folder writable, or set XDG_RUNTIME_DIR.`,
@@ -59,7 +59,7 @@ const turn = async (verb: 'pause' | 'resume', named: string | undefined): Promis
 }
 
 /** The command of that name, which says `done` on standard error. */
-export const brakeCommand = (verb: 'pause' | 'resume', summary: string, done: string): Command => ({
+export const pauseCommand = (verb: 'pause' | 'resume', summary: string, done: string): Command => ({
   summary,
   usage: `backlot-driver ${verb} [--socket PATH] [--json]
 

@@ -1,8 +1,9 @@
 /**
- * The person's brake: halts every action of every caller until the person lets them go on.
+ * The person's pause: it halts every action of every caller until the person lets them go on.
  *
- * It is on while its file stands (and where a live view put it on, while the view's server lives), which all drivers of a display share: one that is started meanwhile, in whatever
- * process, finds it on. A driver that has actions under way watches the file's folder.
+ * It lasts while its file stands (and where a live view made it, while the view's server lives), which all drivers of a
+ * display share: one that is started meanwhile, in whatever process, finds it there. A driver that has actions under way
+ * watches the file's folder.
  */
 import { type FSWatcher, mkdirSync, readFileSync, rmSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
@@ -11,30 +12,30 @@ import { writeWholeSync } from './durable.ts'
 
 const causes = ['command', 'stop_key', 'view'] as const
 
-/** What put the brake on: `backlot-driver pause`, the stop key, or a person who took over at a live view. */
+/** What paused: `backlot-driver pause`, the stop key, or a person who took over at a live view. */
 export type PausedBy = (typeof causes)[number]
 
-/** How the brake stands, as the socket and the shell show it. */
-export interface BrakeState {
+/** Whether actions are paused, as the socket and the shell show it. */
+export interface PauseState {
   readonly paused: boolean
   readonly paused_by: PausedBy | null
   /** RFC 3339. */
   readonly paused_at: string | null
 }
 
-const released: BrakeState = { paused: false, paused_by: null, paused_at: null }
+const released: PauseState = { paused: false, paused_by: null, paused_at: null }
 
-/** One driver's view of the brake of its display. */
-export class Brake implements Disposable {
+/** Pauses the actions on a display, and lets them go on, as one driver of it does. */
+export class PauseSwitch implements Disposable {
   readonly #running = new Set<AbortController>()
   #watcher: FSWatcher | undefined
   /** Holds where the file cannot be written, in this driver alone. */
-  #unwritten: BrakeState | undefined
+  #unwritten: PauseState | undefined
 
   constructor(readonly file: string) {}
 
-  /** How it stands now. A file that cannot be read is a brake that is on. */
-  get state(): BrakeState {
+  /** How it stands now. A file that cannot be read is a pause. */
+  get state(): PauseState {
     if (this.#unwritten !== undefined) return this.#unwritten
     let text: string
     try {
@@ -43,7 +44,7 @@ export class Brake implements Disposable {
       return (error as { code?: unknown }).code === 'ENOENT' ? released : { ...released, paused: true }
     }
     const [by = '', at = '', pid = '', began = ''] = text.trim().split(' ')
-    // Who took over at a view holds the brake for as long as the server of the view lives.
+    // Who took over at a view pauses for as long as the server of the view lives.
     if (by === 'view' && (began === '' || beginning(pid) !== began)) return released
     return {
       paused: true,
@@ -53,7 +54,7 @@ export class Brake implements Disposable {
   }
 
   /** Halts all actions; those under way have been told when it returns. Pausing twice keeps the first. */
-  pause(by: PausedBy): BrakeState {
+  pause(by: PausedBy): PauseState {
     if (!this.state.paused) this.#write(by, new Date().toISOString())
     this.#halt()
     return this.state
@@ -65,15 +66,15 @@ export class Brake implements Disposable {
   }
 
   /** Lets later actions go on; what was halted stays so. */
-  resume(): BrakeState {
+  resume(): PauseState {
     this.#unwritten = undefined
     rmSync(this.file, { force: true })
     return this.state
   }
 
   /**
-   * Runs an action under the brake: its signal aborts with `paused_by_person` when the brake goes on, and as `signal`
-   * does. Throws `paused_by_person` where it is on already.
+   * Runs an action: its signal aborts with `paused_by_person` when the person pauses, and as `signal` does. Throws
+   * `paused_by_person` where they have paused already.
    */
   async during<T>(signal: AbortSignal, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#watch()
@@ -83,7 +84,7 @@ export class Brake implements Disposable {
     signal.addEventListener('abort', follow, { once: true })
     this.#running.add(running)
     try {
-      // After it counts as running: what puts the brake on from here on halts it.
+      // After it counts as running: who pauses from here on halts it.
       const { state } = this
       if (state.paused) throw pausedByPerson(state)
       return await action(running.signal)
@@ -139,7 +140,7 @@ const beginning = (pid: string): string => {
   }
 }
 
-const pausedByPerson = ({ paused_by, paused_at }: BrakeState): Failure => {
+const pausedByPerson = ({ paused_by, paused_at }: PauseState): Failure => {
   const how = paused_by === 'stop_key' ? ' with the stop key' : paused_by === 'view' ? ' and acts at the live view' : ''
   const since = paused_at === null ? '' : ` at ${paused_at}`
   const next = paused_by === 'view' ? 'lets go there' : 'runs `backlot-driver resume`'
