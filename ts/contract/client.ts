@@ -22,16 +22,13 @@ export interface ClientOptions {
 }
 
 /** The client of a surface; a service that cannot be reached, or is another one, gives `host_unreachable`. */
-export const httpClient = <Declared extends HttpOperations>(
-  declared: Declared,
-  options: ClientOptions,
-): Client<Declared> =>
+export const httpClient = <All extends HttpOperations>(declared: All, options: ClientOptions): Client<All> =>
   Object.fromEntries(
     Object.entries(declared).map(([name, endpoint]) => [
       name,
       (input: Readonly<Record<string, unknown>> = {}) => call(endpoint, input, options),
     ]),
-  ) as unknown as Client<Declared>
+  ) as unknown as Client<All>
 
 const call = async (
   endpoint: HttpOperation,

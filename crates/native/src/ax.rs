@@ -54,9 +54,8 @@ impl Accessibility {
     pub fn open(bus_address: Option<String>, desktop: Option<&Desktop>) -> Promise<Accessibility> {
         let session = desktop.map(|desktop| desktop.desktop.session().clone());
         promise(move || {
-            let opened = ax::Accessibility::open(bus_address.as_deref(), session.as_ref())?;
-            let accessibility = Arc::new(opened);
-            Ok::<_, AxError>(Accessibility { accessibility })
+            ax::Accessibility::open(bus_address.as_deref(), session.as_ref())
+                .map(|opened| Accessibility { accessibility: Arc::new(opened) })
         })
     }
 

@@ -47,8 +47,8 @@ const hasInput = (): boolean => {
 /** Connects this terminal with one in the sandbox until its shell ends. */
 const talk = async (sandbox: Sandbox): Promise<number> => {
   const { stdin, stdout } = process
-  const size = () => ({ cols: stdout.columns, rows: stdout.rows })
-  await using terminal = await sandbox.terminal.create({ ...size(), env: { TERM: process.env.TERM ?? 'xterm' } })
+  const env = { TERM: process.env.TERM ?? 'xterm' }
+  await using terminal = await sandbox.terminal.create({ cols: stdout.columns, rows: stdout.rows, env })
   let ended: NodeJS.Signals | undefined
   using _ = onInterrupt((signal) => {
     ended = signal

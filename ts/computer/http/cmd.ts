@@ -1,4 +1,5 @@
 /** `POST /cmd`: one command, answered by one server-sent event (HTML standard, 9.2) that carries JSON. */
+import { Queue } from '@backlot/contract/queue'
 import { type Computer, runCommand, unknownCommand } from '../command/run.ts'
 import { isJsonRequest, readText } from './body.ts'
 
@@ -39,21 +40,19 @@ export const mostWaitingBytes = 1024 * 1024
 const streamed = (computer: Computer, command: string, params: unknown, signal: AbortSignal): Response => {
   const gone = new AbortController()
   const encoder = new TextEncoder()
-  /** Settles when the caller has taken what was sent, or is gone; both streams of the command wait for it. */
-  let taken: PromiseWithResolvers<void> | undefined
-  const goOn = (): void => {
-    taken?.resolve()
-    taken = undefined
-  }
-  signal.addEventListener('abort', goOn, { once: true })
+  /** Settles when the caller has taken what was sent, or is gone. */
+  let taken = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => taken.resolve(), { once: true })
+  // A command has two outputs, each with pieces of its own.
+  const pieces = new Queue()
   const source = {
     start(controller: ReadableStreamDefaultController<Uint8Array>) {
       void run(controller)
     },
-    pull: goOn,
+    pull: () => taken.resolve(),
     cancel() {
       gone.abort()
-      goOn()
+      taken.resolve()
     },
   }
   const run = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
@@ -61,12 +60,12 @@ const streamed = (computer: Computer, command: string, params: unknown, signal: 
       if (gone.signal.aborted || signal.aborted) return
       controller.enqueue(encoder.encode(text))
       if ((controller.desiredSize ?? 0) > 0) return
-      taken ??= Promise.withResolvers()
+      taken = Promise.withResolvers()
       await taken.promise
     }
     const answer = await runCommand(computer, command, params, {
       signal: AbortSignal.any([signal, gone.signal]),
-      progress: (event) => send(frame(event, 'pid' in event ? 'started' : 'output')),
+      progress: (event) => pieces.run(() => send(frame(event, 'pid' in event ? 'started' : 'output'))),
     })
     void send(frame(answer ?? { success: false, error: unknownCommand(command), code: 'unknown_command' }))
     if (!gone.signal.aborted) controller.close()

@@ -95,10 +95,7 @@ const answerTo = async (text: string, { computer, admit, signal }: Session): Pro
 const failed = (error: string, code: string): CommandAnswer => ({ success: false, error, code })
 
 /** The answer where there is nothing that commands could be run on. */
-const refused = (error: unknown): CommandAnswer => {
-  const { message, code } = Failure.from(error)
-  return failed(message, code)
-}
+const refused = (error: unknown): CommandAnswer => failed(Failure.from(error).message, Failure.from(error).code)
 
 const keyOf = ({ params, ...rest }: Message): string => {
   const { api_key } = (params ?? rest) as Message

@@ -43,13 +43,7 @@ export class Agents {
 
   /** Removes all agents; each is made again when it is needed. */
   async close(): Promise<void> {
-    await allDone(
-      [...this.#agents.values()].map(
-        ({ agent }) =>
-          () =>
-            agent.close(),
-      ),
-    )
+    await allDone([...this.#agents.values()].map(({ agent }) => agent.close))
   }
 
   #agentOf(session: string, signal: AbortSignal): AgentOfSession {

@@ -113,8 +113,7 @@ export class QemuService {
 /** Throws `runtime_unavailable` for a folder that another user can put a socket into: in /tmp anybody may have made it. */
 const refuseOthers = (folder: string): void => {
   const found = lstatSync(folder, { throwIfNoEntry: false })
-  if (found === undefined) return
-  if (found.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o022) === 0) return
+  if (found === undefined || (found.isDirectory() && found.uid === process.geteuid?.() && !(found.mode & 0o022))) return
   throw new UnavailableError('runtime_unavailable', `"${folder}" is no folder of this user alone; remove it.`, {
     data: { folder },
   })
