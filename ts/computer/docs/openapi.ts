@@ -35,10 +35,12 @@ const messages = () =>
 
 /** One operation outside the commands. */
 const operation = (
+  method: string,
+  path: string,
   operationId: string,
   summary: string,
   more: { parameters?: object[]; requestBody?: object; responses: Readonly<Record<string, object>> },
-) => ({ operationId, summary, description: summary, parameters: [], ...more })
+) => ({ method, path, operation: { operationId, summary, description: summary, parameters: [], ...more } })
 
 const path = inQuery('path', 'Path of a file or folder; `~` is the home folder.')
 
@@ -57,114 +59,78 @@ export const document = (): Record<string, unknown> =>
   })
 
 const commandOperations = () => [
-  {
-    method: 'get',
-    path: '/status',
-    operation: operation('status', 'Tell what works; needs no key.', { responses: { 200: answer('The state.') } }),
-  },
-  {
-    method: 'get',
-    path: '/commands',
-    operation: operation('commands', 'List the commands.', { responses: { 200: answer('The commands.') } }),
-  },
-  {
-    method: 'post',
-    path: '/cmd',
-    operation: operation('command', 'Run a command.', {
-      requestBody: { required: true, content: json({ oneOf: messages() }) },
-      responses: {
-        200: text('One frame, `data: {"success": true, …}`; an event stream for who accepts one.'),
-        400: answer('No such command, or no JSON.'),
-        401: answer('No key, or another.'),
-      },
-    }),
-  },
+  operation('get', '/status', 'status', 'Tell what works; needs no key.', { responses: { 200: answer('The state.') } }),
+  operation('get', '/commands', 'commands', 'List the commands.', { responses: { 200: answer('The commands.') } }),
+  operation('post', '/cmd', 'command', 'Run a command.', {
+    requestBody: { required: true, content: json({ oneOf: messages() }) },
+    responses: {
+      200: text('One frame, `data: {"success": true, …}`; an event stream for who accepts one.'),
+      400: answer('No such command, or no JSON.'),
+      401: answer('No key, or another.'),
+    },
+  }),
 ]
 
 const fileOperations = () => [
-  {
-    method: 'get',
-    path: '/files',
-    operation: operation('readFile', 'Read a file or a range of it.', {
-      parameters: [path],
-      responses: { 200: answer('The bytes.'), 206: answer('The range.'), 400: answer('No such file.') },
-    }),
-  },
-  {
-    method: 'put',
-    path: '/files',
-    operation: operation('writeFile', 'Write a file, whole or not at all.', {
-      parameters: [
-        path,
-        inQuery('append', '`true` adds to its end.', false),
-        inQuery('parents', '`true` makes the folders above it.', false),
-        inQuery('mode', 'Permission bits in octal, such as 644.', false),
-      ],
-      requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } },
-      responses: { 200: answer('Path and bytes.'), 400: answer('It cannot be written.') },
-    }),
-  },
-  {
-    method: 'get',
-    path: '/files/tar',
-    operation: operation('readFolder', 'Read a folder as a tar archive.', {
-      parameters: [path],
-      responses: { 200: answer('The archive.'), 400: answer('No such folder.') },
-    }),
-  },
-  {
-    method: 'put',
-    path: '/files/tar',
-    operation: operation('writeFolder', 'Unpack a tar archive into a folder.', {
-      parameters: [path],
-      requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } },
-      responses: { 200: answer('The folder.'), 400: answer('It cannot be unpacked.') },
-    }),
-  },
+  operation('get', '/files', 'readFile', 'Read a file or a range of it.', {
+    parameters: [path],
+    responses: { 200: answer('The bytes.'), 206: answer('The range.'), 400: answer('No such file.') },
+  }),
+  operation('put', '/files', 'writeFile', 'Write a file, whole or not at all.', {
+    parameters: [
+      path,
+      inQuery('append', '`true` adds to its end.', false),
+      inQuery('parents', '`true` makes the folders above it.', false),
+      inQuery('mode', 'Permission bits in octal, such as 644.', false),
+    ],
+    requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } },
+    responses: { 200: answer('Path and bytes.'), 400: answer('It cannot be written.') },
+  }),
+  operation('get', '/files/tar', 'readFolder', 'Read a folder as a tar archive.', {
+    parameters: [path],
+    responses: { 200: answer('The archive.'), 400: answer('No such folder.') },
+  }),
+  operation('put', '/files/tar', 'writeFolder', 'Unpack a tar archive into a folder.', {
+    parameters: [path],
+    requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } },
+    responses: { 200: answer('The folder.'), 400: answer('It cannot be unpacked.') },
+  }),
 ]
 
 const streamOperations = () => [
-  {
-    method: 'get',
-    path: '/tunnel',
-    operation: operation('tunnel', "Carry one TCP connection to a port of the computer's loopback over a WebSocket.", {
+  operation(
+    'get',
+    '/tunnel',
+    'tunnel',
+    "Carry one TCP connection to a port of the computer's loopback over a WebSocket.",
+    {
       parameters: [
         inQuery('port', 'The port, 1 to 65535.', false),
         inQuery('socket', 'Of an Android device instead: the name of an abstract socket.', false),
       ],
       responses: { 101: { description: 'The connection.' }, 400: answer('No such port.') },
-    }),
-  },
-  {
-    method: 'get',
-    path: '/files/watch',
-    operation: operation('watch', 'Follow what changes at a path.', {
-      parameters: [path],
-      responses: { 200: answer('Server-sent events.'), 400: answer('No such path.') },
-    }),
-  },
-  {
-    method: 'post',
-    path: '/pty',
-    operation: operation('startTerminal', 'Start a program in a terminal.', {
-      requestBody: { required: false, content: json({ type: 'object' }) },
-      responses: { 200: answer('The terminal.'), 409: answer('Too many run.') },
-    }),
-  },
+    },
+  ),
+  operation('get', '/files/watch', 'watch', 'Follow what changes at a path.', {
+    parameters: [path],
+    responses: { 200: answer('Server-sent events.'), 400: answer('No such path.') },
+  }),
+  operation('post', '/pty', 'startTerminal', 'Start a program in a terminal.', {
+    requestBody: { required: false, content: json({ type: 'object' }) },
+    responses: { 200: answer('The terminal.'), 409: answer('Too many run.') },
+  }),
   ...terminalOperations(),
   ...filmOperations(),
-  {
-    method: 'post',
-    path: '/view/link',
-    operation: operation(
-      'viewLink',
-      'Get an address of the view that lets one browser in, once, with `view_only` to look on.',
-      {
-        requestBody: { required: false, content: json({ type: 'object' }) },
-        responses: { 200: answer('The address.'), 400: answer('A wrong body.') },
-      },
-    ),
-  },
+  operation(
+    'post',
+    '/view/link',
+    'viewLink',
+    'Get an address of the view that lets one browser in, once, with `view_only` to look on.',
+    {
+      requestBody: { required: false, content: json({ type: 'object' }) },
+      responses: { 200: answer('The address.'), 400: answer('A wrong body.') },
+    },
+  ),
 ]
 
 const filmOperations = () => {
@@ -174,35 +140,19 @@ const filmOperations = () => {
   const taken = { 400: answer('A wrong body.'), 409: answer('The name is taken, or too many are being made.') }
   const notFound = { 404: answer('No such film.') }
   return [
-    {
-      method: 'get',
-      path: '/film',
-      operation: operation('films', 'List the films.', { responses: { 200: answer('The films.') } }),
-    },
-    {
-      method: 'post',
-      path: '/film',
-      operation: operation('startFilm', 'Begin to film the display into a file; takes `fps` and `name`.', {
-        ...body,
-        responses: { 200: answer('The film.'), ...taken },
-      }),
-    },
-    {
-      method: 'get',
-      path: '/film/{id}',
-      operation: operation('readFilm', 'Read a film, or a range of it, also while it grows.', {
-        parameters: [id],
-        responses: { 200: answer('An MP4.'), 206: answer('The range.'), ...notFound },
-      }),
-    },
-    {
-      method: 'delete',
-      path: '/film/{id}',
-      operation: operation('stopFilm', 'Stop a film.', {
-        parameters: [id, removed],
-        responses: { 200: answer('The film.'), 409: answer('Another server makes it.'), ...notFound },
-      }),
-    },
+    operation('get', '/film', 'films', 'List the films.', { responses: { 200: answer('The films.') } }),
+    operation('post', '/film', 'startFilm', 'Begin to film the display into a file; takes `fps` and `name`.', {
+      ...body,
+      responses: { 200: answer('The film.'), ...taken },
+    }),
+    operation('get', '/film/{id}', 'readFilm', 'Read a film, or a range of it, also while it grows.', {
+      parameters: [id],
+      responses: { 200: answer('An MP4.'), 206: answer('The range.'), ...notFound },
+    }),
+    operation('delete', '/film/{id}', 'stopFilm', 'Stop a film.', {
+      parameters: [id, removed],
+      responses: { 200: answer('The film.'), 409: answer('Another server makes it.'), ...notFound },
+    }),
   ]
 }
 
@@ -215,13 +165,11 @@ const terminalOperations = () => {
     { method: 'post', rest: '/stdin', id: 'terminalInput', summary: 'Send input to a terminal.', more: body },
     { method: 'post', rest: '/resize', id: 'resizeTerminal', summary: 'Resize a terminal.', more: body },
     { method: 'get', rest: '/stream', id: 'terminalOutput', summary: 'Follow the output of a terminal.', more: {} },
-  ].map(({ method, rest, id, summary, more }) => ({
-    method,
-    path: `/pty/{pid}${rest}`,
-    operation: operation(id, summary, {
+  ].map(({ method, rest, id, summary, more }) =>
+    operation(method, `/pty/{pid}${rest}`, id, summary, {
       ...more,
       parameters: [pid],
       responses: { 200: answer('Done.'), ...notFound, ...('requestBody' in more && { 400: answer('A wrong body.') }) },
     }),
-  }))
+  )
 }

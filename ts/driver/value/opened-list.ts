@@ -31,8 +31,8 @@ export const noSuchOption = (target: ElementTarget['target'], options: readonly 
 
 /**
  * Opens the list of a combo box with the agent's pointer, goes to the option with the arrow keys and takes it with
- * Return. Where that fails, Escape closes the list; a call that is aborted leaves it open, because nothing may act any more. Throws `value_not_accepted` for what is no option, and
- * `value_not_supported` where the open list tells no options.
+ * Return. Where that fails, Escape closes the list; a call that is aborted leaves it open, because nothing may act any
+ * more. Throws `value_not_accepted` for what is no option, and `value_not_supported` where the open list tells no options.
  */
 export const chooseOpened = async (call: Call, found: ElementTarget, value: string): Promise<Setting> => {
   refuseInvisible(found.window)
