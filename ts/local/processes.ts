@@ -14,11 +14,11 @@ export const supervisedHere = (): Pick<RunRecord, 'boot' | 'namespace' | 'superv
 }
 
 /** Whether the pids of a record count here: not after a restart, nor in another container with the same files. */
-export const areSamePids = ({ boot, namespace }: RunRecord): boolean =>
+export const areSamePids = ({ boot, namespace }: Pick<RunRecord, 'boot' | 'namespace'>): boolean =>
   boot === bootId() && namespace === thisProcess().namespace
 
 /** Whether it is a record of another pid namespace of this boot, whose processes nobody here can judge. */
-export const isElsewhere = ({ boot, namespace }: RunRecord): boolean =>
+export const isElsewhere = ({ boot, namespace }: Pick<RunRecord, 'boot' | 'namespace'>): boolean =>
   boot === bootId() && namespace !== thisProcess().namespace
 
 /** Whether the recorded process lives. */

@@ -1,6 +1,6 @@
 /** The removal of what those have left who were killed: every look at the sandboxes begins with it. */
-import { readdirSync, rmSync } from 'node:fs'
-import { endLandlock } from './isolation/landlock.ts'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { endLandlock, endRuntime, runtimeFolders } from './isolation/landlock.ts'
 import { removeLimits } from './isolation/limits.ts'
 import { areSamePids, endNamespace, isAlive, isElsewhere } from './processes.ts'
 import { removeTree, SandboxFolder, sandboxFolders, unfinishedRemovals } from './state/folder.ts'
@@ -8,7 +8,7 @@ import { tryLock } from './state/locking.ts'
 import type { RunRecord } from './state/record.ts'
 
 /** Whether somebody looks after the sandbox, or may do so where nobody here can tell. */
-const isLookedAfter = (run: RunRecord | null): boolean =>
+const isLookedAfter = (run: Pick<RunRecord, 'boot' | 'namespace' | 'supervisor'> | null): boolean =>
   run !== null && (isElsewhere(run) || (areSamePids(run) && isAlive(run.supervisor)))
 
 /** Ends what is left of a run whose supervisor is dead. The caller holds the sandbox's lock. */
@@ -55,9 +55,19 @@ const sweepLocks = async (base: string): Promise<void> => {
   }
 }
 
+/**
+ * Removes the folders for sockets of sandboxes that there are none of: one that was half made was removed as its supervisor
+ * went on, which was killed then.
+ */
+const sweepRuntimes = async (): Promise<void> => {
+  const left = runtimeFolders().filter(({ owner }) => !isLookedAfter(owner) && !existsSync(owner.origin))
+  await Promise.all(left.map(({ path }) => endRuntime(path)))
+}
+
 /** Ends and removes the ephemeral sandboxes whose program is dead, those whose time is over, and halves of sandboxes. */
 export const sweep = async (base: string): Promise<void> => {
   await Promise.all(sandboxFolders(base).map(sweepOne))
   await Promise.all(unfinishedRemovals(base).map(removeTree))
   await sweepLocks(base)
+  await sweepRuntimes()
 }

@@ -2,13 +2,15 @@
  * The level `landlock`, where namespaces are refused: a private desktop whose programs reach the files that are listed, TCP
  * ports of the internet, and no process but their own. Its X server is started before that, outside.
  */
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { placesOf } from '@backlot/contract/places'
 import { endXServer } from '@backlot/headless'
+import { supervisedHere } from '../processes.ts'
 import { findProgram, installing } from '../programs.ts'
 import { removeTree, type SandboxFolder } from '../state/folder.ts'
+import type { RunRecord } from '../state/record.ts'
 import { etcOfPrograms, foldersOfPrograms } from './host-programs.ts'
 import type { IsolationLevel } from './level.ts'
 import { commandAtHome, inGroups, serverWords, variablesAtHome, type WithoutNamespaces } from './unisolated.ts'
@@ -35,11 +37,15 @@ const shortFolders = '/tmp/backlot-l-'
  */
 const longestRuntime = 31
 
+/** Where the folders for sockets are, by how their paths begin: the usual ones, and those that are called by short paths. */
+const prefixes = (): [usual: string, short: string] => [join(placesOf(process.env).runtime, 'l-'), shortFolders]
+
 /** A folder for sockets, whose paths are short: of this sandbox alone, and gone after each run. */
 const runtimeFolder = (folder: SandboxFolder): string => {
+  const [usual, short] = prefixes()
   const hash = new Bun.CryptoHasher('sha256').update(`${process.geteuid?.()} ${folder.origin}`).digest('base64url')
-  const path = join(placesOf(process.env).runtime, `l-${hash.slice(0, 6)}`)
-  return Buffer.byteLength(path) <= longestRuntime ? path : `${shortFolders}${hash.slice(0, 8)}`
+  const path = `${usual}${hash.slice(0, 6)}`
+  return Buffer.byteLength(path) <= longestRuntime ? path : `${short}${hash.slice(0, 8)}`
 }
 
 /** Whether it is a folder that belongs to this user alone: in /tmp another one may have put something in its place. */
@@ -48,12 +54,40 @@ const isOurs = (path: string): boolean => {
   return found?.isDirectory() === true && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0
 }
 
-const makeRuntime = (path: string): void => {
+/** Whose a folder for sockets is: the supervisor of its run, and the folder of its sandbox. */
+interface RuntimeOwner extends Pick<RunRecord, 'boot' | 'namespace' | 'supervisor'> {
+  readonly origin: string
+}
+
+const ownerFile = 'owner.json'
+
+const makeRuntime = (path: string, origin: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   if (!existsSync(path)) mkdirSync(path, { mode: 0o700 })
-  if (isOurs(path)) return
-  throw new Failure('sandbox_not_started', `"${path}" is no folder of this user alone; remove it.`)
+  if (!isOurs(path)) {
+    throw new Failure('sandbox_not_started', `"${path}" is no folder of this user alone; remove it.`)
+  }
+  writeFileSync(join(path, ownerFile), JSON.stringify({ ...supervisedHere(), origin } satisfies RuntimeOwner))
 }
+
+const readOwner = (path: string): RuntimeOwner | null => {
+  try {
+    return JSON.parse(readFileSync(join(path, ownerFile), 'utf8')) as RuntimeOwner
+  } catch {
+    return null
+  }
+}
+
+/** The folders for sockets of this user that say whose they are. */
+export const runtimeFolders = (): { readonly path: string; readonly owner: RuntimeOwner }[] =>
+  prefixes().flatMap((prefix) => {
+    const parent = dirname(prefix)
+    const paths = existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : []
+    return paths
+      .filter((path) => path.startsWith(prefix) && isOurs(path))
+      .map((path) => ({ path, owner: readOwner(path) }))
+      .filter((each): each is { path: string; owner: RuntimeOwner } => each.owner !== null)
+  })
 
 /** What `backlot local confined` is told. */
 export interface Confinement {
@@ -78,7 +112,7 @@ export const landlockWords = (
 ): [string, ...string[]] => {
   const { folder, record, executable } = run
   const runtime = runtimeFolder(folder)
-  makeRuntime(runtime)
+  makeRuntime(runtime, folder.origin)
   const [home, temporary] = [folder.at('files', 'home'), folder.at('files', 'var', 'tmp')]
   const confinement: Confinement = {
     supervisor: process.pid,
@@ -116,9 +150,13 @@ export const landlockVariables = ({ executable }: WithoutNamespaces): Record<str
 /** Ends the X server of a run that is over, and removes what it had outside the sandbox's folder. */
 export const endLandlock = async (folder: SandboxFolder): Promise<void> => {
   const runtime = runtimeFolder(folder)
-  if (!isOurs(runtime)) return
-  await endXServer(runtime)
-  await removeTree(runtime)
+  if (isOurs(runtime)) await endRuntime(runtime)
+}
+
+/** Ends the X server to which a folder for sockets leads, and removes the folder. */
+export const endRuntime = async (path: string): Promise<void> => {
+  await endXServer(path)
+  await removeTree(path)
 }
 
 const xSockets = '/tmp/.X11-unix/'
