@@ -146,13 +146,26 @@ export const givenXServer = (folder: string): GivenXServer => {
 /** Milliseconds that a server has to end by itself. */
 const endingMs = 2_000
 
-/** Ends the X server that a folder leads to, where it still runs, and gives its number back. */
+/**
+ * Ends the X server that a folder leads to, where it still runs, and gives its number back. The programs on its display may
+ * write to the folder: no process is ended that is not a server with the folder's key, and no number of another kind given back.
+ */
 export const endXServer = async (folder: string): Promise<void> => {
   const server = readServer(folder)
   if (server === null) return
   const { number, lock_pid, pid, start_ticks } = server
-  if (pid !== null && start_ticks !== null) await endProcess(pid, start_ticks)
-  releaseNumber(number, lock_pid)
+  if (pid !== null && start_ticks !== null && isServerOf(folder, pid)) await endProcess(pid, start_ticks)
+  if (/^\d+$/.test(number) && Number(number) >= numbers.from) releaseNumber(number, lock_pid)
+}
+
+/** Whether the arguments of a process name the folder's key (proc(5), `/proc/PID/cmdline`). */
+const isServerOf = (folder: string, pid: number): boolean => {
+  try {
+    const words = readFileSync(`/proc/${Number(pid)}/cmdline`, 'utf8').split('\0')
+    return words.includes(join(folder, fileNames.authority))
+  } catch {
+    return false
+  }
 }
 
 const endProcess = async (pid: number, startTicks: number): Promise<void> => {

@@ -14,6 +14,7 @@ test('a folder for sockets goes when its supervisor is dead and its sandbox gone
     left: { ...dead, origin: join(base, 'gone') },
     supervised: { ...here, origin: join(base, 'gone') },
     present: { ...dead, origin: base },
+    damaged: { ...here, supervisor: undefined },
     elsewhere: { ...dead, namespace: here.namespace + 1, origin: join(base, 'gone') },
   }
   const pathOf = (name: string): string => `/tmp/backlot-l-${process.pid}-${name}`
@@ -26,6 +27,7 @@ test('a folder for sockets goes when its supervisor is dead and its sandbox gone
     expect(Object.keys(owners).filter((name) => existsSync(pathOf(name)))).toEqual([
       'supervised',
       'present',
+      'damaged',
       'elsewhere',
     ])
   } finally {

@@ -70,9 +70,12 @@ const makeRuntime = (path: string, origin: string): void => {
   writeFileSync(join(path, ownerFile), JSON.stringify({ ...supervisedHere(), origin } satisfies RuntimeOwner))
 }
 
+/** Null for what says it of nobody: the programs of the sandbox may write there. */
 const readOwner = (path: string): RuntimeOwner | null => {
   try {
-    return JSON.parse(readFileSync(join(path, ownerFile), 'utf8')) as RuntimeOwner
+    const owner = JSON.parse(readFileSync(join(path, ownerFile), 'utf8')) as Partial<RuntimeOwner> | null
+    const isWhole = typeof owner?.supervisor?.pid === 'number' && typeof owner.origin === 'string'
+    return isWhole ? (owner as RuntimeOwner) : null
   } catch {
     return null
   }
