@@ -60,15 +60,16 @@ export const startSandbox = async (options: RunOptions): Promise<RunningSandbox>
   const log = logAt(folder)
   let run: RunRecord | null = null
   const forwarder = opening.use(await startForwarder(() => isOpen(folder, run)))
+  // Before anything is made outside of its folder, and until that is gone: who looks next ends by it what is left.
+  run = { ...supervisedHere(), mark: randomBytes(16).toString('hex'), init: null, port: forwarder.port }
+  writeRecord(folder.run, run)
+  opening.defer(() => rmSync(folder.run, { force: true }))
   const limits = makeLimits(folder.origin, record)
   opening.defer(() => removeLimits(folder.origin))
   refuseLinks(folder, record)
   await removeTree(folder.share)
   const key = readFileSync(folder.key, 'utf8').trim()
   makeShare(folder, key)
-  run = { ...supervisedHere(), mark: randomBytes(16).toString('hex'), init: null, port: forwarder.port }
-  writeRecord(folder.run, run)
-  opening.defer(() => rmSync(folder.run, { force: true }))
   const child = spawnPrograms(options, limits.files, run)
   let carrier: NetworkCarrier | undefined
   opening.defer(async () => {
