@@ -3,11 +3,15 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { readRegularFile } from '@backlot/native/regular-file'
 import { startTicksOf } from './owner.ts'
 import type { DesktopProcess } from './part.ts'
 import { findPrograms } from './programs.ts'
 import { xAuthority } from './x-cookie.ts'
 import { showsScreen, xServerCommand } from './x-server.ts'
+
+/** Of a file that says something of a server. */
+const mostBytes = 4096
 
 /** Files of the folder that leads to it. */
 const fileNames = { authority: 'x-authority', server: 'x-server.json', vncSocket: 'vnc' } as const
@@ -109,7 +113,7 @@ const takeNumber = (number: number): boolean => {
 /** Gives it back, with the socket that a killed server leaves; nothing happens where it is not that process's. */
 const releaseNumber = (number: number | string, pid: number): void => {
   try {
-    if (Number(readFileSync(lockOf(number), 'utf8')) !== pid) return
+    if (Number(readRegularFile(lockOf(number), mostBytes)) !== pid) return
   } catch {
     return
   }
@@ -125,7 +129,7 @@ const saysNumber = async (stdout: ReadableStream<Uint8Array>): Promise<boolean> 
 
 const readServer = (folder: string): Written | null => {
   try {
-    return JSON.parse(readFileSync(join(folder, fileNames.server), 'utf8')) as Written
+    return JSON.parse(readRegularFile(join(folder, fileNames.server), mostBytes)) as Written
   } catch {
     return null
   }

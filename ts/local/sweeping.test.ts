@@ -23,6 +23,9 @@ test('a folder for sockets goes when its supervisor is dead and its sandbox gone
       mkdirSync(pathOf(name), { mode: 0o700 })
       writeFileSync(join(pathOf(name), 'owner.json'), JSON.stringify(owner))
     }
+    // A program of the sandbox may put there what nobody ever writes to.
+    mkdirSync(pathOf('pipe'), { mode: 0o700 })
+    expect(Bun.spawnSync(['mkfifo', join(pathOf('pipe'), 'owner.json')]).exitCode).toBe(0)
     await sweep(base)
     expect(Object.keys(owners).filter((name) => existsSync(pathOf(name)))).toEqual([
       'supervised',
@@ -31,7 +34,7 @@ test('a folder for sockets goes when its supervisor is dead and its sandbox gone
       'elsewhere',
     ])
   } finally {
-    for (const name of Object.keys(owners)) rmSync(pathOf(name), { recursive: true, force: true })
+    for (const name of [...Object.keys(owners), 'pipe']) rmSync(pathOf(name), { recursive: true, force: true })
     rmSync(base, { recursive: true, force: true })
   }
 })

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { placesOf } from '@backlot/contract/places'
 import { endXServer } from '@backlot/headless'
+import { readRegularFile } from '@backlot/native/regular-file'
 import { supervisedHere } from '../processes.ts'
 import { findProgram, installing } from '../programs.ts'
 import { removeTree, type SandboxFolder } from '../state/folder.ts'
@@ -60,6 +61,8 @@ interface RuntimeOwner extends Pick<RunRecord, 'boot' | 'namespace' | 'superviso
 }
 
 const ownerFile = 'owner.json'
+/** A path of 4096 bytes, each of which JSON may write as six, and numbers. */
+const mostOwnerBytes = 32_768
 
 const makeRuntime = (path: string, origin: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -73,7 +76,7 @@ const makeRuntime = (path: string, origin: string): void => {
 /** Null for what says it of nobody: the programs of the sandbox may write there. */
 const readOwner = (path: string): RuntimeOwner | null => {
   try {
-    const owner = JSON.parse(readFileSync(join(path, ownerFile), 'utf8')) as Partial<RuntimeOwner> | null
+    const owner = JSON.parse(readRegularFile(join(path, ownerFile), mostOwnerBytes)) as Partial<RuntimeOwner> | null
     const isWhole = typeof owner?.supervisor?.pid === 'number' && typeof owner.origin === 'string'
     return isWhole ? (owner as RuntimeOwner) : null
   } catch {
