@@ -1,7 +1,7 @@
 /** Dialogs that an agent opens and answers while a person types in the window in front. */
 
 import { expect } from 'bun:test'
-import { type Application, startDialogs } from './applications.ts'
+import { type Application, endApplication, startDialogs } from './applications.ts'
 import type { TestDesktop } from './desktop.ts'
 import { element, elementsOf, middleOf, windowsOf } from './look.ts'
 import type { McpClient } from './mcp-client.ts'
@@ -55,6 +55,6 @@ export const dialogsOf = async (on: TestDesktop, client: McpClient, toolkit: Too
       await until("the person's window to be the active one", isActive)
     })
   } finally {
-    process.kill(app.pid, 'SIGKILL')
+    await endApplication(on, app)
   }
 }

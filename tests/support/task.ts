@@ -1,5 +1,6 @@
 /** Long tasks: the same steps call by call or in packs, while a person types in another window. */
 import { expect } from 'bun:test'
+import { endApplication } from './applications.ts'
 import type { TestDesktop } from './desktop.ts'
 import type { McpClient } from './mcp-client.ts'
 import { type Person, seatPerson } from './person.ts'
@@ -67,7 +68,7 @@ export const meanwhile = async (on: TestDesktop, work: (person: Person) => Promi
   } finally {
     const typed = await typing.stop()
     const shown = fieldOf(person)
-    process.kill(person.window.pid, 'SIGKILL')
+    await endApplication(on, person.window)
     expect(shown).toBe(typed)
   }
 }
