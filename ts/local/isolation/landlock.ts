@@ -167,18 +167,21 @@ export const endRuntime = async (path: string): Promise<void> => {
 
 const xSockets = '/tmp/.X11-unix/'
 
-/** Paths of the sockets that somebody listens on (proc(5)). */
-const listening = (): string[] => {
+/** The lines of a file; none where it cannot be read. */
+const linesIn = (path: string): string[] => {
   try {
-    const lines = readFileSync('/proc/net/unix', 'utf8').split('\n')
-    return lines.flatMap((line) => {
-      const [, , , flags, , , , path] = line.split(/\s+/)
-      return flags === '00010000' && path?.startsWith('/') ? [path] : []
-    })
+    return readFileSync(path, 'utf8').split('\n')
   } catch {
     return []
   }
 }
+
+/** Paths of the sockets that somebody listens on (proc(5)). */
+const listening = (): string[] =>
+  linesIn('/proc/net/unix').flatMap((line) => {
+    const [, , , flags, , , , path] = line.split(/\s+/)
+    return flags === '00010000' && path?.startsWith('/') ? [path] : []
+  })
 
 /** Entries of folders of sockets, which may be those of another network. */
 const placed = (): string[] =>
@@ -191,15 +194,7 @@ const placed = (): string[] =>
   })
 
 /** What is mounted where: a socket may be (proc(5)). */
-const mounted = (): string[] => {
-  try {
-    return readFileSync('/proc/self/mountinfo', 'utf8')
-      .split('\n')
-      .flatMap((line) => line.split(' ')[4] ?? [])
-  } catch {
-    return []
-  }
-}
+const mounted = (): string[] => linesIn('/proc/self/mountinfo').flatMap((line) => line.split(' ')[4] ?? [])
 
 /** Whether it is a socket that this user may call by being who they are, and not because everybody may. */
 const isOwn = (path: string): boolean => {
@@ -218,7 +213,7 @@ const isOwn = (path: string): boolean => {
  * a path. X servers ask for a key, and so do the computer servers of other sandboxes.
  */
 const wayOut = (base: string): string | undefined => {
-  const ours = [xSockets, `${base}/`, shortFolders, join(placesOf(process.env).runtime, 'l-')]
+  const ours = [xSockets, `${base}/`, ...prefixes()]
   const all = new Set([...listening(), ...placed(), ...mounted()])
   return [...all].find((path) => !ours.some((prefix) => path.startsWith(prefix)) && isOwn(path))
 }
