@@ -25,11 +25,11 @@ import {
   takeFiles,
   takeSnapshot,
 } from '@backlot/local'
-import { programCalled } from '../executable.ts'
 import { readFlags } from '../flags.ts'
 import { print, printJson } from '../terminal/output.ts'
 import { startProgress } from '../terminal/progress.ts'
 import { isTerminal, table } from '../terminal/table.ts'
+import { startDetached } from './detached.ts'
 import type { LocalVerb } from './local-verb.ts'
 import { startSupervisor } from './start.ts'
 import { inputEnds } from './supervise.ts'
@@ -44,15 +44,7 @@ const usage = (text: string): Failure => new Failure('usage', `${text}. \`backlo
 
 /** A process of its own that ends at nothing but the end of this one, so that no program stays halted for ever. */
 export const startWatcher: StartWatcher = (name) => {
-  const { command, argv0 } = programCalled('backlot')
-  const child = Bun.spawn([...command, 'local', 'go-on', name], {
-    argv0,
-    cwd: '/',
-    stdin: 'pipe',
-    stdout: 'ignore',
-    stderr: 'ignore',
-    detached: true,
-  })
+  const child = startDetached(['go-on', name], 'pipe')
   return {
     async end() {
       child.kill('SIGKILL')

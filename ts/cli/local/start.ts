@@ -5,9 +5,9 @@ import { privateDesktop } from '@backlot/contract/limits'
 import { linesOf } from '@backlot/contract/lines'
 import { whenParentEnds } from '@backlot/headless'
 import { createSandbox, type MadeSandbox, type SandboxInfo, sandboxesFolder } from '@backlot/local'
-import { programCalled } from '../executable.ts'
 import { print, printJson } from '../terminal/output.ts'
 import { startProgress } from '../terminal/progress.ts'
+import { startDetached } from './detached.ts'
 import { readNewSandbox } from './new-sandbox.ts'
 import { type FailureLine, failureLine, inputEnds, removeUnlessHeld, signalled, supervise } from './supervise.ts'
 
@@ -95,15 +95,7 @@ export const startSupervisor = async (
   { folder }: Pick<MadeSandbox, 'folder'>,
   timeoutMs: number,
 ): Promise<SandboxInfo> => {
-  const { command, argv0 } = programCalled('backlot')
-  const child = Bun.spawn([...command, 'local', 'supervise', folder.name, String(timeoutMs)], {
-    argv0,
-    cwd: '/',
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'ignore',
-    detached: true,
-  })
+  const child = startDetached(['supervise', folder.name, String(timeoutMs)], 'pipe')
   const lines = linesOf(child.stdout)
   const text = (await lines.next()).value
   const answer = text === undefined ? null : (JSON.parse(text) as SandboxInfo | { error: FailureLine })

@@ -3,7 +3,7 @@
 import { codeOf, Failure } from '@backlot/contract/failure'
 import { linesOf } from '@backlot/contract/lines'
 import { type NewSandbox, type SandboxInfo, sandboxesFolder, sweep } from '@backlot/local'
-import { programCalled } from '../../executable.ts'
+import { startDetached } from '../detached.ts'
 import type { FailureLine } from '../supervise.ts'
 import type { PoolMessage } from './waiting.ts'
 
@@ -34,7 +34,7 @@ const endMs = 10_000
 
 /** Starts one; throws what kept it from starting, `layer_failed` told as `sandbox_not_started`. */
 export const startMember = async (kind: PoolKind): Promise<Member> => {
-  const child = spawnWaiting()
+  const child = startDetached(['wait'], 'pipe')
   const lines = linesOf(child.stdout)
   const ask = (question: object): Promise<Record<string, unknown>> => {
     child.stdin.write(`${JSON.stringify(question)}\n`)
@@ -74,19 +74,6 @@ export const startMember = async (kind: PoolKind): Promise<Member> => {
     await end()
     throw error
   }
-}
-
-const spawnWaiting = () => {
-  const { command, argv0 } = programCalled('backlot')
-  return Bun.spawn([...command, 'local', 'wait'], {
-    argv0,
-    cwd: '/',
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'ignore',
-    // A signal to the owner's terminal is for the owner.
-    detached: true,
-  })
 }
 
 /** The next answer of a sandbox; throws the failure that it tells. */

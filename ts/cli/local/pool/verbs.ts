@@ -17,10 +17,10 @@ import {
   sandboxName,
   tryOwnPool,
 } from '@backlot/local'
-import { programCalled } from '../../executable.ts'
 import { readFlags } from '../../flags.ts'
 import { print, printJson, say } from '../../terminal/output.ts'
 import { isTerminal, table } from '../../terminal/table.ts'
+import { startDetached } from '../detached.ts'
 import type { LocalVerb } from '../local-verb.ts'
 import { labelOf, numberOf, readNewSandbox } from '../new-sandbox.ts'
 import { type FailureLine, inputEnds, signalled } from '../supervise.ts'
@@ -102,7 +102,7 @@ const pool: LocalVerb = async (args) => {
   const { detach, detached, rest } = flagsOf(args)
   const { name, size, words } = ownWords(rest)
   if (size === 0) return endPool(name)
-  if (detach) return startDetached(rest)
+  if (detach) return startKeeper(rest)
   const hasInput = words.includes('--image-from-input')
   if (hasInput && words.includes('--env-from-input')) {
     throw new Failure('usage', '--image-from-input has the variables too: leave --env-from-input out.')
@@ -159,16 +159,8 @@ const imageIn = (text: string): { env: Record<string, string>; layers: unknown[]
 }
 
 /** Lets a process of its own keep the pool; settles when that can be used. */
-const startDetached = async (words: readonly string[]): Promise<number> => {
-  const { command, argv0 } = programCalled('backlot')
-  const child = Bun.spawn([...command, 'local', '--json', 'pool', ...words, '--detached'], {
-    argv0,
-    cwd: '/',
-    stdin: readsInput(words) ? 'inherit' : 'ignore',
-    stdout: 'pipe',
-    stderr: 'ignore',
-    detached: true,
-  })
+const startKeeper = async (words: readonly string[]): Promise<number> => {
+  const child = startDetached(['--json', 'pool', ...words, '--detached'], readsInput(words) ? 'inherit' : 'ignore')
   const said = (await linesOf(child.stdout).next()).value
   if (said === undefined) {
     throw new Failure(
