@@ -14,8 +14,8 @@ const meanings: Readonly<Record<string, readonly [FailureCode, string]>> = {
   EPERM: ['file_refused', 'permission is denied'],
   EROFS: ['file_refused', 'its file system can only be read'],
   EBUSY: ['file_refused', 'it is in use'],
-  ENOSPC: ['disk_full', 'there is no group left'],
-  EDQUOT: ['disk_full', 'there is no group left'],
+  ENOSPC: ['disk_full', 'there is no room left'],
+  EDQUOT: ['disk_full', 'there is no room left'],
 }
 
 /** The failure that names the path; any other error as it is. */
