@@ -34,10 +34,10 @@ export const key = Type.String({
   description: 'Name of a key, as X11, browsers or people call it, in any case: `Return`, `enter`, `page_down`, `a`.',
 })
 
-/** Nothing is given. */
+/** The parameters of a command that takes none. */
 export const none = Type.Object({})
 
-/** Nothing but success is told. */
+/** The result of a command that tells nothing but its success. */
 export const done = Type.Object({})
 
 /** A rectangle of the screen, in pixels. */

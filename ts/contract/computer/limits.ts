@@ -17,11 +17,11 @@ export const shellOutputLength = 16 * 1024 * 1024
 
 /** Films of one server. */
 export const filmLimits = {
-  /** That are made into files at the same time. */
+  /** How many are made into files at the same time. */
   most: 4,
   /** Pictures a second where a caller names no number, and of the live film. */
   fps: 30,
-  /** That look on at the live film. */
+  /** How many callers may watch the live film at the same time. */
   mostViewers: 64,
   /** Bytes that wait for a viewer before it is left out of what follows. */
   mostWaitingBytes: 1024 * 1024,

@@ -1,4 +1,4 @@
-/** One way a language in which a text arrives as it is, whatever it holds. */
+/** Quoting of texts for POSIX shells and PowerShell, one function for each. */
 import { toBase64 } from '../base64.ts'
 
 /** A text as a word of a POSIX shell. */

@@ -1,4 +1,4 @@
-/** Locks on files that lie with the data: services of other homes and sessions, and those that come by another path, see the same. */
+/** Locks on files that lie beside the data, so that services with another home, session or path to the same data see the same lock. */
 import { existsSync, fstatSync, lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'

@@ -86,7 +86,7 @@ export class Pool implements AsyncDisposable {
           this.#ready.unshift(member)
           throw error
         }
-        // It was not well: nobody gets it.
+        // A sandbox that does not answer is given to nobody.
         this.#do(member.end())
         this.fill()
       }

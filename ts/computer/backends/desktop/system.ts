@@ -10,7 +10,7 @@ import { isRunning, newWindow, windowsNow } from './new-window.ts'
 import { openTarget } from './open.ts'
 import { setWallpaper } from './wallpaper.ts'
 
-/** Of the commands; clients read it as a number. */
+/** The version of the protocol of commands, which clients read as a number. */
 const protocol = 1
 
 export const systemHandlers = (display: Display) =>

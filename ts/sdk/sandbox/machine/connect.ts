@@ -1,4 +1,4 @@
-/** Reaching what a runtime started: what is stored of it, and the connection to it. */
+/** The connection to what a runtime started, and what is stored of it. */
 import type { SandboxRecord } from '@backlot/contract/sandbox'
 import type { CallOptions } from '../../basics.ts'
 import { withDeadline } from '../../deadline.ts'

@@ -1,4 +1,4 @@
-/** Bringing sandboxes into being on this machine: names reserved, started, ready, connected; or nothing of them left. */
+/** Creating sandboxes on this machine: names reserved, started, ready, connected; where one fails, nothing of them is left. */
 import type { SandboxRecord } from '@backlot/contract/sandbox'
 import { ConnectionError } from '../../errors.ts'
 import type { Runtime } from '../../runtimes/runtime.ts'
@@ -7,8 +7,8 @@ import type { Records } from '../../state/records.ts'
 import type { Transport } from '../../transports/transport.ts'
 import { type Plan, type ReservedName, reserve } from '../names/reserve.ts'
 import type { Progress } from '../options.ts'
+import { connectWhenReady, keepConnection, notReady } from './connect.ts'
 import { stopFor } from './end.ts'
-import { connectWhenReady, keepConnection, notReady } from './reach.ts'
 import { startLimit } from './start-limit.ts'
 
 /** Lets the runtime start what is reserved under a name. */

@@ -1,6 +1,6 @@
 /** The ephemeral sandboxes of this program, and how they end with it. */
 
-/** Ends one. */
+/** Ends one sandbox. */
 type End = () => Promise<void>
 
 const ends = new Map<object, End>()
@@ -19,7 +19,7 @@ export const endWithProgram = (key: object, end: End): void => {
   ends.set(key, end)
 }
 
-/** It ended, or stays. */
+/** Ends it no longer with this program: it has ended already, or is to stay. */
 export const forget = (key: object): void => {
   if (!ends.delete(key) || ends.size > 0) return
   process.removeListener('beforeExit', endAll)

@@ -6,7 +6,7 @@ import type { Records } from '../../state/records.ts'
 import { type Plan, reserveSeveral } from '../names/reserve.ts'
 import type { CopyOptions } from '../options.ts'
 import { limitsOf } from '../refusals.ts'
-import { createReserved, type StartedSandbox } from './bring.ts'
+import { createReserved, type StartedSandbox } from './create.ts'
 import { startMs } from './start-limit.ts'
 
 /** Brings `count` ephemeral copies into being, and tells what became of each; of those that failed nothing is left. */

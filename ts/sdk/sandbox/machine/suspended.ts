@@ -6,8 +6,8 @@ import type { Records } from '../../state/records.ts'
 import type { Transport } from '../../transports/transport.ts'
 import { limitsOf, notRunning, refuseUnable } from '../refusals.ts'
 import { storedSource } from '../stored-source.ts'
+import { connectWhenReady, keepConnection } from './connect.ts'
 import { holdingsOf, statusNow } from './machine-info.ts'
-import { connectWhenReady, keepConnection } from './reach.ts'
 import { startMs } from './start-limit.ts'
 
 /** Suspends one that runs; throws `sandbox_not_running`. */
