@@ -94,7 +94,8 @@ export class Bases {
   /**
    * Turns the disk of a stopped VM into a base and puts an empty overlay into its place; at every moment the VM has one of
    * the two. Nothing is copied. A disk that is such an overlay already leads to the base that it lies on. The base can be
-   * built upon at once; `replaced` settles when both would survive a power cut. Throws `disk_in_use`, also by `replaced`.
+   * built upon at once; `replaced` settles when both would survive a power cut, and before that no VM on the base may get
+   * its name. Throws `disk_in_use`, also by `replaced`.
    */
   async freeze(vm: VmPlace): Promise<{ base: BaseDisk; replaced: Promise<void> }> {
     const disk = vmPath(vm.path, 'disk')

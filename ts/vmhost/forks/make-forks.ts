@@ -81,7 +81,11 @@ export const makeForks = async (
     const { base, replaced } = kept === undefined ? await host.bases.freeze(vm) : { ...kept, replaced: undefined }
     const lay = async (name: string) => {
       signal.throwIfAborted()
-      const fill = (folder: string) => fillFork(host, vm, saved, folder, base, { name, userDataOf, kept })
+      const fill = async (folder: string) => {
+        await fillFork(host, vm, saved, folder, base, { name, userDataOf, kept })
+        // A fork that had its name before would, after a crash, lie on a base that the VM still writes to.
+        await replaced
+      }
       made.set(name, await host.store.make(vm.storage, name, fill))
     }
     // What waits for the drive waits together.
