@@ -4,7 +4,7 @@ import { constants, copyFile, link, mkdir, readdir, rename, rm, stat } from 'nod
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { makeFolder, syncFile, syncFolder } from '../files/durable.ts'
-import type { FileLocks, LockOptions } from '../files/file-locks.ts'
+import type { Host } from '../host/host.ts'
 
 /** What the guest knows the disk by. */
 const label = 'BACKLOT'
@@ -12,14 +12,13 @@ const label = 'BACKLOT'
 /** Where they stand, below the cache directory. */
 const folderName = '.executables'
 
-/** The disk with the executable at `program`, which may be given other names. Throws `missing_program`. */
+/** The disk with the executable of this service, which may be given other names. Throws `missing_program`. */
 export const executableDisk = async (
-  program: string | undefined,
+  { executable, locks, turns }: Pick<Host, 'executable' | 'locks' | 'turns'>,
   cacheDirectory: string,
-  locks: FileLocks,
-  waiting: LockOptions,
+  signal: AbortSignal,
 ): Promise<string> => {
-  if (program === undefined) {
+  if (executable === undefined) {
     const next = 'Start the service with the executable, which `./dev build` makes.'
     throw new Failure('missing_program', `The guest runs Backlot, and this service runs from its sources. ${next}`, {
       program: 'backlot',
@@ -27,9 +26,17 @@ export const executableDisk = async (
   }
   const folder = join(cacheDirectory, folderName)
   await makeFolder(folder)
+  const make = async () => {
+    using _lock = await locks.take(join(folder, 'lock'), { signal })
+    return await makeDisk(executable, folder)
+  }
+  return turns.take(folder, make, { signal })
+}
+
+/** The disk in the folder, made where it is not there yet, for whoever works in the folder alone. */
+const makeDisk = async (program: string, folder: string): Promise<string> => {
   const { dev, ino, size, mtimeMs } = await stat(program)
   const path = join(folder, `${Bun.hash(`${dev}/${ino}/${size}/${mtimeMs}`).toString(36)}.img`)
-  using _lock = await locks.take(join(folder, 'lock'), waiting)
   if (existsSync(path)) return path
   // VMs have names of their own for those of before.
   for (const file of await readdir(folder)) {

@@ -96,7 +96,7 @@ const identityOf = async (source: string, { name, tag, disk, kernel, initrd }: L
 /** Gives the VM in `folder` the executable of this service, on a disk of its own. */
 export const placeExecutable = async (host: Host, folder: string, { signal }: Task): Promise<void> => {
   const { cacheDirectory } = await host.settings.read()
-  const disk = await executableDisk(host.executable, cacheDirectory, host.locks, { signal })
+  const disk = await executableDisk(host, cacheDirectory, signal)
   if (!existsSync(vmPath(folder, 'executable'))) await place(disk, vmPath(folder, 'executable'))
 }
 
