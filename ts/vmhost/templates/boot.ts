@@ -35,7 +35,7 @@ sync`
 export const bootTemplate = async (host: Host, place: VmPlace, about: TemplateOf, work: Task): Promise<void> => {
   const { plan, settings, diskBytes, input } = about
   let isMade = false
-  await sweepTemplates(host, [place.storage])
+  await sweepTemplates(host, [place.storage], place)
   const boot = async () => {
     isMade = true
     const vm = await host.store.reread(place)

@@ -18,12 +18,14 @@ export const templatesIn = async (storages: readonly Storage[]): Promise<VmPlace
 /** Whether nobody has saved it, or its hypervisor may live: nothing is a fork of it yet. */
 export const isHalfMade = ({ path }: VmPlace): boolean => !isSaved(path) || wasRunning(path)
 
-/** Ends and removes those that are half made and that no living service works on. */
+/** Ends and removes those that are half made and that nobody makes; `own` is the one that the caller is about to make. */
 export const sweepTemplates = async (
-  { locks, machines, store }: Pick<Host, 'locks' | 'machines' | 'store'>,
+  { locks, machines, store, templates }: Pick<Host, 'locks' | 'machines' | 'store' | 'templates'>,
   storages: readonly Storage[],
+  own?: VmPlace,
 ): Promise<void> => {
   for (const template of (await templatesIn(storages)).filter(isHalfMade)) {
+    if (template.path !== own?.path && templates.has(template)) continue
     using lock = locks.tryTake(vmPath(template.path, 'work'))
     if (lock === undefined || !isHalfMade(template)) continue
     if (machines.isElsewhere(template)) await machines.end(template)
