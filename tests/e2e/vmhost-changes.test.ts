@@ -1,5 +1,6 @@
 /** Changes of a VM are made all or not at all. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { scratchFolder } from '../support/scratch.ts'
 import { startVmHost, type VmHost } from '../support/vmhost.ts'
@@ -52,9 +53,12 @@ test('a disk that is to grow where it moves to grows there, and not where the mo
   // A file system that takes no files stands for one that is full.
   expect((await call(host, 'PATCH', '/svc/vms/mover', { diskSize: '2GB', storage: '/proc' }))[0]).toBe(400)
   expect(await get(host, 'mover')).toMatchObject({ locationName: 'home', diskSize: { total: GiB } })
+  // It was suspended once, and has a pool when it is again.
+  writeFileSync(join(host.home, 'data/vms/mover/pool.json'), '{"size":2}\n')
   expect((await call(host, 'PATCH', '/svc/vms/mover', { diskSize: '2GB', storage: 'nas' }))[0]).toBe(200)
   expect(await get(host, 'mover')).toMatchObject({ locationName: 'nas', diskSize: { total: 2 * GiB } })
   expect(checkDisk(join(elsewhere, 'mover'))).toBe(0)
+  expect((await call(host, 'POST', '/svc/vms/mover/pool', {}))[1]).toMatchObject({ size: 2, ready: 0 })
   expect((await call(host, 'DELETE', '/svc/vms/mover'))[0]).toBe(200)
   expect((await call(host, 'DELETE', '/svc/config/locations/nas'))[0]).toBe(200)
 })

@@ -211,7 +211,7 @@ const recover = async (host: Open): Promise<{ collecting?: Promise<unknown> }> =
   await sweepTemplates(host, storages).catch(tell('-'))
   await sweepPools(host, storages).catch(tell('-'))
   await host.store.sweep(storages).catch(tell('-'))
-  for (const vm of pooling) host.pools.keep(vm, sizeOfPool(vm.path))
+  for (const vm of [...pooling, ...moved]) host.pools.keep(vm, sizeOfPool(vm.path))
   return { collecting: Promise.all(storages.map((storage) => collectBases(host, storage))) }
 }
 

@@ -7,6 +7,7 @@ import type { Handlers, Host } from '../host/host.ts'
 import type { Task } from '../host/operations.ts'
 import type { Machine } from '../hypervisors/hypervisor.ts'
 import { refuseLacking } from '../hypervisors/lacking.ts'
+import { sizeOfPool } from '../pools/pool-file.ts'
 import { refuseLosing } from '../snapshots/snapshot-store.ts'
 import type { Storage } from '../storage/storage.ts'
 import { finishMove } from '../vms/move.ts'
@@ -124,6 +125,7 @@ const move = async (
     isThere = true
     host.events.emit({ type: 'vm', name: vm.name, location: storage.name, status: 'stopped' })
     await finishMove(host.store, { ...place, settings: moved })
+    host.pools.keep(place, sizeOfPool(place.path))
     host.events.emit({ type: 'vm', name: vm.name, location: vm.storage.name, status: null })
   }
   const copy = () =>

@@ -12,6 +12,7 @@ import { readSaved } from '../snapshots/saved-state.ts'
 import { poolPrefix, vmPath } from '../vms/vm-directory.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
 import { claimFork } from './hand-out.ts'
+import { sizeOfPool } from './pool-file.ts'
 import type { ForkRequest, Identity, PoolState, Pools } from './pools.ts'
 import { poolSize } from './size.ts'
 
@@ -104,6 +105,8 @@ export class WarmPools implements Pools {
 
   async #settle(path: string, pool: Pool): Promise<void> {
     const { machines } = this.host()
+    // The VM may have been deleted or moved, and another have its name.
+    pool.size = sizeOfPool(path)
     const memory = await memoryOf(pool.parent)
     if (memory !== pool.memory) await this.#shrink(pool, 0)
     pool.memory = memory

@@ -1,14 +1,15 @@
 /** The last steps of a move, which whoever comes after a service that died takes too. */
 import { Failure } from '@backlot/contract/failure'
+import { sizeOfPool, writePoolSize } from '../pools/pool-file.ts'
 import { realPath } from '../storage/real-path.ts'
 import { vmPath } from './vm-directory.ts'
 import { newIdentity, writeVmSettings } from './vm-settings.ts'
 import type { StoredVm, VmStore } from './vm-store.ts'
 
 /**
- * Removes the folder that the VM was moved from, and forgets about the move; whoever calls holds the lock of one side.
- * Throws `vm_busy` where another service works on the other. A source that does not say that it goes
- * there has lived on meanwhile and is left alone: what came here is then a copy, and gets an identity of its own.
+ * Removes the folder that the VM was moved from, whose pool size it takes over, and forgets about the move; whoever calls
+ * holds the lock of one side. Throws `vm_busy` where another service works on the other. A source that does not say that it
+ * goes there has lived on meanwhile and is left alone: what came here is then a copy, and gets an identity of its own.
  */
 export const finishMove = async (store: VmStore, moved: StoredVm): Promise<void> => {
   const { movedFrom = '', ...settings } = moved.settings
@@ -17,7 +18,11 @@ export const finishMove = async (store: VmStore, moved: StoredVm): Promise<void>
   using _to = otherSide(store, moved)
   const isSame = from?.settings.uuid === settings.uuid
   const goesHere = isSamePath(from?.settings.movingTo, moved.path)
-  if (isSame && goesHere) await store.remove(from).catch(ignoreGone)
+  if (isSame && goesHere) {
+    const poolSize = sizeOfPool(from.path)
+    if (poolSize > 0) await writePoolSize(moved.path, poolSize)
+    await store.remove(from).catch(ignoreGone)
+  }
   await writeVmSettings(moved.path, { ...settings, ...(isSame && !goesHere && newIdentity()) })
 }
 
