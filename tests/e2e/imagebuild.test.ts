@@ -110,7 +110,11 @@ describe('image build', () => {
   test('ends when it is interrupted, and keeps nothing', async () => {
     const cache = await cacheWithPackages('interrupted')
     const child = Bun.spawn(backlotCommand('image', 'build', 'linux-minimal', '--output', cache), { stderr: 'pipe' })
-    await until('the build to begin', async () => (await readdir(cache)).some((name) => name.startsWith('.building')))
+    const work = await until('the build to begin', async () =>
+      (await readdir(cache)).find((name) => name.startsWith('.building')),
+    )
+    // Other users do not reach the disk, which they might write to.
+    expect((await stat(join(cache, work))).mode & 0o777).toBe(0o700)
     child.kill('SIGINT')
     expect(await child.stderr.text()).toContain('was cancelled')
     expect(await child.exited).toBe(1)

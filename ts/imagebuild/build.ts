@@ -74,7 +74,9 @@ export const buildImage = async (name: string, options: BuildOptions): Promise<B
   await sweep(options.cacheDirectory)
   const work = join(options.cacheDirectory, `${workPrefix}${process.pid}-${crypto.randomUUID()}`)
   try {
-    await mkdir(join(work, 'image'), { recursive: true })
+    // While the disk is made it can be written to by whoever reaches it.
+    await mkdir(work, { mode: 0o700 })
+    await mkdir(join(work, 'image'))
     const image = await make(recipe, digest, work, options)
     await replace(folder, join(work, 'image'), work)
     return { folder, image, wasThere: false }
