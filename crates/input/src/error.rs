@@ -151,6 +151,18 @@ pub enum InputError {
         /// Characters of the whole text, a line break being one.
         count: usize,
     },
+    /// What keeps the rest of a text from its window.
+    #[error(
+        "{cause} {typed} of {count} characters were typed before. Look at what the window shows before the rest is typed."
+    )]
+    Interrupted {
+        /// Why, as where it is known before anything is typed.
+        cause: Box<InputError>,
+        /// Characters that were typed.
+        typed: usize,
+        /// Characters of the whole text, a line break being one.
+        count: usize,
+    },
     /// The caller cancelled a gesture, or closed the agent under it.
     #[error(
         "The {gesture} in window \"{window_id}\" was cancelled; its buttons and keys are up. Look at what the window shows before you go on."
@@ -219,6 +231,11 @@ impl InputError {
         Self::TextNotTypable { window_id, characters }
     }
 
+    /// The failure after which a text of `count` characters ends with the one numbered `typed`.
+    pub(crate) fn after(self, typed: usize, count: usize) -> Self {
+        if typed == 0 { self } else { Self::Interrupted { cause: Box::new(self), typed, count } }
+    }
+
     /// What a failure to make an agent's own devices means on a server that does take synthetic input.
     pub(crate) fn in_background(self) -> Self {
         match self {
@@ -247,6 +264,7 @@ impl InputError {
             Self::TooManyAgents { .. } => "too_many_agents",
             Self::AgentClosed { .. } | Self::DevicesClosed { .. } => "agent_closed",
             Self::Cancelled { .. } | Self::Halted { .. } | Self::ActHalted { .. } => "cancelled",
+            Self::Interrupted { cause, .. } => cause.code(),
             Self::PointOutsideScreen { .. } => "invalid_argument",
             Self::DevicesBusy { .. } | Self::KeysNotRead { .. } => "condition_not_met",
             Self::Desktop(error) => error.code(),

@@ -37,6 +37,8 @@ impl Button {
 pub enum Step {
     /// The pointer goes to a point of the screen.
     Move(Point),
+    /// The pointer, which was moved to a point of the screen, is over its window still or goes there again.
+    Return(Point),
     /// A button goes down or up.
     Button(u8, bool),
     /// A key goes down or up, by keycode.
@@ -99,11 +101,13 @@ pub fn press(stroke: &Stroke, held: &[u8]) -> Vec<Step> {
     steps
 }
 
-/// The steps of several strokes of one key; between two of them is a moment at which they can be halted.
-pub fn presses(stroke: &Stroke, held: &[u8], count: u32) -> Vec<Step> {
-    let mut steps = press(stroke, held);
+/// The steps of several strokes of one key at a point of the screen; between two of them is a moment at which they can be
+/// halted.
+pub fn presses(at: Point, stroke: &Stroke, held: &[u8], count: u32) -> Vec<Step> {
+    let mut steps = vec![Step::Move(at)];
+    steps.extend(press(stroke, held));
     for _ in 1..count {
-        steps.push(Step::Pause(Duration::ZERO));
+        steps.extend([Step::Pause(Duration::ZERO), Step::Return(at)]);
         steps.extend(press(stroke, held));
     }
     steps

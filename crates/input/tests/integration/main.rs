@@ -10,6 +10,7 @@ mod gtk3;
 mod holding;
 mod leading;
 mod lists;
+mod meanwhile;
 mod parking;
 mod qt5;
 mod qt_keys;

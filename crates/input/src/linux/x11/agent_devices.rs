@@ -25,7 +25,7 @@ use super::new_windows::watcher::Watcher;
 use super::person::device_grab::{self, DeviceGrab};
 use super::person::restore;
 use super::person::state::PersonState;
-use crate::plan::{self, Step, Stroke};
+use crate::plan::{self, Batch, Step, Stroke};
 use crate::{Click, Delivery, Drag, Hover, InputError, KeyPress, Modifier, Text, Wheel, keys, path};
 
 /// The focus of a keyboard whose keys go to the window that the pointer is in, X Input protocol.
@@ -74,7 +74,7 @@ impl AgentDevices {
     /// Has what the application of a window opens kept from the person's focus from now on.
     pub fn attend(&self, window: u32) -> Result<(), InputError> {
         let watcher = self.watcher.borrow();
-        watcher.forget_act();
+        watcher.begin_gesture();
         // From here on it is told when this gesture is over.
         self.pretended.borrow_mut().extend(watcher.give_over());
         watcher.watch(window)?;
@@ -96,6 +96,7 @@ impl AgentDevices {
         let from = target.point(drag.from)?;
         let to = target.place(drag.to);
         let held = self.held(&drag.modifiers, drag.window_id)?;
+        self.watcher.borrow().prolong(target.window, drag.duration);
         let steps = path::drag(from, to, drag.button, drag.duration, drag.steps, &held);
         self.gesture(&target, &steps, keys::are_commanding(&drag.modifiers), ("drag", pauses))
     }
@@ -134,8 +135,7 @@ impl AgentDevices {
         if let Some(keycode) = self.shortcut_by_place(press)? {
             let held = self.held(&press.modifiers, press.window_id)?;
             let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
-            let mut steps = vec![Step::Move(at)];
-            steps.extend(plan::presses(&Stroke { keycode, held: vec![] }, &held, press.count));
+            let steps = plan::presses(at, &Stroke { keycode, held: vec![] }, &held, press.count);
             return self.gesture(&target, &steps, hides_keys, ("key", pauses));
         }
         let typed = crate::keysyms::character_of(press.keysym).map(String::from).unwrap_or_default();
@@ -148,8 +148,7 @@ impl AgentDevices {
         let borrowed = BorrowedKeycodes::take(&self.link, self.own, self.person, &batch.assign)?;
         borrowed.wait_until_known(target.window)?;
         let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
-        let mut steps = vec![Step::Move(at)];
-        steps.extend(plan::presses(stroke, &held, press.count));
+        let steps = plan::presses(at, stroke, &held, press.count);
         let delivery = self.gesture(&target, &steps, hides_keys, ("key", pauses))?;
         borrowed.give_back_when_read(target.window)?;
         Ok(delivery)
@@ -180,23 +179,45 @@ impl AgentDevices {
         let plan = Plan::make(&self.link, self.person.keyboard, &keysyms)?
             .ok_or_else(|| refuse(text.text.clone()))?;
         let before = PersonState::look(&self.link, self.person)?;
-        let (mut events, mut typed) = (0, 0);
+        let mut typed = 0;
+        let events = self
+            .type_batches((&target, at), &plan.batches, (text.delay, pauses), &before, &mut typed)
+            .map_err(|error| error.after(typed, keysyms.len()))?;
+        if typed < keysyms.len() {
+            return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
+        }
+        self.measure(&before, &target, Done { events, ..Done::default() })
+    }
+
+    /// Types over a point of the screen, counts the characters, and answers with the device events sent.
+    fn type_batches(
+        &self,
+        (target, at): (&Target, Point),
+        batches: &[Batch],
+        (delay, pauses): (Duration, Pauses<'_>),
+        before: &PersonState,
+        typed: &mut usize,
+    ) -> Result<u32, InputError> {
+        let mut events = 0;
         let mut is_stopped = pauses(Duration::ZERO);
-        for batch in &plan.batches {
+        for batch in batches {
             if is_stopped {
                 break;
             }
             let borrowed = BorrowedKeycodes::take(&self.link, self.own, self.person, &batch.assign)?;
             borrowed.wait_until_known(target.window)?;
-            let mut runner = self.runner(&target, &before, false)?;
-            runner.run(&[Step::Move(at)], pauses)?;
+            let mut runner = self.runner(target, before, false)?;
             for stroke in &batch.strokes {
                 if is_stopped {
                     break;
                 }
-                runner.run(&plan::press(stroke, &[]), pauses)?;
-                typed += 1;
-                is_stopped = runner.wait(text.delay, pauses)?;
+                // Keys go to the window under the pointer, over which another one may have come meanwhile.
+                let mut steps = vec![Step::Return(at)];
+                steps.extend(plan::press(stroke, &[]));
+                runner.run(&steps, pauses)?;
+                *typed += 1;
+                is_stopped = runner.wait(delay, pauses)?;
+                self.watcher.borrow().prolong(target.window, delay);
             }
             let done = runner.finish()?;
             events += done.events;
@@ -204,10 +225,7 @@ impl AgentDevices {
             drop(done.device_grab);
             borrowed.give_back_when_read(target.window)?;
         }
-        if typed < keysyms.len() {
-            return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
-        }
-        self.measure(&before, &target, Done { events, ..Done::default() })
+        Ok(events)
     }
 
     fn key_typing(&self) -> KeyTyping<'_> {
@@ -276,6 +294,10 @@ impl AgentDevices {
             is_settled = restore::settle(&self.link, target.window)?;
         }
         self.watcher.borrow().catch_up(|| device_grab::let_through(&self.link))?;
+        if self.watcher.borrow().has_turned_to(target.window) {
+            // What the person chose stays chosen.
+            return Ok(before.compare(&PersonState::look(&self.link, self.person)?, done.events));
+        }
         let delivery =
             restore::release(&self.link, self.person, before, target.window, done.events, device_grab)?;
         if !is_settled {

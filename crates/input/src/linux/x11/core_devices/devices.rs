@@ -182,7 +182,7 @@ impl Devices {
         let mut due = Instant::now();
         for step in steps {
             match step {
-                Step::Move(at) => fake(link, MOTION_NOTIFY_EVENT, 0, *at)?,
+                Step::Move(at) | Step::Return(at) => fake(link, MOTION_NOTIFY_EVENT, 0, *at)?,
                 Step::Button(button, is_down) => self.button(*button, *is_down)?,
                 Step::Key(keycode, true) => fake(link, KEY_PRESS_EVENT, *keycode, Point::default())?,
                 Step::Key(keycode, false) => fake(link, KEY_RELEASE_EVENT, *keycode, Point::default())?,

@@ -29,6 +29,8 @@ struct Hole {
     y: i16,
     /// The window took input everywhere, so it had no shape.
     was_whole: bool,
+    /// All of the window, with its border; nothing for the hole of a dead agent.
+    whole: Rect,
     /// What was left of the input shape.
     left: ShapeWithHole,
     /// The point of the screen.
@@ -91,11 +93,8 @@ impl Holes {
                 let window = region.window;
                 let had_none = self.open.iter().any(|hole| hole.window == window && hole.was_whole);
                 let was_whole = had_none || region.input == [region.whole];
-                let pixel = Rect { x: x.into(), y: y.into(), width: 1, height: 1 };
-                let left = ShapeWithHole::Parts(
-                    region.input.iter().flat_map(|part| uncovered(*part, &[pixel])).collect(),
-                );
-                new.push(Hole { window, x, y, was_whole, left, at });
+                let left = ShapeWithHole::without((x, y), &region.input);
+                new.push(Hole { window, x, y, was_whole, whole: region.whole, left, at });
             }
         }
         if new.is_empty() {
@@ -119,6 +118,26 @@ impl Holes {
         }
         close(link, &closed)?;
         self.note(link, own)
+    }
+
+    /// Has windows that take input everywhere do so in the size that they have by now, but for the holes.
+    pub fn fit(&mut self, link: &Link, own: Pair) -> Result<(), InputError> {
+        let conn = &link.conn;
+        let mut has_changed = false;
+        for hole in self.open.iter_mut().filter(|hole| hole.was_whole) {
+            let shape = shape::get_rectangles(conn, hole.window, SK::INPUT)?;
+            let geometry = conn.get_geometry(hole.window)?;
+            let (Ok(shape), Ok(geometry)) = (shape.reply(), geometry.reply()) else { continue };
+            let whole = whole_of(&geometry);
+            // Its owner may have given it another shape.
+            if whole != hole.whole && hole.left.is(&parts(&shape.rectangles)) {
+                shape::mask(conn, SO::SET, SK::INPUT, hole.window, 0, 0, x11rb::NONE)?.ignore_error();
+                hole.change(link, SO::SUBTRACT)?;
+                (hole.whole, hole.left) = (whole, ShapeWithHole::without((hole.x, hole.y), &[whole]));
+                has_changed = true;
+            }
+        }
+        if has_changed { self.note(link, own) } else { Ok(()) }
     }
 
     /// Gives the windows back all that was taken.
@@ -160,6 +179,7 @@ pub fn close_of(link: &Link, pointer: u16) -> Result<(), InputError> {
             x: *x as i16,
             y: *y as i16,
             was_whole: *was_whole == 1,
+            whole: Rect::default(),
             left: ShapeWithHole::Area((*area).into()),
             at: Point::default(),
         })
@@ -198,6 +218,11 @@ fn close(link: &Link, holes: &[Hole]) -> Result<(), InputError> {
 }
 
 impl ShapeWithHole {
+    fn without((x, y): (i16, i16), input: &[Rect]) -> Self {
+        let pixel = Rect { x: x.into(), y: y.into(), width: 1, height: 1 };
+        Self::Parts(input.iter().flat_map(|part| uncovered(*part, &[pixel])).collect())
+    }
+
     fn area(&self) -> u64 {
         match self {
             Self::Parts(parts) => area(parts),

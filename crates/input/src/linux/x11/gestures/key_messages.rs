@@ -107,6 +107,16 @@ impl Drop for FocusByMessage<'_> {
     }
 }
 
+/// True where the window has the person's focus; fails with `application_in_use` where another one of its application has.
+pub fn has_persons_focus(link: &Link, person: Pair, window: Window) -> Result<bool, InputError> {
+    let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?.reply()?.focus;
+    let is_persons = focus == window || is_inside(link, focus, window)?;
+    if !is_persons && focus > 1 && same_client(link, focus, window) {
+        return Err(InputError::ApplicationInUse { window_id: WindowId::of_xid(window) });
+    }
+    Ok(is_persons)
+}
+
 impl<'a> Messages<'a> {
     /// Begins with nothing held. With `active` the application is told that the window has the focus for as long as
     /// this lives, because shortcuts of a window without it are not looked up; the focus itself stays where it is.
@@ -120,11 +130,7 @@ impl<'a> Messages<'a> {
         modifiers: &'a HashMap<u8, u16>,
         active: bool,
     ) -> Result<Self, InputError> {
-        let focus = xinput::xi_get_focus(&link.conn, person.keyboard)?.reply()?.focus;
-        let is_persons = focus == window || is_inside(link, focus, window)?;
-        if !is_persons && focus > 1 && same_client(link, focus, window) {
-            return Err(InputError::ApplicationInUse { window_id: WindowId::of_xid(window) });
-        }
+        let is_persons = has_persons_focus(link, person, window)?;
         let time = link.time()?;
         restore::is_later(link, window)?;
         let focus =

@@ -205,6 +205,7 @@ impl<'a> StepRunner<'a> {
     fn step(&mut self, step: &Step) -> Result<(), InputError> {
         match *step {
             Step::Move(at) => self.reach(at),
+            Step::Return(at) => self.return_to(at),
             Step::Button(button, true) => {
                 self.buttons.insert(button);
                 self.asks_for_menu |= button == MENU_BUTTON;
@@ -234,6 +235,7 @@ impl<'a> StepRunner<'a> {
         let (link, own, frame) = (self.link, self.own, self.target.frame());
         let is_dragging = !self.buttons.is_empty();
         let mut at = at;
+        self.holes.fit(link, own)?;
         // The person's pointer would fall through the same pixel.
         if self.holes.open(link, (own, self.person), frame, at)? == Opened::Occupied && !is_dragging {
             at = self.target.neighbour(at);
@@ -242,6 +244,18 @@ impl<'a> StepRunner<'a> {
         self.fake(MOTION_NOTIFY_EVENT, 0, at)?;
         self.holes.keep(link, own, at)?;
         if is_dragging { Ok(()) } else { self.target.check(link, own, at) }
+    }
+
+    /// Sees that the agent's pointer is over the target still; what has moved is followed, and what has come between is
+    /// reached through.
+    ///
+    /// Fails with `window_not_found` too, when the window is gone.
+    fn return_to(&mut self, at: Point) -> Result<(), InputError> {
+        if self.target.is_under(self.link, self.own)? {
+            return self.holes.fit(self.link, self.own);
+        }
+        let now = Target::read(self.link, self.target.window_id)?;
+        self.reach(now.place(self.target.local(at)))
     }
 
     fn fake(&mut self, kind: u8, detail: u8, at: Point) -> Result<(), InputError> {

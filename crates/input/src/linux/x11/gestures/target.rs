@@ -8,6 +8,7 @@ use super::covers::covers;
 use super::region::{farthest_corner, middle_of_largest, uncovered};
 use crate::InputError;
 use crate::platform::x11::connection::link::Link;
+use crate::platform::x11::connection::window_tree::same_client;
 use crate::platform::x11::devices::pair::Pair;
 
 /// `WM_STATE` of an iconified window, ICCCM 4.1.3.1.
@@ -79,6 +80,11 @@ impl Target {
         }
     }
 
+    /// The point of the screen from the window's upper left corner.
+    pub fn local(&self, at: Point) -> Point {
+        Point { x: at.x - self.bounds.x, y: at.y - self.bounds.y }
+    }
+
     /// The window-local point in screen pixels.
     ///
     /// Fails with `point_outside_window`, and with `window_not_visible` for a point beyond the screen's edge.
@@ -140,11 +146,22 @@ impl Target {
         Ok(())
     }
 
+    /// True while a master pointer is over the window, or over a menu or list of its application.
+    pub fn is_under(&self, link: &Link, own: Pair) -> Result<bool, InputError> {
+        let met = xinput::xi_query_pointer(&link.conn, link.root, own.pointer)?.reply()?.child;
+        if met == self.frame() {
+            return Ok(self.check(link, own, Point::default()).is_ok());
+        }
+        let is_own = met != x11rb::NONE && same_client(link, met, self.window);
+        Ok(is_own && link.conn.get_window_attributes(met)?.reply().is_ok_and(|met| met.override_redirect))
+    }
+
     fn covered(&self, link: &Link, above: Window, at: Point) -> InputError {
+        let local = self.local(at);
         InputError::WindowCovered {
             window_id: self.window_id,
             covering: title(link, above).unwrap_or_else(|| above.to_string()),
-            point: Some((at.x - self.bounds.x, at.y - self.bounds.y)),
+            point: Some((local.x, local.y)),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use desktop::WindowId;
 use x11rb::protocol::xproto::{ConnectionExt as _, Window};
 
-use super::key_messages::Messages;
+use super::key_messages::{self, Messages};
 use crate::plan::{self, Layout};
 use crate::platform::x11::connection::link::Link;
 use crate::platform::x11::connection::settle;
@@ -72,7 +72,9 @@ impl KeyTyping<'_> {
             return Err(InputError::Halted { window_id: press.window_id, gesture: "key" });
         }
         let is_settled = restore::settle(self.link, window)?;
-        self.watcher.borrow().catch_up(|| device_grab::let_through(self.link))?;
+        if self.has_person_turned_to(window)? {
+            return Ok(before.compare(&PersonState::look(self.link, self.person)?, events));
+        }
         let delivery = restore::release(self.link, self.person, &before, window, events, device_grab)?;
         if !is_settled {
             self.watcher.borrow().linger(window)?;
@@ -94,7 +96,29 @@ impl KeyTyping<'_> {
         let plan = Plan::make(self.link, self.person.keyboard, &keysyms)?
             .ok_or_else(|| refuse(text.text.clone()))?;
         let before = PersonState::look(self.link, self.person)?;
-        let (mut events, mut typed) = (0, 0);
+        let mut typed = 0;
+        let events = self
+            .type_batches(window, &plan, (text.delay, pauses), &mut typed)
+            .map_err(|error| error.after(typed, keysyms.len()))?;
+        if typed < keysyms.len() {
+            return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
+        }
+        restore::settle(self.link, window)?;
+        if self.has_person_turned_to(window)? {
+            return Ok(before.compare(&PersonState::look(self.link, self.person)?, events));
+        }
+        restore::measure(self.link, self.person, &before, window, events)
+    }
+
+    /// Types, counts the characters, and answers with the events sent.
+    fn type_batches(
+        &self,
+        window: Window,
+        plan: &Plan,
+        (delay, pauses): (Duration, impl Fn(Duration) -> bool),
+        typed: &mut usize,
+    ) -> Result<u32, InputError> {
+        let mut events = 0;
         let mut is_stopped = pauses(Duration::ZERO);
         for batch in &plan.batches {
             if is_stopped {
@@ -107,18 +131,22 @@ impl KeyTyping<'_> {
                 if is_stopped {
                     break;
                 }
+                key_messages::has_persons_focus(self.link, self.person, window)?;
                 messages.run(&plan::press(stroke, &[]))?;
-                typed += 1;
-                is_stopped = pauses(text.delay);
+                *typed += 1;
+                is_stopped = pauses(delay);
+                self.watcher.borrow().prolong(window, delay);
             }
             events += messages.finish()?;
             borrowed.give_back_when_read(window)?;
         }
-        if typed < keysyms.len() {
-            return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
-        }
-        restore::settle(self.link, window)?;
-        restore::measure(self.link, self.person, &before, window, events)
+        Ok(events)
+    }
+
+    /// Whether the person chose a window of the application meanwhile, which stays chosen.
+    fn has_person_turned_to(&self, window: Window) -> Result<bool, InputError> {
+        self.watcher.borrow().catch_up(|| device_grab::let_through(self.link))?;
+        Ok(self.watcher.borrow().has_turned_to(window))
     }
 
     fn messages<'a>(

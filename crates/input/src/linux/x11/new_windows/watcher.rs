@@ -62,6 +62,8 @@ struct State {
     heard: u32,
     /// A new window is on its way to its place.
     is_receiving: bool,
+    /// A window of the application that the person turned to since the last gesture began.
+    turned_to: Option<Window>,
 }
 
 struct Shared {
@@ -137,8 +139,23 @@ impl Watcher {
     }
 
     /// A gesture begins, which holds the devices itself.
-    pub fn forget_act(&self) {
-        self.shared.lock().act = None;
+    pub fn begin_gesture(&self) {
+        let mut state = self.shared.lock();
+        (state.act, state.turned_to) = (None, None);
+    }
+
+    /// Watches the application of a window for some time longer than after a gesture that ends now.
+    pub fn prolong(&self, window: Window, time: Duration) {
+        let until = Instant::now() + time + WATCH;
+        let mut state = self.shared.lock();
+        let is_of = |watch: &&mut Watch| same_client(&self.shared.requester, watch.window, window);
+        state.watches.iter_mut().filter(is_of).for_each(|watch| watch.until = watch.until.max(until));
+    }
+
+    /// True where the person has turned to the application of a window since the gesture began.
+    pub fn has_turned_to(&self, window: Window) -> bool {
+        let turned_to = self.shared.lock().turned_to;
+        turned_to.is_some_and(|chosen| same_client(&self.shared.requester, chosen, window))
     }
 
     /// Windows that believe to have the focus are from now on told otherwise, as soon as their applications have settled
@@ -336,6 +353,7 @@ impl Shared {
                     .iter_mut()
                     .for_each(|pretended| pretended.hear(&self.requester, &event));
                 if let Some(left) = new_windows.hear(&self.listener, &event, &watches)? {
+                    self.lock().turned_to = Some(left);
                     self.end(|watch| same_client(&self.requester, watch.window, left))?;
                 }
             }
