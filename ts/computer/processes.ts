@@ -1,23 +1,6 @@
 /** Ending all that belongs to a command: its session, what descends from it, and what carries its mark. */
-import { readdir, readFile } from 'node:fs/promises'
-
-interface Process {
-  readonly pid: number
-  readonly parent: number
-  readonly session: number
-}
-
-/** Those of `/proc` (proc(5)). */
-const processes = async (): Promise<Process[]> => {
-  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const read = names.map(async (name): Promise<Process | undefined> => {
-    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
-    // The name of the program stands in parentheses and may hold anything.
-    const [, parent, , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return parent === undefined ? undefined : { pid: Number(name), parent: Number(parent), session: Number(session) }
-  })
-  return (await Promise.all(read)).filter((each) => each !== undefined)
-}
+import { readFile } from 'node:fs/promises'
+import { allProcesses, type ProcStat } from '@backlot/native/proc-stat'
 
 /** A variable by which what left its parent and its session is found. */
 const markVariable = 'BACKLOT_COMMAND'
@@ -26,11 +9,11 @@ const markVariable = 'BACKLOT_COMMAND'
 export const newMark = (): Readonly<Record<string, string>> => ({ [markVariable]: crypto.randomUUID() })
 
 /** The process, what descends from it, its session, and what carries the mark. */
-const familyOf = async (root: number, mark: string, all: readonly Process[]): Promise<Set<number>> => {
+const familyOf = async (root: number, mark: string, all: readonly ProcStat[]): Promise<Set<number>> => {
   const carries = await Promise.all(
     all.map(async ({ pid }) => (await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')).includes(mark)),
   )
-  const isIts = ({ pid, session }: Process, at: number) => pid === root || session === root || carries[at] === true
+  const isIts = ({ pid, session }: ProcStat, at: number) => pid === root || session === root || carries[at] === true
   const family = new Set(all.filter(isIts).map(({ pid }) => pid))
   for (;;) {
     const found = all.filter(({ pid, parent }) => !family.has(pid) && family.has(parent))
@@ -45,7 +28,7 @@ export const signalProcesses = async (
   mark: Readonly<Record<string, string>>,
   name: NodeJS.Signals,
 ): Promise<void> => {
-  for (const pid of await familyOf(root, carriedBy(mark), await processes())) signal(pid, name)
+  for (const pid of await familyOf(root, carriedBy(mark), allProcesses())) signal(pid, name)
 }
 
 const carriedBy = (mark: Readonly<Record<string, string>>): string => `${markVariable}=${mark[markVariable]}`
@@ -71,7 +54,7 @@ const haltAndKill = async (root: number, mark: Readonly<Record<string, string>>)
   const carried = carriedBy(mark)
   const halted = new Set<number>()
   for (;;) {
-    const family = await familyOf(root, carried, await processes())
+    const family = await familyOf(root, carried, allProcesses())
     const fresh = [...family].filter((pid) => !halted.has(pid))
     if (fresh.length === 0) break
     for (const pid of fresh) {

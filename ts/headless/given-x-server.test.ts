@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startTicksOf } from '@backlot/native/proc-stat'
 import { endXServer, partOf } from './given-x-server.ts'
-import { startTicksOf } from './owner.ts'
 
 const given = { number: '1000', authority: '/nowhere', vncSocket: undefined, pid: process.pid }
 

@@ -3,7 +3,7 @@
 export { type DesktopEnd, type DesktopOptions, desktopLost, type PrivateDesktop, startDesktop } from './desktop.ts'
 export { foreignVariables } from './environment.ts'
 export { endXServer, startXServer } from './given-x-server.ts'
-export { startTicksOf, thisProcess } from './owner.ts'
+export { thisProcess } from './owner.ts'
 export type { PartName } from './part.ts'
 export { keepRestarting } from './processes/keep-restarting.ts'
 export { whenParentEnds } from './processes/parent.ts'

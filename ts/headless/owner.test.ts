@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deadDesktops, folderName, ownerOf, startTicksOf, thisProcess } from './owner.ts'
+import { deadDesktops, folderName, ownerOf, thisProcess } from './owner.ts'
 
 test('a folder name gives its owner back', () => {
   const owner = { namespace: 4026531836, pid: 12, startTicks: 3456 }
@@ -10,11 +10,6 @@ test('a folder name gives its owner back', () => {
   expect(ownerOf('desktop-4026531836-12-3456-7')).toEqual(owner)
   expect(ownerOf('desktop-12-3456')).toBeNull()
   expect(ownerOf('driver.sock')).toBeNull()
-})
-
-test('a process lives from its own start on, and none has pid 0', () => {
-  expect(startTicksOf(process.pid)).toBe(thisProcess().startTicks)
-  expect(startTicksOf(0)).toBeNull()
 })
 
 test('only folders of dead owners in the same pid namespace are dead', () => {

@@ -1,6 +1,7 @@
 /** Who a desktop's folder belongs to: its name carries the owner, so that a later start can tell the dead from the living. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { startTicksOf } from '@backlot/native/proc-stat'
 
 /** A process that cannot be taken for another one: pids are used again, and count anew in each pid namespace. */
 export interface ProcessIdentity {
@@ -9,21 +10,6 @@ export interface ProcessIdentity {
   readonly pid: number
   /** Start of the process in clock ticks since the kernel started, field 22 of `/proc/PID/stat` (proc(5)). */
   readonly startTicks: number
-}
-
-/** Bit of the flags in `/proc/PID/stat` that a process has from the beginning of its end (PF_EXITING). */
-const exiting = 0x4
-
-/** Start of a living process in clock ticks, or null where there is none of that pid; zombies and the dying are dead. */
-export const startTicksOf = (pid: number): number | null => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The command's name stands in parentheses and may hold any character, so fields are counted from its end.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' || (Number(fields[6]) & exiting) !== 0 ? null : Number(fields[19])
-  } catch {
-    return null
-  }
 }
 
 const ownNamespace = (): number => Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0])

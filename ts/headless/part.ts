@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
-import { startTicksOf } from './owner.ts'
+import { startTicksOf } from '@backlot/native/proc-stat'
 import { type DescendantOptions, startDescendant } from './processes/descendant.ts'
 
 /** Names of the processes that a desktop cannot do without. */

@@ -2,7 +2,8 @@
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
-import { startTicksOf, thisProcess } from '@backlot/headless'
+import { thisProcess } from '@backlot/headless'
+import { allProcesses, hasEnded, type ProcStat, procStat, startTicksOf } from '@backlot/native/proc-stat'
 import type { ProcessRecord, RunRecord } from './state/record.ts'
 
 const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
@@ -49,30 +50,11 @@ export const signal = (record: ProcessRecord, name: NodeJS.Signals): void => {
   }
 }
 
-interface ProcessStat {
-  readonly pid: number
-  readonly parent: number
-  /** Its letter of proc(5). */
-  readonly state: string
-}
-
-const allProcesses = (): ProcessStat[] =>
-  readdirSync('/proc').flatMap((entry) => {
-    if (!/^\d+$/.test(entry)) return []
-    try {
-      const stat = readFileSync(`/proc/${entry}/stat`, 'latin1')
-      const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      return [{ pid: Number(entry), parent: Number(parent), state }]
-    } catch {
-      return []
-    }
-  })
-
 /** The process that has started another one, or 0 where that has ended. */
-export const parentOf = (pid: number): number => allProcesses().find((each) => each.pid === pid)?.parent ?? 0
+export const parentOf = (pid: number): number => procStat(pid)?.parent ?? 0
 
 /** The first process of a namespace and all in it: orphans become its children. */
-const family = (init: number): ProcessStat[] => {
+const family = (init: number): ProcStat[] => {
   const all = allProcesses()
   const known = new Set([init])
   for (let before = 0; before !== known.size; ) {
@@ -86,18 +68,11 @@ const family = (init: number): ProcessStat[] => {
  * Whether a process runs no more. Where its child was halted between vfork(2) and execve(2) it cannot take the signal,
  * and stays in its uninterruptible wait until that child goes on.
  */
-const isHalted = ({ pid, state }: ProcessStat, among: readonly ProcessStat[]): boolean =>
+const isHalted = ({ pid, state }: ProcStat, among: readonly ProcStat[]): boolean =>
   /[TtZX]/.test(state) || (state === 'D' && among.some((child) => child.parent === pid && /[Tt]/.test(child.state)))
 
 /** Whether all processes of a sandbox are halted, told by its first one, which is halted last. */
-export const isFrozen = ({ pid }: ProcessRecord): boolean => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return /[Tt]/.test(stat.slice(stat.lastIndexOf(')') + 2)[0] ?? '')
-  } catch {
-    return false
-  }
-}
+export const isFrozen = ({ pid }: ProcessRecord): boolean => /[Tt]/.test(procStat(pid)?.state ?? '')
 
 const send = (pid: number, name: NodeJS.Signals): void => {
   try {
@@ -144,15 +119,7 @@ export const thaw = (init: ProcessRecord): void => {
 }
 
 /** Whether nothing of a recorded process is left but its name: the first of a namespace goes when all others have. */
-const hasEnded = ({ pid, start_ticks }: ProcessRecord): boolean => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return /[ZX]/.test(fields[0] ?? '') || Number(fields[19]) !== start_ticks
-  } catch {
-    return true
-  }
-}
+const hasGone = ({ pid, start_ticks }: ProcessRecord): boolean => hasEnded(pid, start_ticks)
 
 const hasWord = (pid: string, word: string): boolean => {
   try {
@@ -183,12 +150,12 @@ const endFamily = async (init: ProcessRecord): Promise<void> => {
   const deadline = performance.now() + endingMs
   thaw(init)
   signal(init, 'SIGTERM')
-  while (!hasEnded(init) && performance.now() < deadline) await Bun.sleep(5)
-  if (hasEnded(init)) return
+  while (!hasGone(init) && performance.now() < deadline) await Bun.sleep(5)
+  if (hasGone(init)) return
   // Halted, none starts another one that would be missed.
   await freeze(init)
   for (const { pid } of family(init.pid)) send(pid, 'SIGKILL')
-  while (!hasEnded(init)) await Bun.sleep(1)
+  while (!hasGone(init)) await Bun.sleep(1)
 }
 
 /** Ends all processes of a sandbox, and settles when they have: the kernel ends a pid namespace with its first process. */
@@ -199,5 +166,5 @@ export const endNamespace = async (run: RunRecord): Promise<void> => {
   const namespace = pidNamespaceOf(init.pid)
   if (namespace !== null && namespace !== init.namespace) return
   signal(init, 'SIGKILL')
-  while (!hasEnded(init)) await Bun.sleep(1)
+  while (!hasGone(init)) await Bun.sleep(1)
 }

@@ -9,6 +9,7 @@ import { type FSWatcher, mkdirSync, readFileSync, rmSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { writeWholeSync } from './durable.ts'
+import { startTicksOf } from './proc-stat.ts'
 
 const causes = ['command', 'stop_key', 'view'] as const
 
@@ -45,7 +46,7 @@ export class PauseSwitch implements Disposable {
     }
     const [by = '', at = '', pid = '', began = ''] = text.trim().split(' ')
     // Who took over at a view pauses for as long as the server of the view lives.
-    if (by === 'view' && (began === '' || beginning(pid) !== began)) return released
+    if (by === 'view' && startTicksOf(Number(pid)) !== Number(began)) return released
     return {
       paused: true,
       paused_by: causes.find((cause) => cause === by) ?? null,
@@ -103,7 +104,7 @@ export class PauseSwitch implements Disposable {
   #write(by: PausedBy, at: string): void {
     try {
       mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 })
-      const holder = by === 'view' ? ` ${process.pid} ${beginning('self')}` : ''
+      const holder = by === 'view' ? ` ${process.pid} ${startTicksOf(process.pid)}` : ''
       writeWholeSync(this.file, `${by} ${at}${holder}\n`)
     } catch {
       this.#unwritten = { paused: true, paused_by: by, paused_at: at }
@@ -127,16 +128,6 @@ export class PauseSwitch implements Disposable {
     } catch {
       // Where there can be no folder, no other process can put a file there.
     }
-  }
-}
-
-/** When a process began, in clock ticks since the machine did (proc(5), stat, field 22); empty where there is none. */
-const beginning = (pid: string): string => {
-  try {
-    const stat = readFileSync(`/proc/${/^\d+$|^self$/.test(pid) ? pid : 'none'}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-  } catch {
-    return ''
   }
 }
 

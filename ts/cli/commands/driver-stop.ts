@@ -1,9 +1,9 @@
 /** `backlot-driver stop`: ends the daemon. */
-import { readFileSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { daemon } from '@backlot/contract/limits'
 import { type Connection, connect } from '@backlot/driver/edges/client/connection'
 import { checkSocket } from '@backlot/driver/edges/folder'
+import { hasEnded } from '@backlot/native/proc-stat'
 import type { Command } from '../command.ts'
 import { readFlags } from '../flags.ts'
 import { say } from '../terminal/output.ts'
@@ -32,7 +32,7 @@ Returns when its process is gone; one that does not run is stopped already.`,
     const deadline = performance.now() + daemon.endTimeoutMs
     // One that ends before it answers has done what it was asked for.
     connection.ask({ method: 'shutdown' }).catch(() => undefined)
-    while (isAlive(pid)) {
+    while (!hasEnded(pid)) {
       if (performance.now() > deadline) throw stays(pid, socket)
       await Bun.sleep(10)
     }
@@ -47,13 +47,3 @@ const stays = (pid: number, socket: string): Failure =>
     `The daemon with pid ${pid} was told to end and still runs after ${daemon.endTimeoutMs / 1_000} s. End it with \`kill -KILL ${pid}\`.`,
     { socket, pid },
   )
-
-/** Whether the process runs; one that only waits to be reaped by its parent does not. */
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  } catch {
-    return false
-  }
-}

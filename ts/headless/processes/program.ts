@@ -1,6 +1,6 @@
 /** A program that the desktop's owner starts, with everything that descends from it. */
 import { constants } from 'node:os'
-import { startTicksOf } from '../owner.ts'
+import { startTicksOf } from '@backlot/native/proc-stat'
 import { type DescendantOptions, startDescendant } from './descendant.ts'
 
 /** A program on a desktop. */

@@ -1,6 +1,6 @@
 /** Waiting for the window of a program that was just started. */
-import { readFileSync } from 'node:fs'
 import type { Desktop } from '@backlot/native'
+import { hasEnded } from '@backlot/native/proc-stat'
 
 /** The windows there are, to be told from those that come. */
 export const windowsNow = async (desktop: Desktop): Promise<ReadonlySet<number>> =>
@@ -25,7 +25,7 @@ export const newWindow = async (
   const deadline = performance.now() + waitMs
   for (let changes = desktop.changes(); ; ) {
     signal.throwIfAborted()
-    const ran = isRunning(pid)
+    const ran = !hasEnded(pid)
     const found = (await desktop.windows()).find(
       ({ window_id, is_on_screen }) => is_on_screen && !before.has(window_id),
     )
@@ -33,15 +33,5 @@ export const newWindow = async (
     const leftMs = deadline - performance.now()
     if (leftMs <= 0 || !ran) return null
     changes = await desktop.waitForChange(changes, Math.min(leftMs, pollIntervalMs))
-  }
-}
-
-/** Whether a process runs: one that has ended and was not waited for does not (proc(5)). */
-export const isRunning = (pid: number): boolean => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return !/^[ZX]$/.test(stat.slice(stat.lastIndexOf(')') + 2)[0] ?? '')
-  } catch {
-    return false
   }
 }

@@ -3,10 +3,11 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { version } from '@backlot/contract/version'
+import { hasEnded } from '@backlot/native/proc-stat'
 import type { Handlers } from '../../backend.ts'
 import { resolvePath } from '../../files/path.ts'
 import type { Display } from './display.ts'
-import { isRunning, newWindow, windowsNow } from './new-window.ts'
+import { newWindow, windowsNow } from './new-window.ts'
 import { openTarget } from './open.ts'
 import { setWallpaper } from './wallpaper.ts'
 
@@ -38,7 +39,7 @@ export const systemHandlers = (display: Display) =>
       const before = await windowsNow(desktop)
       const pid = await desktop.start({ name: app, additional_arguments: args })
       const window_id = wait === 0 ? null : await newWindow(desktop, before, { pid, waitMs: wait * 1_000, signal })
-      return { pid, window_id, running: isRunning(pid) }
+      return { pid, window_id, running: !hasEnded(pid) }
     },
   }) satisfies Handlers
 

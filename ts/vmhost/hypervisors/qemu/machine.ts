@@ -4,6 +4,7 @@ import { readFile, rm, statfs } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { Failure } from '@backlot/contract/failure'
 import type { Ending } from '@backlot/contract/vmhost/vm'
+import { hasEnded, startTicksOf } from '@backlot/native/proc-stat'
 import { replaceFile, syncFile } from '../../files/durable.ts'
 import { settleAll } from '../../side-by-side.ts'
 import { fitsDisk, keepSaved, readSaved, removeSavedMemory, removeUsedMemory } from '../../snapshots/saved-state.ts'
@@ -18,7 +19,7 @@ import { loadImage, type Resume } from './memory-image.ts'
 import { goOn, loadMemory, machineTypeOf, saveMemory, versionOf } from './migration.ts'
 import { boundLog } from './process/bounded-log.ts'
 import { endingOf, type ProcessHistory } from './process/exit-cause.ts'
-import { killProcess, startTime } from './process/process.ts'
+import { killProcess } from './process/process.ts'
 import type { RunRecord } from './process/run-record.ts'
 import { Qmp, type QmpEvent } from './qmp.ts'
 
@@ -58,7 +59,7 @@ export class QemuMachine implements Machine {
   sshAvailable = false
   trouble: string | null = null
   readonly #seen: ProcessHistory = { killed: false, asked: false }
-  readonly #began: string
+  readonly #began: number
   readonly #timers = new Set<Timer>()
   #released = false
   #isSaving = false
@@ -73,7 +74,7 @@ export class QemuMachine implements Machine {
     readonly around: Surroundings,
   ) {
     this.place = vm
-    this.#began = startTime(pid) ?? ''
+    this.#began = startTicksOf(pid) ?? 0
     this.accelerator = run.accelerator
     this.startedAt = run.startedAt
     this.memoryBytes = run.memoryBytes
@@ -293,7 +294,7 @@ export class QemuMachine implements Machine {
       return this.around.isFree(lock)
     } catch {
       // Somebody removed the folder; the process does not mind.
-      return startTime(this.pid) !== this.#began
+      return hasEnded(this.pid, this.#began)
     }
   }
 

@@ -4,6 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { access, mkdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { startTicksOf } from '@backlot/native/proc-stat'
 import { ownDisk } from '../../disks/own-disk.ts'
 import { removeUsedMemory } from '../../snapshots/saved-state.ts'
 import { unlessAborted } from '../../unless-aborted.ts'
@@ -21,7 +22,7 @@ import { newPassword } from './password.ts'
 import { reachable } from './ports.ts'
 import { endingOf, lastLines } from './process/exit-cause.ts'
 import { endLockHolder } from './process/lock-holder.ts'
-import { killProcess, pagesDescriptor, startTime } from './process/process.ts'
+import { killProcess, pagesDescriptor } from './process/process.ts'
 import { type RunRecord, writeRun } from './process/run-record.ts'
 import { failureOf } from './process/start-failures.ts'
 import { isFree, type Lock, type Locks, lockAt } from './process/vm-lock.ts'
@@ -133,7 +134,7 @@ const startOnce = async (start: Start, attempt: number): Promise<QemuMachine> =>
   // From here on the child alone holds the lock.
   lock.leave()
   const { pid } = child
-  const began = startTime(pid) ?? ''
+  const began = startTicksOf(pid) ?? 0
   const exit = child.exited.then(() => exitOf(child))
   const around: Surroundings = { isFree: (file) => isFree(file, options), exit: () => exit }
   // What waits for its answers has them at once.

@@ -3,9 +3,10 @@ import { readlinkSync, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
+import { startTicksOf } from '@backlot/native/proc-stat'
 import { vmPath } from '../../../vms/vm-directory.ts'
 import type { VmPlace } from '../../../vms/vm-store.ts'
-import { endProcess, lockDescriptor, startTime } from './process.ts'
+import { endProcess, lockDescriptor } from './process.ts'
 
 /** Milliseconds that it may take to write what it has in hand, and after that to be gone. */
 const endsWithinMs = { asked: 2_000, killed: 4_000 } as const
@@ -15,7 +16,7 @@ const looksEveryMs = 20
 export const endLockHolder = async ({ name, path }: VmPlace, isFree: () => boolean): Promise<void> => {
   const lock = vmPath(path, 'lock')
   const holders = await holdersOf(lock)
-  const found = holders.filter(isHypervisor).map((pid) => ({ pid, began: startTime(pid) ?? '' }))
+  const found = holders.filter(isHypervisor).map((pid) => ({ pid, began: startTicksOf(pid) ?? 0 }))
   const isGone = async (ms: number) => {
     const deadline = performance.now() + ms
     while (!isFree()) {
