@@ -1,12 +1,13 @@
 /** A driver: the connections to one desktop, each opened when first needed, and what was last seen there. */
 import { pauseFileOf } from '@backlot/contract/display'
 import type { Failure } from '@backlot/contract/failure'
+import { Queue } from '@backlot/contract/queue'
 import { shared } from '@backlot/contract/shared'
+import { settleAll } from '@backlot/contract/work/settle-all'
 import type { Accessibility, AppQueues, Capturer, Desktop } from '@backlot/native'
 import { PauseSwitch } from '@backlot/native/pause-switch'
 import { StopKeyWatch } from '@backlot/native/stop-key'
 import { LateEffects } from './action/late-effects.ts'
-import { allDoneInOrder } from './all-done.ts'
 import { ConfigFile, configFileAt } from './config/config.ts'
 import { WindowCache } from './observation/elements.ts'
 import { FocusedElements } from './observation/focused-elements.ts'
@@ -173,8 +174,9 @@ export const openDriver = async (options: DriverOptions = {}): Promise<Driver> =
       lateEffects.close()
       windowCache.clear()
       pauseSwitch[Symbol.dispose]()
-      const connections = [browsers, ...onDisplay, accessibility]
-      await allDoneInOrder([() => sessions.close(), ...connections.map((each) => () => each.close())])
+      const inOrder = new Queue()
+      const ends = [sessions, browsers, ...onDisplay, accessibility]
+      await settleAll(ends.map((each) => inOrder.run(() => each.close())))
     },
   }
 }

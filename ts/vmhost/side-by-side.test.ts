@@ -1,24 +1,6 @@
 import { expect, test } from 'bun:test'
 import { atMost, settleAll } from './side-by-side.ts'
 
-test('a failure is told once nothing goes on any more', async () => {
-  const slow = Promise.withResolvers<void>()
-  const told: string[] = []
-  const all = settleAll([Promise.reject(new Error('no room')), slow.promise.then(() => told.push('slow'))]).catch(
-    ({ message }: Error) => told.push(message),
-  )
-  await Promise.resolve()
-  slow.resolve()
-  await all
-  expect(told).toEqual(['slow', 'no room'])
-})
-
-test('work without a failure is waited for', async () => {
-  const done: number[] = []
-  await settleAll([1, 2].map(async (number) => done.push(number)))
-  expect(done).toEqual([1, 2])
-})
-
 test('so many go on at a time, in order, and one that fails makes room', async () => {
   const limited = atMost(2)
   let [going, most] = [0, 0]

@@ -1,14 +1,5 @@
 /** Work that goes on side by side. */
-
-/**
- * Settles when all of it has settled, and throws what failed first in the list: nobody cleans up behind work that still
- * goes on.
- */
-export const settleAll = async (work: readonly Promise<unknown>[]): Promise<void> => {
-  for (const outcome of await Promise.allSettled(work)) {
-    if (outcome.status === 'rejected') throw outcome.reason
-  }
-}
+export { settleAll } from '@backlot/contract/work/settle-all'
 
 /** Lets so much work go on at a time; what came first begins first, and what failed makes room like any other. */
 export const atMost = (count: number): (<T>(work: () => Promise<T>) => Promise<T>) => {

@@ -3,8 +3,8 @@
 import { addAbortListener } from 'node:events'
 import { Queue } from '@backlot/contract/queue'
 import { type Shared, shared } from '@backlot/contract/shared'
+import { settleAll } from '@backlot/contract/work/settle-all'
 import type { Agent } from '@backlot/native'
-import { allDone } from '../all-done.ts'
 import { reasonOf } from '../ending.ts'
 
 interface AgentOfSession {
@@ -43,7 +43,7 @@ export class Agents {
 
   /** Removes all agents; each is made again when it is needed. */
   async close(): Promise<void> {
-    await allDone([...this.#agents.values()].map(({ agent }) => agent.close))
+    await settleAll([...this.#agents.values()].map(async ({ agent }) => agent.close()))
   }
 
   #agentOf(session: string, signal: AbortSignal): AgentOfSession {

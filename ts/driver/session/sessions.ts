@@ -1,7 +1,7 @@
 /** Sessions: whose pointer, configuration and recording a call uses. */
 import { Failure } from '@backlot/contract/failure'
 import { environment, sessions as limits } from '@backlot/contract/limits'
-import { allDone } from '../all-done.ts'
+import { settleAll } from '@backlot/contract/work/settle-all'
 import type { Config } from '../config/config.ts'
 import { reasonOf } from '../ending.ts'
 
@@ -124,12 +124,12 @@ export class Sessions {
   /** Ends what ends with a connection: its own session, and those that it started. */
   async disconnected(client: string): Promise<void> {
     const over = [...this.#records.values()].filter(({ key, holder }) => key === client || holder === client)
-    await allDone(over.map((session) => () => this.#end(session, closed)))
+    await settleAll(over.map(async (session) => this.#end(session, closed)))
   }
 
   /** Ends all. */
   async close(): Promise<void> {
-    await allDone([...this.#records.values()].map((session) => () => this.#end(session, 'the driver ended')))
+    await settleAll([...this.#records.values()].map(async (session) => this.#end(session, 'the driver ended')))
   }
 
   #of({ client, holder, session: name }: Caller, onlyLooks: boolean): SessionRecord | Session {
@@ -169,7 +169,7 @@ export class Sessions {
     // What nobody declared and only a connection named is forgotten with the connection.
     if (name !== null && (isDeclared || how !== closed)) this.#remember(name, how)
     end.abort(sessionEnded(name ?? key, how, 'What was sent before stays done'))
-    await allDone(this.#followers.map((follower) => () => follower.ended(session, how)))
+    await settleAll(this.#followers.map(async (follower) => follower.ended(session, how)))
   }
 
   #remember(name: string, how: string): void {
