@@ -122,7 +122,7 @@ test('`mcp` with a daemon loads neither the native core nor the VM host', async 
 
 test('`serve` loads neither the tools nor MCP', async () => {
   const { own, external } = await loadedBy(['serve', '--port', '0'], '', (output) => output.includes('\n'))
-  expect(nativeIn(own)).toEqual([...withoutCore, 'ts/native/proc-stat.ts'])
+  expect(nativeIn(own)).toEqual([...withoutCore, 'ts/native/machine.ts', 'ts/native/proc-stat.ts'])
   expect(own.filter((path) => /^ts\/driver\/(index|registry|tools)/.test(path))).toEqual([])
   expect(external.filter((name) => /modelcontextprotocol|zod/.test(name))).toEqual([])
   expect(external).toContain('elysia')

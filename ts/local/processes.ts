@@ -3,10 +3,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { Failure } from '@backlot/contract/failure'
 import { thisProcess } from '@backlot/headless'
+import { bootId } from '@backlot/native/machine'
 import { allProcesses, hasEnded, type ProcStat, procStat, startTicksOf } from '@backlot/native/proc-stat'
 import type { ProcessRecord, RunRecord } from './state/record.ts'
-
-const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
 /** What a run record of this process as supervisor begins with. */
 export const supervisedHere = (): Pick<RunRecord, 'boot' | 'namespace' | 'supervisor'> => {

@@ -1,5 +1,5 @@
 /** How many sandboxes may wait, by the memory that is free. */
-import { readFileSync } from 'node:fs'
+import { memoryBytes } from '@backlot/native/machine'
 
 /** Mebibytes that one that waits takes, with its supervisor, and those that stay free for all else. */
 const eachMb = 128
@@ -15,8 +15,7 @@ export interface PoolSize {
   readonly reason: string | null
 }
 
-const availableMb = (): number =>
-  Number(/^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) / 1024
+const availableMb = (): number => memoryBytes('MemAvailable') / 1024 ** 2
 
 /** Decides how many may wait, beside so many that do already. */
 export const sizeByMemory = (asked: number | null, waiting = 0, freeMb = availableMb()): PoolSize => {

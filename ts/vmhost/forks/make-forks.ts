@@ -1,6 +1,7 @@
 /** Copies of a VM with its memory: suspended VMs over one base and one memory file. */
-import { link, readFile, stat } from 'node:fs/promises'
+import { link, stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
+import { memoryBytes } from '@backlot/native/machine'
 import type { BaseDisk } from '../disks/bases.ts'
 import { syncFile } from '../files/durable.ts'
 import { fileFailure } from '../files/file-failure.ts'
@@ -32,9 +33,9 @@ export const hasRoomToShare = async (
   const { size: whole } = await stat(memory)
   const ofForks = count * (whole * ofEach.part + ofEach.bytes)
   const needed = async () => ((await images.has(vm)) ? ofForks : whole + ofForks)
-  if ((await needed()) < (await freeMemory())) return true
+  if ((await needed()) < freeMemory()) return true
   images.drop()
-  const free = await freeMemory()
+  const free = freeMemory()
   if ((await needed()) < free) return true
   if (count * whole < free) return false
   const mebibytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
@@ -46,10 +47,7 @@ export const hasRoomToShare = async (
 }
 
 /** Bytes of this machine's memory that forks may take. */
-const freeMemory = async (): Promise<number> => {
-  const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? []
-  return Number(kibibytes) * 1024 * mostOfFree
-}
+const freeMemory = (): number => memoryBytes('MemAvailable') * mostOfFree
 
 /** What becomes of a memory that cannot be laid out for all: each reads its own copy, and the operation says why. */
 export const ownCopies =

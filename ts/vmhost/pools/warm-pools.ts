@@ -1,6 +1,7 @@
 /** Keeps the pools of a host as large as they are to be, and hands their forks out. */
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
+import { memoryBytes } from '@backlot/native/machine'
 import { makeForks, ownCopies } from '../forks/make-forks.ts'
 import { finishIdentity } from '../forks/wake.ts'
 import type { Host } from '../host/host.ts'
@@ -122,11 +123,9 @@ export class WarmPools implements Pools {
 
   async #sizeNow({ parent, size, forks }: Pool): Promise<number> {
     const saved = await stat(vmPath(parent.path, 'memory'))
-    const text = await readFile('/proc/meminfo', 'utf8')
-    const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1]) * 1024
     return poolSize({
       ...{ wanted: size, present: forks.length, eachBytes: saved.size + hypervisorBytes },
-      ...{ totalBytes: bytes('MemTotal'), availableBytes: bytes('MemAvailable') },
+      ...{ totalBytes: memoryBytes('MemTotal'), availableBytes: memoryBytes('MemAvailable') },
     })
   }
 

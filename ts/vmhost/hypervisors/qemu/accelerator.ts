@@ -7,6 +7,7 @@ import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { choice } from '@backlot/contract/fields/choice'
+import { bootId } from '@backlot/native/machine'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Accelerator } from './arguments.ts'
@@ -59,7 +60,7 @@ export const findAcceleration = async (options: AccelerationOptions): Promise<Ac
 
 /** What the answer hangs on: this boot, this QEMU, this user, and the device as it stands. */
 const situationOf = async (program: string): Promise<string> => {
-  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => String(process.ppid))
+  const boot = await Promise.try(bootId).catch(() => String(process.ppid))
   const path = await realpath(program)
   const { mtimeMs, size } = await stat(path)
   const device = await stat('/dev/kvm').then(
@@ -67,7 +68,7 @@ const situationOf = async (program: string): Promise<string> => {
     () => 'absent',
   )
   const groups = process.getgroups?.() ?? []
-  return [boot.trim(), path, mtimeMs, size, device, process.getuid?.(), ...groups].join(' ')
+  return [boot, path, mtimeMs, size, device, process.getuid?.(), ...groups].join(' ')
 }
 
 const Kept = Type.Object({ situation: Type.String(), found: Acceleration })
