@@ -3,6 +3,7 @@ import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 import { Failure } from '@backlot/contract/failure'
 import { privateDesktop } from '@backlot/contract/limits'
+import { shellText } from '@backlot/contract/text/shell-text'
 import {
   desktopLost,
   foreignVariables,
@@ -110,13 +111,11 @@ const statusOf = (signal: Handled | null): number => (signal === null ? 1 : 128 
 
 const stay = async (desktop: PrivateDesktop, over: Promise<unknown>): Promise<number> => {
   const inherited = foreignVariables(process.env).filter((name) => !Object.hasOwn(desktop.variables, name))
-  const exports = Object.entries(desktop.variables).map(([name, value]) => `export ${name}='${quoted(value)}'`)
+  const exports = Object.entries(desktop.variables).map(([name, value]) => `export ${name}=${shellText(value)}`)
   await print([...exports, ...inherited.map((name) => `unset ${name}`)].join('\n'))
   await Promise.race([over, desktop.exited])
   return 0
 }
-
-const quoted = (value: string): string => value.replaceAll("'", String.raw`'\''`)
 
 const runOn = async (
   desktop: PrivateDesktop,

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Failure } from '@backlot/contract/failure'
 import { hostInterface } from '@backlot/contract/limits'
+import { shellText } from '@backlot/contract/text/shell-text'
 import type { Command } from '../command.ts'
 import { programCalled } from '../executable.ts'
 import { readFlags } from '../flags.ts'
@@ -80,7 +81,7 @@ const own: Readonly<Record<string, { form: string; run(args: readonly string[]):
       const { command } = programCalled('backlot')
       const path = join(resolve(folder), 'lume')
       mkdirSync(resolve(folder), { recursive: true })
-      const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+      const words = command.map(shellText).join(' ')
       writeFileSync(path, `#!/bin/sh\nexec ${words} lume "$@"\n`)
       chmodSync(path, 0o755)
       await print(path)

@@ -1,6 +1,7 @@
 /** `backlot mcp-config`: what a host's configuration must say to start the tools. */
 import { Failure } from '@backlot/contract/failure'
 import { environment } from '@backlot/contract/limits'
+import { shellWord } from '@backlot/contract/text/shell-text'
 import type { Command } from '../command.ts'
 import { programCalled } from '../executable.ts'
 import { readFlags } from '../flags.ts'
@@ -21,7 +22,6 @@ interface Host {
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2)
 const mcpServers = (start: Start): string => json({ mcpServers: { backlot: start } })
-const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
 /** A TOML basic string takes the escapes of a JSON string. */
 const toml = (value: string): string => JSON.stringify(value)
 
@@ -32,7 +32,7 @@ const hosts: Readonly<Record<string, Host>> = {
     place: 'a shell, once',
     snippet: ({ command, args, env }) => {
       const variables = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`])
-      return ['claude', 'mcp', 'add', 'backlot', ...variables, '--', command, ...args].map(quote).join(' ')
+      return ['claude', 'mcp', 'add', 'backlot', ...variables, '--', command, ...args].map(shellWord).join(' ')
     },
   },
   cursor: { place: '~/.cursor/mcp.json', snippet: mcpServers },

@@ -4,6 +4,7 @@ import { fstatSync } from 'node:fs'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 import { Failure } from '@backlot/contract/failure'
+import { shellText } from '@backlot/contract/text/shell-text'
 import type { Sandbox, Terminal } from '@backlot/sdk'
 import { printPart, sayPart } from '../terminal/output.ts'
 import { reach } from './reach.ts'
@@ -26,7 +27,7 @@ export const shell: Verb = {
 
 /** One word is a line for the sandbox's shell; several are a program and its arguments, which arrive as they are. */
 const lineOf = (words: readonly string[]): string =>
-  words.length === 1 ? words.join('') : words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  words.length === 1 ? words.join('') : words.map(shellText).join(' ')
 
 /** Runs a command; signals to this program go to it. */
 const runOne = async (sandbox: Sandbox, line: string): Promise<number> => {

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Failure } from '@backlot/contract/failure'
 import { failureOf } from '@backlot/contract/system-failure'
+import { shellText } from '@backlot/contract/text/shell-text'
 import { writeWhole } from '@backlot/native/durable'
 import { extract } from 'tar'
 import type { ExtraCommand } from '../host/group.ts'
@@ -49,7 +50,7 @@ const insideOf = (text: string, values: Parameters<typeof placed>[1]): Inside | 
 
 /** What is at a path of the guest, and the permission bits of a file. */
 const lookInside = async ({ client }: Service, { vm, path }: Inside): Promise<{ kind: Kind; mode: number }> => {
-  const word = `'${path.replaceAll("'", "'\\''")}'`
+  const word = shellText(path)
   const ofFile = `echo file $(stat -L -c %a ${word})`
   const command = `if [ -d ${word} ]; then echo folder; elif [ -e ${word} ]; then ${ofFile}; else echo none; fi`
   const [kind, bits = '644'] = (await client.execInVm({ ...vm, command })).stdout.trim().split(' ')

@@ -1,11 +1,11 @@
 /** Build steps as commands for a computer server's shell. */
+import { shellText } from '@backlot/contract/text/shell-text'
 import { toBase64 } from '../base64.ts'
 import { UnsupportedError } from '../errors.ts'
 import type { BuildStep } from '../image/layer.ts'
 import { type BuiltOs, scriptOf } from '../image/layers.ts'
 import * as macos from '../image/macos.ts'
 import * as powershell from '../image/powershell.ts'
-import { shellText } from '../image/quote.ts'
 import * as shell from '../image/shell.ts'
 
 /** A script as a command that carries it out, with what an image's variables are by then, as the administrator if it can. */

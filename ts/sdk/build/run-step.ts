@@ -1,11 +1,11 @@
 /** Running the steps of a build on a computer. */
+import { shellText } from '@backlot/contract/text/shell-text'
 import type { CallOptions, CommandResult, OsType } from '../basics.ts'
 import { withDeadline } from '../deadline.ts'
 import { CommandError, LayerError, TimeoutError, UnsupportedError } from '../errors.ts'
 import type { BuildStep, Layer } from '../image/layer.ts'
 import { type BuiltOs, isLayer } from '../image/layers.ts'
 import { builtin } from '../image/local-files.ts'
-import { shellText } from '../image/quote.ts'
 import { filesOf } from '../interfaces/files.ts'
 import { shellOf } from '../interfaces/shell.ts'
 import { routes } from '../transports/routes.ts'

@@ -1,5 +1,5 @@
 /** Build steps that macOS does in its own way. */
-import { shellText } from './quote.ts'
+import { shellText } from '@backlot/contract/text/shell-text'
 import { append, pythonFolder, shellWords } from './shell.ts'
 
 /** What shells read, and what `launchd` is told at each start. */

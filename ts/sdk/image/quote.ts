@@ -1,9 +1,6 @@
 /** Quoting of texts for POSIX shells and PowerShell, one function for each. */
 import { toBase64 } from '../base64.ts'
 
-/** A text as a word of a POSIX shell. */
-export const shellText = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-
 /**
  * A text as an expression of PowerShell. What is not plain ASCII travels in base64: Windows PowerShell reads scripts in the
  * code page of the machine, takes typographic quotes for quotes, and changes the ends of lines.

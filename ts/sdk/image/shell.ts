@@ -1,6 +1,7 @@
 /** Build steps in POSIX shell; where macOS does otherwise, `macos.ts` says it. */
+import { shellText } from '@backlot/contract/text/shell-text'
 import { scriptEntries } from './contents.ts'
-import { shellText, systemdText } from './quote.ts'
+import { systemdText } from './quote.ts'
 
 /** The environment of `uv_install`, and the folder of its programs, which is on PATH. */
 export const pythonFolder = '/opt/backlot/python'

@@ -1,6 +1,6 @@
 /** The computer server in a guest that has none of its own: how it is brought up, and the key that it asks for. */
 import { randomBytes } from 'node:crypto'
-import { shellText } from '../../image/quote.ts'
+import { shellText } from '@backlot/contract/text/shell-text'
 
 /** The file with the key, in the guest. */
 export const keyPath = '/etc/backlot/computer.key'

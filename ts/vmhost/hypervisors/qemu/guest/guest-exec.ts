@@ -1,5 +1,6 @@
 /** Commands in a guest through its agent (guest-exec, guest-exec-status). */
 import { Failure } from '@backlot/contract/failure'
+import { shellText } from '@backlot/contract/text/shell-text'
 import { type AgentCommand, type AgentTimeouts, askAgent } from './agent.ts'
 
 /** What a command in a guest gave. */
@@ -44,7 +45,7 @@ export const inputData = (input: string | Uint8Array | undefined): object =>
   input === undefined ? {} : { 'input-data': Buffer.from(input).toString('base64') }
 
 /** A word for the shell of a guest. */
-export const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
+export const quoted = shellText
 
 /**
  * The command with its variables in front of what it reads, for a command line can be seen by all users of the guest. The
