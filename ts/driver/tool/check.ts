@@ -1,6 +1,7 @@
 /** Arguments, checked in one place: what a tool's handler sees has its declared types and ranges. */
 import { Failure } from '@backlot/contract/failure'
 import { show } from '@backlot/contract/fields/field'
+import { editDistance } from '@backlot/contract/text/edit-distance'
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Tool } from './tool.ts'
@@ -121,21 +122,8 @@ const count = (least: number | undefined, most: number | undefined, noun: string
 export const nearest = (name: string, names: readonly string[]): string | undefined => {
   const wanted = name.slice(0, 64).toLowerCase()
   const [best] = names
-    .map((candidate) => ({ candidate, edits: distance(wanted, candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, edits: editDistance(wanted, candidate.toLowerCase()) }))
     .filter(({ candidate, edits }) => edits < Math.max(wanted.length, candidate.length) / 2)
     .sort((a, b) => a.edits - b.edits)
   return best?.candidate
-}
-
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }
