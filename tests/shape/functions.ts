@@ -1,4 +1,4 @@
-/** How long the functions of TypeScript are, read off the indentation that the formatter gives. */
+/** How long the functions of TypeScript and of Rust are, read off the indentation that the formatter gives. */
 
 /** A function, its parameters included. */
 export interface FunctionLength {
@@ -76,5 +76,17 @@ export function functionsOf(source: string): FunctionLength[] {
     const before = lines[begin - 1] ?? ''
     const name = nameIn(before.endsWith(' =') ? before : first)
     return [{ name, line: begin + 1, lines: endOf(lines, at) - begin + 1 }]
+  })
+}
+
+/** The functions of a formatted source in Rust: each ends with the first `}` or `;` at the end of a line that stands no further in. */
+export function rustFunctionsOf(source: string): FunctionLength[] {
+  const lines = source.split('\n')
+  return lines.flatMap((line, at) => {
+    const [, indent, name] = /^( *)(?:pub(?:\(.+?\))? |const |async |unsafe |extern "C" )*fn (\w+)/.exec(line) ?? []
+    if (indent === undefined || name === undefined) return []
+    const isEnd = (each: string): boolean => indentOf(each) <= indent.length && /[};]$/.test(each)
+    const length = lines.slice(at).findIndex(isEnd) + 1
+    return [{ name, line: at + 1, lines: length }]
   })
 }

@@ -254,23 +254,10 @@ impl<'a> SliceEncoder<'a> {
             let neighbours = reconstructed.neighbours(x, y, available);
             let expected = self.cells.expected_mode(index, &modes, place);
             let wanted: [u8; 16] = std::array::from_fn(|at| source.luma[y * 4 + at / 4][x * 4 + at % 4]);
-            let (mut least, mut best) = (u32::MAX, [0; 16]);
-            for mode in 0..9 {
-                let Some(predicted) = neighbours.predict(mode) else { continue };
-                let difference: u32 =
-                    wanted.iter().zip(&predicted).map(|(one, other)| u32::from(one.abs_diff(*other))).sum();
-                let weight = difference + if mode == expected { 0 } else { 3 * quality.bit };
-                if weight < least {
-                    (least, best) = (weight, predicted);
-                    modes[place] = mode;
-                }
-                if difference == 0 && mode == expected {
-                    break;
-                }
-            }
-            cost += if modes[place] == expected { 1 } else { 4 };
-            let lacking = std::array::from_fn(|at| i32::from(wanted[at]) - i32::from(best[at]));
-            let mut shown = best;
+            let (mode, mut shown) = best_mode(&neighbours, &wanted, expected, 3 * quality.bit);
+            modes[place] = mode;
+            cost += if mode == expected { 1 } else { 4 };
+            let lacking = std::array::from_fn(|at| i32::from(wanted[at]) - i32::from(shown[at]));
             let before = luma.cost;
             if let Some((levels, added)) = block(&lacking, &quality.luma) {
                 luma.set(place, levels);
@@ -375,6 +362,31 @@ impl<'a> SliceEncoder<'a> {
             self.bits.ue(kind);
         }
     }
+}
+
+/// The mode that predicts a block of 4x4 best, and the block as it predicts it; every mode but the expected one counts
+/// as worse by `surcharge`.
+#[inline]
+fn best_mode(
+    neighbours: &BlockNeighbours,
+    wanted: &[u8; 16],
+    expected: u8,
+    surcharge: u32,
+) -> (u8, [u8; 16]) {
+    let (mut least, mut best) = (u32::MAX, (MEAN, [0; 16]));
+    for mode in 0..9 {
+        let Some(predicted) = neighbours.predict(mode) else { continue };
+        let difference: u32 =
+            wanted.iter().zip(&predicted).map(|(one, other)| u32::from(one.abs_diff(*other))).sum();
+        let weight = difference + if mode == expected { 0 } else { surcharge };
+        if weight < least {
+            (least, best) = (weight, (mode, predicted));
+        }
+        if difference == 0 && mode == expected {
+            break;
+        }
+    }
+    best
 }
 
 /// A macroblock's luma while its blocks are made, and the samples around it.

@@ -102,13 +102,7 @@ impl<'a> Work<'a> {
                 let moved = tried.iter().copied().find(|vector| source.same_luma(index, former, *vector));
                 let moved = moved.or_else(|| are_few.then(|| copies::copy(source, former, index)).flatten());
                 if let Some(vector) = moved {
-                    task.qp =
-                        drafts.under(index, vector).map_or(slice_encoder.qp, |qp| qp.max(slice_encoder.qp));
-                    slice_encoder.moved(
-                        index,
-                        vector,
-                        is_even(vector) && source.same_chroma(index, former, vector),
-                    );
+                    write_moved(&mut slice_encoder, former, drafts, (task, vector));
                 } else {
                     tried.push((0, 0));
                     slice_encoder.changed(index, &tried);
@@ -120,6 +114,19 @@ impl<'a> Work<'a> {
         }
         slice_encoder.run.unwrap_or_default()
     }
+}
+
+/// Writes a macroblock that moved by a vector; where it shows a draft, it is one too.
+fn write_moved(
+    slice_encoder: &mut SliceEncoder<'_>,
+    former: &Planes,
+    drafts: &Drafts,
+    (task, vector): (&mut Task, Vector),
+) {
+    let (source, qp) = (slice_encoder.source, slice_encoder.qp);
+    task.qp = drafts.under(task.index, vector).map_or(qp, |draft| draft.max(qp));
+    let is_exact = is_even(vector) && source.same_chroma(task.index, former, vector);
+    slice_encoder.moved(task.index, vector, is_exact);
 }
 
 /// True when both chroma planes move by whole samples too.

@@ -53,16 +53,7 @@ impl Walk<'_> {
         asks.extend(cells.map(|cell| Ask::integers(table, (ask::TABLE, "GetAccessibleAt"), "ii", &cell)));
         let read = asks.len() - headers;
         if endless {
-            let others = if is_sheet {
-                "what the others hold is not searched; query the name of one, such as \"B500\", to get it"
-            } else {
-                "scroll to the others"
-            };
-            self.unread.at_least = true;
-            self.left_out.push(format!(
-                "only the {read} cells in view of a table of {all_rows} rows and {all_columns} columns were read: \
-                 {others}"
-            ));
+            self.note_endless_table(read, [all_rows, all_columns], is_sheet);
             let is_unread = |cell: &Cell| {
                 let is_there = cell.row < all_rows && cell.column < all_columns;
                 is_there && !(rows.contains(&cell.row) && columns.contains(&cell.column))
@@ -81,6 +72,19 @@ impl Walk<'_> {
             self.unread.add(above.min(unread), unread.saturating_sub(above));
         }
         asks
+    }
+
+    /// Notes that of a table without an end only the cells in view were read.
+    fn note_endless_table(&mut self, read: usize, [rows, columns]: [i32; 2], is_sheet: bool) {
+        let others = if is_sheet {
+            "what the others hold is not searched; query the name of one, such as \"B500\", to get it"
+        } else {
+            "scroll to the others"
+        };
+        self.unread.at_least = true;
+        self.left_out.push(format!(
+            "only the {read} cells in view of a table of {rows} rows and {columns} columns were read: {others}"
+        ));
     }
 
     /// Rows and columns of the cells that are hit by points spread over the table; headers and empty parts hit none.

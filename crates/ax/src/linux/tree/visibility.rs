@@ -116,6 +116,14 @@ fn hide_unmapped(
             visibilities[*at] = Visibility::Hidden;
         }
     }
+    hide_inside_hidden(objects, order, visibilities);
+    let upwards =
+        |ends: &[usize]| place(ends[0]).zip(place(ends[1])).is_some_and(|(first, last)| first.y > last.y);
+    parents.iter().zip(ends.chunks(2)).filter(|(_, ends)| upwards(ends)).map(|(at, _)| *at).collect()
+}
+
+/// Hides what is out of view inside of something hidden.
+fn hide_inside_hidden(objects: &Objects, order: &[usize], visibilities: &mut [Visibility]) {
     for at in order {
         if visibilities[*at] == Visibility::Hidden {
             for child in &objects.all[*at].children {
@@ -125,9 +133,6 @@ fn hide_unmapped(
             }
         }
     }
-    let upwards =
-        |ends: &[usize]| place(ends[0]).zip(place(ends[1])).is_some_and(|(first, last)| first.y > last.y);
-    parents.iter().zip(ends.chunks(2)).filter(|(_, ends)| upwards(ends)).map(|(at, _)| *at).collect()
 }
 
 /// The scroll pane around an object: the viewport inside is at a loss about itself where it is scrolled.

@@ -173,13 +173,7 @@ impl Overlay {
                 cursor.pace = pace;
                 Ok(())
             }),
-            Command::Glide { id, to, arrival } => match self.cursors.get_mut(&id) {
-                Some(cursor) => cursor.glide(link, to, now, arrival),
-                None => {
-                    let _ = arrival.try_send(false);
-                    Ok(())
-                }
-            },
+            Command::Glide { id, to, arrival } => self.glide(&id, to, now, arrival),
             Command::Travel { id, to, duration, done } => {
                 self.direct(&id, &done, |cursor, link| cursor.travel(link, to, duration, now))
             }
@@ -222,6 +216,23 @@ impl Overlay {
                 let cursor =
                     OverlayCursor::create(&self.link, "Backlot agent cursor", sprites, surface, now)?;
                 self.cursors.insert(id, cursor);
+                Ok(())
+            }
+        }
+    }
+
+    /// Has a cursor glide to a place; of one that is not there it is said at once that it did not arrive.
+    fn glide(
+        &mut self,
+        id: &str,
+        to: Point,
+        now: Instant,
+        arrival: SyncSender<bool>,
+    ) -> Result<(), ReplyOrIdError> {
+        match self.cursors.get_mut(id) {
+            Some(cursor) => cursor.glide(&self.link, to, now, arrival),
+            None => {
+                let _ = arrival.try_send(false);
                 Ok(())
             }
         }
