@@ -9,7 +9,7 @@ use desktop::Session;
 use super::bus::application::App;
 use super::bus::ask::{self, Ask};
 use super::bus::events::Events;
-use super::bus::limit::Limit;
+use super::bus::limit::{CANCELLED_WITHIN, Limit};
 use super::bus::toolkit::Toolkit;
 use super::bus::{connecting, proxied};
 use super::dbus::{Call, Connection, lock};
@@ -22,8 +22,6 @@ use crate::{Application, AxError, SnapshotRequest};
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long all applications together may take to say their names.
 const NAMES_TIMEOUT: Duration = Duration::from_secs(1);
-/// How soon a wait ends that is cancelled.
-const CANCELLED_WITHIN: Duration = Duration::from_millis(20);
 /// Time-out of a bare bulk read.
 const ITEMS_TIMEOUT: Duration = Duration::from_secs(30);
 

@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 use crate::Cancel;
 
+/// How soon a wait ends that is cancelled.
+pub const CANCELLED_WITHIN: Duration = Duration::from_millis(20);
+
 /// When a wait ends: at a time, or earlier when it is cancelled.
 #[derive(Clone, Debug)]
 pub struct Limit {

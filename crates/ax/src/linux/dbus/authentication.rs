@@ -4,12 +4,10 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use crate::platform::bus::limit::Limit;
+use crate::platform::bus::limit::{CANCELLED_WITHIN, Limit};
 
 /// Longest line of the dialogue.
 const MAX_LINE: usize = 4096;
-/// How soon a wait ends that is cancelled.
-const CANCELLED_WITHIN: Duration = Duration::from_millis(20);
 
 /// Says who we are and begins; fails with `PermissionDenied` when that is refused.
 pub fn authenticate(stream: &mut UnixStream, limit: &Limit) -> std::io::Result<()> {

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use desktop::stat::{SLEEPING, StatFile};
 use rustix::net::sockopt::socket_peercred;
@@ -17,7 +17,7 @@ use super::locking::lock;
 use super::message::{Call, Kind, Message};
 use super::outgoing::Outgoing;
 use super::wire::{Malformed, Writer};
-use crate::platform::bus::limit::Limit;
+use crate::platform::bus::limit::{CANCELLED_WITHIN, Limit};
 
 /// Calls in flight on one connection: more makes libdbus in the application slower, fewer costs round trips.
 const WINDOW: usize = 128;
@@ -26,8 +26,6 @@ const READ_CHUNK: usize = 128 << 10;
 
 /// Most calls whose late replies are still expected.
 const MANY_OVERDUE: usize = 4_096;
-/// How soon a wait ends that is cancelled.
-const CANCELLED_WITHIN: Duration = Duration::from_millis(20);
 
 static ROUND_TRIPS: AtomicU32 = AtomicU32::new(0);
 
@@ -384,6 +382,7 @@ impl Batch {
 mod tests {
     use std::io::Write;
     use std::os::unix::net::UnixListener;
+    use std::time::Duration;
 
     use super::*;
 

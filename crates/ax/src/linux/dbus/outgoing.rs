@@ -6,13 +6,10 @@
 use std::io::{ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
 
 use super::locking::lock;
-use crate::platform::bus::limit::Limit;
+use crate::platform::bus::limit::{CANCELLED_WITHIN, Limit};
 
-/// How soon a wait ends that is cancelled.
-const CANCELLED_WITHIN: Duration = Duration::from_millis(20);
 /// Most bytes that are kept for a peer which reads nothing.
 const MANY_UNSENT: usize = 4 << 20;
 
@@ -108,7 +105,7 @@ impl Drop for Turn<'_> {
 #[cfg(test)]
 mod tests {
     use std::io::Read;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
