@@ -149,7 +149,7 @@ pub(crate) enum Slice {
     Idr,
     /// Of a picture that goes on from the one before; how many came since the last IDR picture.
     Next(u32),
-    /// The same of one that no other goes by.
+    /// Of a picture that goes on from the one before, and that no other goes on from; counted as `Next` is.
     Filler(u32),
 }
 

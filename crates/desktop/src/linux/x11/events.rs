@@ -24,7 +24,7 @@ pub(crate) struct Changed {
     pub(crate) properties: bool,
 }
 
-/// What changed since the mirror was last brought up to date.
+/// What changed since the window cache was last brought up to date.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) root: bool,
@@ -249,7 +249,7 @@ fn lost(link: &Link, reason: String) -> DesktopError {
     link.session.lost(reason)
 }
 
-/// True for the properties that the mirror reads; others, such as the time of the last key, change all the time.
+/// True for the properties that the window cache reads; others, such as the time of the last key, change all the time.
 fn is_read(link: &Link, atom: u32) -> bool {
     let atoms = &link.atoms;
     let predefined =

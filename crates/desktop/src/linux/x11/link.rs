@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::DesktopError;
 
 x11rb::atom_manager! {
-    /// The atoms that the mirror reads.
+    /// The atoms that the window cache reads.
     pub(crate) Atoms: AtomsCookie {
         BACKLOT_BARRIER,
         COMPOUND_TEXT,
