@@ -158,5 +158,5 @@ pub struct Delivery {
     /// The windows that were there lie in the order in which they lay.
     pub stacking_kept: bool,
     /// The application was told that its window has the focus, which it may show.
-    pub focus_feigned: bool,
+    pub focus_pretended: bool,
 }

@@ -164,7 +164,7 @@ impl From<input::Delivery> for Delivery {
             focus_kept: delivery.focus_kept,
             active_window_kept: delivery.active_window_kept,
             stacking_kept: delivery.stacking_kept,
-            focus_feigned: delivery.focus_feigned,
+            focus_feigned: delivery.focus_pretended,
         }
     }
 }

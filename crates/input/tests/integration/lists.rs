@@ -38,7 +38,7 @@ fn a_list_that_takes_long_to_open_stays_open_for_the_next_click() {
                     })
                     .unwrap()
             };
-            assert!(click(window_id, 150, 30).focus_feigned);
+            assert!(click(window_id, 150, 30).focus_pretended);
             let list = journal.wait("the list", |record| record["did"] == "shown");
             let number = |name: &str| list[name].as_u64().unwrap() as u32;
             let (width, height) = (number("width") as i32, number("height") as i32);

@@ -48,19 +48,19 @@ impl Agent {
     /// between two steps, when everything is released.
     pub fn perform(&self, gesture: &Gesture, asked: CallStart) -> Result<Delivery, InputError> {
         self.with(|devices| {
-            let pauses = |pause| self.cancellation.wait(asked, pause);
-            devices.attend(gesture.window_id().xid())?;
+            let wait = |time| self.cancellation.wait(asked, time);
+            devices.watch_new_windows(gesture.window_id().xid())?;
             let performed = match gesture {
-                Gesture::Click(click) => devices.click(click, &pauses),
-                Gesture::Drag(drag) => devices.drag(drag, &pauses),
-                Gesture::Wheel(wheel) => devices.wheel(wheel, &pauses),
-                Gesture::Hover(hover) => devices.hover(hover, &pauses),
-                Gesture::Key(press) => devices.press_key(press, &pauses),
-                Gesture::Text(text) => devices.type_text(text, &pauses),
+                Gesture::Click(click) => devices.click(click, &wait),
+                Gesture::Drag(drag) => devices.drag(drag, &wait),
+                Gesture::Wheel(wheel) => devices.wheel(wheel, &wait),
+                Gesture::Hover(hover) => devices.hover(hover, &wait),
+                Gesture::Key(press) => devices.press_key(press, &wait),
+                Gesture::Text(text) => devices.type_text(text, &wait),
             };
-            devices.watcher.borrow().take_over(devices.pretended.take())?;
+            devices.watcher.borrow().add_pretended(devices.pretended.take())?;
             if !devices.holes.borrow().is_empty()
-                && devices.leaves.replace(Some(Instant::now() + HOVER)).is_none()
+                && devices.hover_deadline.replace(Some(Instant::now() + HOVER)).is_none()
             {
                 let devices = Arc::downgrade(&self.devices);
                 std::thread::spawn(move || leave_in_time(&devices));
@@ -91,14 +91,14 @@ impl Agent {
         self.with(|devices| {
             let watcher = devices.watcher.borrow();
             watcher.watch(window_id.xid())?;
-            watcher.begin_act(window_id.xid())
+            watcher.begin_element_action(window_id.xid())
         })
     }
 
     /// The application has answered: the person's devices are held until it has opened a window or had the time for it,
     /// for which this does not wait.
     pub fn end_action(&self) -> Result<(), InputError> {
-        self.with(|devices| devices.watcher.borrow().end_act())
+        self.with(|devices| devices.watcher.borrow().end_element_action())
     }
 
     /// This moment: every later [`Agent::cancel`] reaches a call that was made at it.
@@ -128,7 +128,7 @@ impl Agent {
         match self.lock().take() {
             Some(devices) => {
                 devices.watcher.borrow_mut().close();
-                devices.pretended.borrow_mut().extend(devices.watcher.borrow().give_over());
+                devices.pretended.borrow_mut().extend(devices.watcher.borrow().take_pretended());
                 let left = devices.end_pretence(|_| true).and_then(|_| devices.leave());
                 let removed = left.and_then(|()| master::remove(&devices.link, devices.own.pointer));
                 on_display(&self.display, removed.map(drop))
@@ -157,13 +157,13 @@ fn leave_in_time(devices: &Weak<Mutex<Option<AgentDevices>>>) {
         let devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(devices) = devices.as_ref() else { return };
         let is_open = !devices.holes.borrow().is_empty();
-        let Some(leaves) = devices.leaves.get().filter(|_| is_open) else {
-            devices.leaves.set(None);
+        let Some(deadline) = devices.hover_deadline.get().filter(|_| is_open) else {
+            devices.hover_deadline.set(None);
             return;
         };
-        pause = leaves.saturating_duration_since(Instant::now());
+        pause = deadline.saturating_duration_since(Instant::now());
         if pause.is_zero() {
-            devices.leaves.set(None);
+            devices.hover_deadline.set(None);
             // Where the display is lost nothing is open.
             let _ = devices.leave();
             return;

@@ -17,7 +17,7 @@ use super::devices::parking::park;
 use super::devices::pointer;
 use super::devices::{key_positions, master, sweep};
 use super::gestures::holes::Holes;
-use super::gestures::steps::{Done, Pauses, StepRunner};
+use super::gestures::steps::{CancellableWait, Done, StepRunner};
 use super::gestures::target::Target;
 use super::gestures::typing::KeyTyping;
 use super::gestures::{key_messages, locale};
@@ -45,8 +45,8 @@ pub struct AgentDevices {
     pub watcher: RefCell<Watcher>,
     /// What is open for a pointer that stayed where it was moved to.
     pub holes: RefCell<Holes>,
-    /// When that is closed, and somebody waits for it.
-    pub leaves: Cell<Option<Instant>>,
+    /// When the holes of a pointer that hovers are closed; none where no thread waits to close them.
+    pub hover_deadline: Cell<Option<Instant>>,
     /// The windows that were told that they have the focus, and not otherwise yet. Between gestures the
     /// watcher has them.
     pub pretended: RefCell<Vec<u32>>,
@@ -66,69 +66,69 @@ impl AgentDevices {
             person,
             watcher,
             holes: RefCell::default(),
-            leaves: Cell::default(),
+            hover_deadline: Cell::default(),
             pretended: RefCell::default(),
         })
     }
 
     /// Has what the application of a window opens kept from the person's focus from now on.
-    pub fn attend(&self, window: u32) -> Result<(), InputError> {
+    pub fn watch_new_windows(&self, window: u32) -> Result<(), InputError> {
         let watcher = self.watcher.borrow();
         watcher.begin_gesture();
         // From here on it is told when this gesture is over.
-        self.pretended.borrow_mut().extend(watcher.give_over());
+        self.pretended.borrow_mut().extend(watcher.take_pretended());
         watcher.watch(window)?;
         watcher.catch_up(|| Ok(()))
     }
 
     /// Clicks.
-    pub fn click(&self, click: &Click, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+    pub fn click(&self, click: &Click, wait: CancellableWait<'_>) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, click.window_id)?;
         let at = target.point(click.at)?;
         let held = self.held(&click.modifiers, click.window_id)?;
         let steps = plan::click(at, click.button, click.count, &held);
-        self.gesture(&target, &steps, keys::are_commanding(&click.modifiers), ("click", pauses))
+        self.gesture(&target, &steps, keys::are_commanding(&click.modifiers), ("click", wait))
     }
 
     /// Holds a button from one point to another.
-    pub fn drag(&self, drag: &Drag, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+    pub fn drag(&self, drag: &Drag, wait: CancellableWait<'_>) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, drag.window_id)?;
         let from = target.point(drag.from)?;
         let to = target.place(drag.to);
         let held = self.held(&drag.modifiers, drag.window_id)?;
         self.watcher.borrow().prolong(target.window, drag.duration);
         let steps = path::drag(from, to, drag.button, drag.duration, drag.steps, &held);
-        self.gesture(&target, &steps, keys::are_commanding(&drag.modifiers), ("drag", pauses))
+        self.gesture(&target, &steps, keys::are_commanding(&drag.modifiers), ("drag", wait))
     }
 
     /// Turns the wheel.
-    pub fn wheel(&self, wheel: &Wheel, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+    pub fn wheel(&self, wheel: &Wheel, wait: CancellableWait<'_>) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, wheel.window_id)?;
         let at = target.point(wheel.at)?;
         let held = self.held(&wheel.modifiers, wheel.window_id)?;
         let steps = path::wheel(at, wheel.direction, wheel.amount, &held);
-        self.gesture(&target, &steps, keys::are_commanding(&wheel.modifiers), ("wheel", pauses))
+        self.gesture(&target, &steps, keys::are_commanding(&wheel.modifiers), ("wheel", wait))
     }
 
     /// Rests the pointer somewhere.
-    pub fn hover(&self, hover: &Hover, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+    pub fn hover(&self, hover: &Hover, wait: CancellableWait<'_>) -> Result<Delivery, InputError> {
         let target = Target::read(&self.link, hover.window_id)?;
         let at = target.point(hover.at)?;
-        if pauses(Duration::ZERO) {
+        if wait(Duration::ZERO) {
             return Err(InputError::Halted { window_id: hover.window_id, gesture: "pointer" });
         }
         let before = PersonState::look(&self.link, self.person)?;
         let mut runner = self.runner(&target, &before, false)?;
-        runner.run(&[Step::Move(at)], pauses)?;
+        runner.run(&[Step::Move(at)], wait)?;
         let done = runner.stay()?;
         self.measure(&before, &target, done)
     }
 
     /// Presses and releases a key.
-    pub fn press_key(&self, press: &KeyPress, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+    pub fn press_key(&self, press: &KeyPress, wait: CancellableWait<'_>) -> Result<Delivery, InputError> {
         if toolkit::reads_messages(&self.link, press.window_id.xid())? {
             let held = self.held(&press.modifiers, press.window_id)?;
-            return self.key_typing().press(press, &held, pauses);
+            return self.key_typing().press(press, &held, wait);
         }
         let target = Target::read(&self.link, press.window_id)?;
         let at = self.rest(&target, press.at)?;
@@ -136,7 +136,7 @@ impl AgentDevices {
             let held = self.held(&press.modifiers, press.window_id)?;
             let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
             let steps = plan::presses(at, &Stroke { keycode, held: vec![] }, &held, press.count);
-            return self.gesture(&target, &steps, hides_keys, ("key", pauses));
+            return self.gesture(&target, &steps, hides_keys, ("key", wait));
         }
         let typed = crate::keysyms::character_of(press.keysym).map(String::from).unwrap_or_default();
         locale::check(&self.link, target.window, &typed)?;
@@ -149,7 +149,7 @@ impl AgentDevices {
         borrowed.wait_until_known(target.window)?;
         let hides_keys = keys::is_bindable(press.keysym, &press.modifiers);
         let steps = plan::presses(at, stroke, &held, press.count);
-        let delivery = self.gesture(&target, &steps, hides_keys, ("key", pauses))?;
+        let delivery = self.gesture(&target, &steps, hides_keys, ("key", wait))?;
         borrowed.give_back_when_read(target.window)?;
         Ok(delivery)
     }
@@ -166,10 +166,10 @@ impl AgentDevices {
         key_positions::key_of(link, keyboard, press.keysym)
     }
 
-    /// Types until `pauses` says, of the time after each character, that it is stopped.
-    pub fn type_text(&self, text: &Text, pauses: Pauses<'_>) -> Result<Delivery, InputError> {
+    /// Types until `wait` says, of the time after each character, that it is stopped.
+    pub fn type_text(&self, text: &Text, wait: CancellableWait<'_>) -> Result<Delivery, InputError> {
         if toolkit::reads_messages(&self.link, text.window_id.xid())? {
-            return self.key_typing().text(text, pauses);
+            return self.key_typing().text(text, wait);
         }
         let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
         let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
@@ -181,7 +181,7 @@ impl AgentDevices {
         let before = PersonState::look(&self.link, self.person)?;
         let mut typed = 0;
         let events = self
-            .type_batches((&target, at), &plan.batches, (text.delay, pauses), &before, &mut typed)
+            .type_batches((&target, at), &plan.batches, (text.delay, wait), &before, &mut typed)
             .map_err(|error| error.after(typed, keysyms.len()))?;
         if typed < keysyms.len() {
             return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
@@ -194,12 +194,12 @@ impl AgentDevices {
         &self,
         (target, at): (&Target, Point),
         batches: &[Batch],
-        (delay, pauses): (Duration, Pauses<'_>),
+        (delay, wait): (Duration, CancellableWait<'_>),
         before: &PersonState,
         typed: &mut usize,
     ) -> Result<u32, InputError> {
         let mut events = 0;
-        let mut is_stopped = pauses(Duration::ZERO);
+        let mut is_stopped = wait(Duration::ZERO);
         for batch in batches {
             if is_stopped {
                 break;
@@ -214,9 +214,9 @@ impl AgentDevices {
                 // Keys go to the window under the pointer, over which another one may have come meanwhile.
                 let mut steps = vec![Step::Return(at)];
                 steps.extend(plan::press(stroke, &[]));
-                runner.run(&steps, pauses)?;
+                runner.run(&steps, wait)?;
                 *typed += 1;
-                is_stopped = runner.wait(delay, pauses)?;
+                is_stopped = runner.wait(delay, wait)?;
                 self.watcher.borrow().prolong(target.window, delay);
             }
             let done = runner.finish()?;
@@ -237,10 +237,10 @@ impl AgentDevices {
         target: &Target,
         steps: &[Step],
         hides_keys: bool,
-        (name, pauses): (&'static str, Pauses<'_>),
+        (name, wait): (&'static str, CancellableWait<'_>),
     ) -> Result<Delivery, InputError> {
         let halted = || InputError::Halted { window_id: target.window_id, gesture: name };
-        if pauses(Duration::ZERO) {
+        if wait(Duration::ZERO) {
             return Err(halted());
         }
         let before = PersonState::look(&self.link, self.person)?;
@@ -250,19 +250,20 @@ impl AgentDevices {
         } else {
             None
         };
-        let focus_feigned = activates && key_messages::send_focus_in(&self.link, self.person, target.window)?;
-        if focus_feigned && !self.pretended.borrow().contains(&target.window) {
+        let focus_pretended =
+            activates && key_messages::send_focus_in(&self.link, self.person, target.window)?;
+        if focus_pretended && !self.pretended.borrow().contains(&target.window) {
             self.pretended.borrow_mut().push(target.window);
         }
         let mut runner = self.runner(target, &before, hides_keys)?;
         runner.device_grab = device_grab;
-        let ended = runner.run_out(steps, pauses)?;
+        let ended = runner.run_out(steps, wait)?;
         let done = runner.finish()?;
         if !ended {
             return Err(halted());
         }
         let delivery = self.measure(&before, target, done)?;
-        Ok(Delivery { focus_feigned, ..delivery })
+        Ok(Delivery { focus_pretended, ..delivery })
     }
 
     fn runner<'a>(
@@ -301,7 +302,7 @@ impl AgentDevices {
         let delivery =
             restore::release(&self.link, self.person, before, target.window, done.events, device_grab)?;
         if !is_settled {
-            self.watcher.borrow().linger(target.window)?;
+            self.watcher.borrow().expect_late_windows(target.window)?;
         }
         Ok(delivery)
     }

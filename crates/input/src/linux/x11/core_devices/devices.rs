@@ -22,7 +22,7 @@ use crate::platform::x11::connection::link::Link;
 use crate::platform::x11::devices::pair::Pair;
 use crate::platform::x11::devices::pointer::{self, fake};
 use crate::platform::x11::devices::{keyboard, master};
-use crate::platform::x11::gestures::steps::Pauses;
+use crate::platform::x11::gestures::steps::CancellableWait;
 
 /// `XIAllDevices` of the X Input protocol.
 const ALL_DEVICES: u16 = 0;
@@ -63,13 +63,13 @@ impl Devices {
     }
 
     /// Does something while no other caller acts on the display, after what dead ones held is released; none when
-    /// `pauses` says that the caller is to halt before it is its turn.
+    /// `wait` says that the caller is to halt before it is its turn.
     pub fn in_turn<T>(
         &mut self,
-        pauses: Pauses<'_>,
+        wait: CancellableWait<'_>,
         work: impl FnOnce(&mut Self) -> Result<T, InputError>,
     ) -> Result<Option<T>, InputError> {
-        if self.queue().enter(pauses, self.session.display())? {
+        if self.queue().enter(wait, self.session.display())? {
             return Ok(None);
         }
         let done = self.sweep().and_then(|()| work(self));
@@ -119,9 +119,9 @@ impl Devices {
         self.queue().write_records(&records)
     }
 
-    /// Takes the steps; true when all were taken, false when `pauses` said in between that they are to halt. What they
+    /// Takes the steps; true when all were taken, false when `wait` said in between that they are to halt. What they
     /// press is released in either case, but for keys that were held before.
-    pub fn run(&mut self, steps: &[Step], pauses: Pauses<'_>) -> Result<bool, InputError> {
+    pub fn run(&mut self, steps: &[Step], wait: CancellableWait<'_>) -> Result<bool, InputError> {
         let before = self.held.clone();
         let mut pressed = Held::default();
         for step in steps {
@@ -144,7 +144,7 @@ impl Devices {
             self.note()?;
         }
         let steps = &without(steps, &before.keys);
-        let done = self.send(steps, pauses);
+        let done = self.send(steps, wait);
         if !matches!(done, Ok(true)) {
             pressed.undo(&self.link, &self.numbers)?;
         }
@@ -176,8 +176,8 @@ impl Devices {
         done
     }
 
-    /// Sends the steps and nothing else; false when `pauses` said in between that they are to halt.
-    pub fn send(&self, steps: &[Step], pauses: Pauses<'_>) -> Result<bool, InputError> {
+    /// Sends the steps and nothing else; false when `wait` said in between that they are to halt.
+    pub fn send(&self, steps: &[Step], wait: CancellableWait<'_>) -> Result<bool, InputError> {
         let link = &self.link;
         let mut due = Instant::now();
         for step in steps {
@@ -189,7 +189,7 @@ impl Devices {
                 Step::Pause(time) => {
                     link.sync()?;
                     due += *time;
-                    if pauses(due.saturating_duration_since(Instant::now())) {
+                    if wait(due.saturating_duration_since(Instant::now())) {
                         return Ok(false);
                     }
                 }
@@ -343,8 +343,8 @@ fn without(steps: &[Step], keys: &[u8]) -> Vec<Step> {
     steps.iter().filter(|step| !is_held(step)).copied().collect()
 }
 
-/// The pauses of what is over before anybody could halt it.
-pub const UNINTERRUPTED: Pauses<'static> = &|time: Duration| {
+/// The wait of what is over before anybody could halt it.
+pub const UNINTERRUPTED: CancellableWait<'static> = &|time: Duration| {
     std::thread::sleep(time);
     false
 };

@@ -12,7 +12,7 @@ use crate::InputError;
 use crate::plan::{self, Layout, Step, Stroke};
 use crate::platform::x11::connection::toolkit;
 use crate::platform::x11::devices::key_positions;
-use crate::platform::x11::gestures::steps::Pauses;
+use crate::platform::x11::gestures::steps::CancellableWait;
 
 /// What a key pressed by its keysym holds down.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ struct Planned {
 }
 
 /// Presses keys in their order and releases them in the reverse one; true unless it was halted.
-pub fn chord(devices: &mut Devices, keysyms: &[u32], pauses: Pauses<'_>) -> Result<bool, InputError> {
+pub fn chord(devices: &mut Devices, keysyms: &[u32], wait: CancellableWait<'_>) -> Result<bool, InputError> {
     let layout = devices.layout()?;
     let planned = plan(devices, &layout, keysyms)?;
     let borrowed: Vec<u8> = planned.assign.iter().map(|(keycode, _)| *keycode).collect();
@@ -50,23 +50,28 @@ pub fn chord(devices: &mut Devices, keysyms: &[u32], pauses: Pauses<'_>) -> Resu
     let reader: Vec<u32> = reader::current(&devices.link, devices.person)?.into_iter().collect();
     // The layout's first group is the one that was looked up.
     let lifted = devices.lift(&layout, &BTreeSet::new(), false)?;
-    let known = devices.lend(&planned.assign).and_then(|()| wait(devices, &borrowed, &reader, pauses));
-    let done = if matches!(known, Ok(true)) { devices.run(&steps, pauses) } else { known };
-    let read = wait(devices, &borrowed, &reader, pauses);
+    let known =
+        devices.lend(&planned.assign).and_then(|()| wait_until_read(devices, &borrowed, &reader, wait));
+    let done = if matches!(known, Ok(true)) { devices.run(&steps, wait) } else { known };
+    let read = wait_until_read(devices, &borrowed, &reader, wait);
     devices.give_back(&borrowed)?;
     devices.put_back(lifted)?;
     Ok(done? && read?)
 }
 
 /// Presses a key that stays down; none when it was halted before.
-pub fn down(devices: &mut Devices, keysym: u32, pauses: Pauses<'_>) -> Result<Option<Down>, InputError> {
+pub fn down(
+    devices: &mut Devices,
+    keysym: u32,
+    wait: CancellableWait<'_>,
+) -> Result<Option<Down>, InputError> {
     let layout = devices.layout()?;
     let planned = plan(devices, &layout, &[keysym])?;
     let borrowed = planned.assign.first().map(|(keycode, _)| *keycode);
     let reader: Vec<u32> = reader::current(&devices.link, devices.person)?.into_iter().collect();
     let lend: Vec<u8> = borrowed.into_iter().collect();
     devices.lend(&planned.assign)?;
-    let known = wait(devices, &lend, &reader, pauses);
+    let known = wait_until_read(devices, &lend, &reader, wait);
     if !matches!(known, Ok(true)) {
         devices.give_back(&lend)?;
         return known.map(|_| None);
@@ -78,13 +83,18 @@ pub fn down(devices: &mut Devices, keysym: u32, pauses: Pauses<'_>) -> Result<Op
 }
 
 /// Releases a key, but for keycodes that others of the keys that are down need.
-pub fn up(devices: &mut Devices, key: &Down, others: &[Down], pauses: Pauses<'_>) -> Result<(), InputError> {
+pub fn up(
+    devices: &mut Devices,
+    key: &Down,
+    others: &[Down],
+    wait: CancellableWait<'_>,
+) -> Result<(), InputError> {
     let needed = |keycode: &&u8| others.iter().any(|other| other.keycodes.contains(keycode));
     let released: Vec<u8> = key.keycodes.iter().filter(|keycode| !needed(keycode)).copied().collect();
     devices.release(&released, &[])?;
     let borrowed: Vec<u8> = key.borrowed.into_iter().collect();
     let reader: Vec<u32> = reader::current(&devices.link, devices.person)?.into_iter().collect();
-    let read = wait(devices, &borrowed, &reader, pauses);
+    let read = wait_until_read(devices, &borrowed, &reader, wait);
     devices.give_back(&borrowed)?;
     read.map(drop)
 }
@@ -94,8 +104,13 @@ pub fn keycodes(devices: &Devices, keysym: u32) -> Result<Vec<u8>, InputError> {
     Ok(devices.layout()?.strokes.get(&keysym).map(|stroke| vec![stroke.keycode]).unwrap_or_default())
 }
 
-fn wait(devices: &Devices, borrowed: &[u8], reader: &[u32], pauses: Pauses<'_>) -> Result<bool, InputError> {
-    if borrowed.is_empty() { Ok(true) } else { reader::wait(&devices.link, reader, pauses) }
+fn wait_until_read(
+    devices: &Devices,
+    borrowed: &[u8],
+    reader: &[u32],
+    wait: CancellableWait<'_>,
+) -> Result<bool, InputError> {
+    if borrowed.is_empty() { Ok(true) } else { reader::wait_until_read(&devices.link, reader, wait) }
 }
 
 /// Keycodes are borrowed for what the layout lacks, but for the letters of shortcuts in applications that go by the place.

@@ -21,7 +21,7 @@ use super::core_devices::keys::Down;
 use super::core_devices::turns::{Turn, Turns};
 use super::devices::pair::Pair;
 use super::devices::pointer;
-use super::gestures::steps::Pauses;
+use super::gestures::steps::CancellableWait;
 use crate::plan::{self, Step};
 use crate::platform::cancellation::Cancellation;
 use crate::{Button, CallStart, CoreAction, InputError, Modifier, glide};
@@ -78,11 +78,11 @@ impl CoreDevices {
     /// pressed is released.
     pub fn perform(&self, act: &CoreAction, asked: &CallOrder) -> Result<(), InputError> {
         asked.turn.wait();
-        let pauses = |pause| self.cancellation.wait(asked.start, pause);
+        let wait = |time| self.cancellation.wait(asked.start, time);
         let mut body = self.lock();
         let display = self.display.clone();
         let body = body.as_mut().ok_or(InputError::DevicesClosed { display })?;
-        on_display(&self.display, body.perform(act, &pauses))
+        on_display(&self.display, body.perform(act, &wait))
     }
 
     /// Where the pointer is on the screen.
@@ -129,23 +129,23 @@ pub fn sweep_core_devices(session: &Session) -> Result<usize, InputError> {
 }
 
 impl Body {
-    fn perform(&mut self, act: &CoreAction, pauses: Pauses<'_>) -> Result<(), InputError> {
+    fn perform(&mut self, act: &CoreAction, wait: CancellableWait<'_>) -> Result<(), InputError> {
         let halted = || InputError::ActHalted { act: act.name() };
-        if pauses(Duration::ZERO) {
+        if wait(Duration::ZERO) {
             return Err(halted());
         }
         let Self { devices, down } = self;
-        let done = devices.in_turn(pauses, |devices| act_with(devices, down, act, pauses))?;
+        let done = devices.in_turn(wait, |devices| act_with(devices, down, act, wait))?;
         if done.unwrap_or(false) { Ok(()) } else { Err(halted()) }
     }
 
     fn close(mut self) -> Result<(), InputError> {
         let deadline = Instant::now() + PATIENCE;
-        let pauses = |time| {
+        let wait = |time| {
             std::thread::sleep(time);
             Instant::now() > deadline
         };
-        match self.devices.in_turn(&pauses, Devices::release_all)? {
+        match self.devices.in_turn(&wait, Devices::release_all)? {
             Some(()) => Ok(()),
             None => self.devices.release_all(),
         }
@@ -157,44 +157,44 @@ fn act_with(
     devices: &mut Devices,
     down: &mut Vec<Down>,
     act: &CoreAction,
-    pauses: Pauses<'_>,
+    wait: CancellableWait<'_>,
 ) -> Result<bool, InputError> {
     match act {
         CoreAction::Move { to, duration } => {
             devices.check(&[*to])?;
             let steps = glide::travel(&[devices.place()?, *to], *duration);
-            devices.run(&steps, pauses)
+            devices.run(&steps, wait)
         }
         CoreAction::Press { button, at } => {
-            go(devices, *at, pauses)?;
+            go(devices, *at, wait)?;
             devices.hold(&[], &[button.number()])?;
             Ok(true)
         }
         CoreAction::Release { button, at } => {
-            go(devices, *at, pauses)?;
+            go(devices, *at, wait)?;
             devices.release(&[], &[button.number()])?;
             Ok(true)
         }
         CoreAction::Click { button, count, at, modifiers } => {
-            go(devices, *at, pauses)?;
+            go(devices, *at, wait)?;
             let here = devices.place()?;
             let steps = click(here, *button, *count, &held(devices, modifiers)?);
-            devices.run(&steps, pauses)
+            devices.run(&steps, wait)
         }
         CoreAction::Drag { path, button, duration, modifiers } => {
             let steps = drag(devices, path, *button, *duration, modifiers)?;
-            devices.run(&steps, pauses)
+            devices.run(&steps, wait)
         }
         CoreAction::Wheel { right, down, at, modifiers } => {
-            go(devices, *at, pauses)?;
+            go(devices, *at, wait)?;
             let steps = glide::turns(*right, *down, &held(devices, modifiers)?);
-            devices.run(&steps, pauses)
+            devices.run(&steps, wait)
         }
-        CoreAction::KeyDown { keysym } => key_down(devices, down, *keysym, pauses),
-        CoreAction::KeyUp { keysym } => key_up(devices, down, *keysym, pauses).map(|()| true),
-        CoreAction::Keys { keysyms } => super::core_devices::keys::chord(devices, keysyms, pauses),
+        CoreAction::KeyDown { keysym } => key_down(devices, down, *keysym, wait),
+        CoreAction::KeyUp { keysym } => key_up(devices, down, *keysym, wait).map(|()| true),
+        CoreAction::Keys { keysyms } => super::core_devices::keys::chord(devices, keysyms, wait),
         CoreAction::Text { text, delay } => {
-            super::core_devices::typing::text(devices, text, *delay, pauses).map(|()| true)
+            super::core_devices::typing::text(devices, text, *delay, wait).map(|()| true)
         }
         CoreAction::ReleaseAll => {
             down.clear();
@@ -222,12 +222,12 @@ fn key_down(
     devices: &mut Devices,
     down: &mut Vec<Down>,
     keysym: u32,
-    pauses: Pauses<'_>,
+    wait: CancellableWait<'_>,
 ) -> Result<bool, InputError> {
     if down.iter().any(|key| key.keysym == keysym) {
         return Ok(true);
     }
-    let key = super::core_devices::keys::down(devices, keysym, pauses)?;
+    let key = super::core_devices::keys::down(devices, keysym, wait)?;
     let is_down = key.is_some();
     down.extend(key);
     Ok(is_down)
@@ -238,12 +238,12 @@ fn key_up(
     devices: &mut Devices,
     down: &mut Vec<Down>,
     keysym: u32,
-    pauses: Pauses<'_>,
+    wait: CancellableWait<'_>,
 ) -> Result<(), InputError> {
     match down.iter().position(|key| key.keysym == keysym) {
         Some(at) => {
             let key = down.remove(at);
-            super::core_devices::keys::up(devices, &key, down, pauses)?;
+            super::core_devices::keys::up(devices, &key, down, wait)?;
         }
         None => {
             let keycodes = super::core_devices::keys::keycodes(devices, keysym)?;
@@ -254,10 +254,10 @@ fn key_up(
 }
 
 /// Goes to a point with one motion.
-fn go(devices: &mut Devices, at: Option<Point>, pauses: Pauses<'_>) -> Result<(), InputError> {
+fn go(devices: &mut Devices, at: Option<Point>, wait: CancellableWait<'_>) -> Result<(), InputError> {
     let Some(at) = at else { return Ok(()) };
     devices.check(&[at])?;
-    devices.run(&[Step::Move(at)], pauses).map(drop)
+    devices.run(&[Step::Move(at)], wait).map(drop)
 }
 
 /// The steps of clicks where the pointer is.

@@ -12,7 +12,7 @@ use x11rb::protocol::xproto::{Atom, AtomEnum, ConnectionExt as _, PropMode, Wind
 use super::held::Held;
 use crate::InputError;
 use crate::platform::x11::connection::link::Link;
-use crate::platform::x11::gestures::steps::Pauses;
+use crate::platform::x11::gestures::steps::CancellableWait;
 
 x11rb::atom_manager! {
     /// Names of the properties.
@@ -71,9 +71,9 @@ impl Queue<'_> {
         self.leave()
     }
 
-    /// Waits for the turn; every other caller waits until [`Queue::leave`]. True when `pauses` says that the caller is
+    /// Waits for the turn; every other caller waits until [`Queue::leave`]. True when `wait` says that the caller is
     /// to halt, and with `condition_not_met` when the others take too long: then it has left.
-    pub fn enter(&self, pauses: Pauses<'_>, display: &str) -> Result<bool, InputError> {
+    pub fn enter(&self, wait: CancellableWait<'_>, display: &str) -> Result<bool, InputError> {
         let own = self.link.own;
         let mut first = self.change(|queue| {
             queue.retain(|caller| *caller != own);
@@ -91,7 +91,7 @@ impl Queue<'_> {
                 None => drop(self.change(|queue| queue.push(own))?),
             }
             let is_late = Instant::now() > deadline;
-            if is_late || pauses(POLL_INTERVAL) {
+            if is_late || wait(POLL_INTERVAL) {
                 self.leave()?;
                 let busy =
                     InputError::DevicesBusy { display: display.to_owned(), seconds: PATIENCE.as_secs() };

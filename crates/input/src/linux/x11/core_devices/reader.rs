@@ -11,7 +11,7 @@ use crate::platform::x11::connection::link::Link;
 use crate::platform::x11::connection::{settle, toolkit};
 use crate::platform::x11::devices::pair::Pair;
 use crate::platform::x11::devices::{keyboard, pointer};
-use crate::platform::x11::gestures::steps::Pauses;
+use crate::platform::x11::gestures::steps::CancellableWait;
 
 /// The focus that goes to the window that the pointer is in, core protocol.
 const POINTER_ROOT: u32 = 1;
@@ -36,12 +36,16 @@ pub fn current(link: &Link, person: Pair) -> Result<Option<Window>, InputError> 
     Ok((focus != link.root).then_some(focus))
 }
 
-/// Waits until each window's application has taken everything from its queue; false when `pauses` said that the caller is
+/// Waits until each window's application has taken everything from its queue; false when `wait` said that the caller is
 /// to halt. Fails with `condition_not_met` where one does not read.
-pub fn wait(link: &Link, windows: &[Window], pauses: Pauses<'_>) -> Result<bool, InputError> {
+pub fn wait_until_read(
+    link: &Link,
+    windows: &[Window],
+    wait: CancellableWait<'_>,
+) -> Result<bool, InputError> {
     for window in windows {
         if toolkit::answers_pings(link, *window)? {
-            if !wait_for_answer(link, *window, pauses)? {
+            if !wait_for_answer(link, *window, wait)? {
                 return Ok(false);
             }
         } else {
@@ -51,15 +55,15 @@ pub fn wait(link: &Link, windows: &[Window], pauses: Pauses<'_>) -> Result<bool,
     Ok(true)
 }
 
-/// As [`wait`] for a window whose application says so itself; others are not waited for.
-pub fn keep_pace(link: &Link, window: Window, pauses: Pauses<'_>) -> Result<bool, InputError> {
-    if toolkit::answers_pings(link, window)? { wait_for_answer(link, window, pauses) } else { Ok(true) }
+/// As [`wait_until_read`] for a window whose application says so itself; others are not waited for.
+pub fn keep_pace(link: &Link, window: Window, wait: CancellableWait<'_>) -> Result<bool, InputError> {
+    if toolkit::answers_pings(link, window)? { wait_for_answer(link, window, wait) } else { Ok(true) }
 }
 
-fn wait_for_answer(link: &Link, window: Window, pauses: Pauses<'_>) -> Result<bool, InputError> {
+fn wait_for_answer(link: &Link, window: Window, wait: CancellableWait<'_>) -> Result<bool, InputError> {
     let deadline = Instant::now() + keyboard::PATIENCE;
     while !settle::application(link, window, ANSWER, false)? {
-        if pauses(Duration::ZERO) {
+        if wait(Duration::ZERO) {
             return Ok(false);
         }
         if Instant::now() > deadline {

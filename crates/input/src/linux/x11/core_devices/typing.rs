@@ -12,7 +12,7 @@ use super::reader;
 use crate::InputError;
 use crate::plan::{self, Batch, Layout, Step};
 use crate::platform::x11::gestures::locale;
-use crate::platform::x11::gestures::steps::Pauses;
+use crate::platform::x11::gestures::steps::CancellableWait;
 
 /// Characters that are sent at once.
 const CHUNK: usize = 32;
@@ -23,7 +23,7 @@ const PERSISTENCE: usize = 100;
 struct Typing<'a> {
     layout: Layout,
     delay: Duration,
-    pauses: Pauses<'a>,
+    wait: CancellableWait<'a>,
     /// The window that gets the keys when it begins.
     reader: Option<Window>,
     typed: usize,
@@ -35,7 +35,7 @@ pub fn text(
     devices: &mut Devices,
     text: &str,
     delay: Duration,
-    pauses: Pauses<'_>,
+    wait: CancellableWait<'_>,
 ) -> Result<(), InputError> {
     let reader = reader::current(&devices.link, devices.person)?;
     let window_id = WindowId::of_xid(reader.unwrap_or_default());
@@ -49,7 +49,7 @@ pub fn text(
     let typed: BTreeSet<u8> =
         batches.iter().flat_map(|batch| &batch.strokes).map(|stroke| stroke.keycode).collect();
     let lifted = devices.lift(&layout, &typed, true)?;
-    let mut typing = Typing { layout, delay, pauses, reader, typed: 0, lifted };
+    let mut typing = Typing { layout, delay, wait, reader, typed: 0, lifted };
     let mut done = Ok(true);
     for batch in &batches {
         done = typing.batch(devices, batch);
@@ -77,7 +77,7 @@ impl Typing<'_> {
     fn strokes(&mut self, devices: &mut Devices, batch: &Batch) -> Result<bool, InputError> {
         let size = if self.delay.is_zero() { CHUNK } else { 1 };
         for chunk in batch.strokes.chunks(size) {
-            if (self.pauses)(Duration::ZERO) {
+            if (self.wait)(Duration::ZERO) {
                 return Ok(false);
             }
             let steps: Vec<Step> = chunk.iter().flat_map(|stroke| plan::press(stroke, &[])).collect();
@@ -85,11 +85,11 @@ impl Typing<'_> {
             self.typed += chunk.len();
             // What is sent faster than it is read could not be cancelled.
             if let Some(window) = self.reader
-                && !reader::keep_pace(&devices.link, window, self.pauses)?
+                && !reader::keep_pace(&devices.link, window, self.wait)?
             {
                 return Ok(false);
             }
-            if !self.delay.is_zero() && (self.pauses)(self.delay) {
+            if !self.delay.is_zero() && (self.wait)(self.delay) {
                 return Ok(false);
             }
         }
@@ -126,7 +126,7 @@ impl Typing<'_> {
         }
         let mut windows: Vec<Window> = self.reader.into_iter().collect();
         windows.extend(reader::current(&devices.link, devices.person)?.filter(|now| !windows.contains(now)));
-        reader::wait(&devices.link, &windows, self.pauses)
+        reader::wait_until_read(&devices.link, &windows, self.wait)
     }
 }
 

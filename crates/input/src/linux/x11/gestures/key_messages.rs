@@ -132,7 +132,7 @@ impl<'a> Messages<'a> {
     ) -> Result<Self, InputError> {
         let is_persons = has_persons_focus(link, person, window)?;
         let time = link.time()?;
-        restore::is_later(link, window)?;
+        restore::raise_user_time(link, window)?;
         let focus =
             if active && !is_persons { Some(FocusByMessage::begin(link, person, window)?) } else { None };
         Ok(Self { link, window, time, modifiers, down: vec![], focus, events: 0 })

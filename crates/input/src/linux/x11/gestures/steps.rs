@@ -35,8 +35,8 @@ const MENU_BUTTON: u8 = 3;
 /// How long the person's devices are held for an application that does not answer.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Waits for a time, and says whether what is under way is to halt.
-pub type Pauses<'a> = &'a dyn Fn(Duration) -> bool;
+/// Waits for a time, or until what is under way is cancelled; true when it was.
+pub type CancellableWait<'a> = &'a dyn Fn(Duration) -> bool;
 
 /// A gesture under way: what is pressed is released, and what is grabbed or opened is let go, when it is dropped.
 pub struct StepRunner<'a> {
@@ -115,21 +115,21 @@ impl<'a> StepRunner<'a> {
         Ok(runner)
     }
 
-    /// Runs the steps until `pauses` says, of a pause, that they are to halt; true when all were run.
+    /// Runs the steps until `wait` says, of a pause, that they are to halt; true when all were run.
     ///
     /// Fails with `window_covered` and `window_not_visible` when the pointer met something else than the target.
-    pub fn run(&mut self, steps: &[Step], pauses: Pauses<'_>) -> Result<bool, InputError> {
-        self.run_then(steps, pauses, |_| Ok(()))
+    pub fn run(&mut self, steps: &[Step], wait: CancellableWait<'_>) -> Result<bool, InputError> {
+        self.run_then(steps, wait, |_| Ok(()))
     }
 
     /// Runs the steps as the last ones: with what they end, everything is let go at once.
-    pub fn run_out(&mut self, steps: &[Step], pauses: Pauses<'_>) -> Result<bool, InputError> {
-        self.run_then(steps, pauses, Self::let_go)
+    pub fn run_out(&mut self, steps: &[Step], wait: CancellableWait<'_>) -> Result<bool, InputError> {
+        self.run_then(steps, wait, Self::let_go)
     }
 
     /// Waits between two steps; true when what is under way is to halt. A person whose devices are held gets them
     /// back as soon as the target has taken what was sent.
-    pub fn wait(&mut self, time: Duration, pauses: Pauses<'_>) -> Result<bool, InputError> {
+    pub fn wait(&mut self, time: Duration, wait: CancellableWait<'_>) -> Result<bool, InputError> {
         let begun = Instant::now();
         if self
             .device_grab
@@ -140,7 +140,7 @@ impl<'a> StepRunner<'a> {
             settle::by_toolkit(self.link, self.target.window, PATIENCE)?;
             self.device_grab = None;
         }
-        Ok(pauses(time.saturating_sub(begun.elapsed())))
+        Ok(wait(time.saturating_sub(begun.elapsed())))
     }
 
     /// Lets everything go.
@@ -169,7 +169,7 @@ impl<'a> StepRunner<'a> {
     fn run_then(
         &mut self,
         steps: &[Step],
-        pauses: Pauses<'_>,
+        wait: CancellableWait<'_>,
         last: fn(&mut Self) -> Result<(), InputError>,
     ) -> Result<bool, InputError> {
         let link = self.link;
@@ -184,7 +184,7 @@ impl<'a> StepRunner<'a> {
                 if later.is_empty() { last(self) } else { Ok(()) }
             })?;
             let Some((Step::Pause(time), later)) = later.split_first() else { return Ok(true) };
-            if self.wait(*time, pauses)? {
+            if self.wait(*time, wait)? {
                 return Ok(false);
             }
             rest = later;
@@ -194,7 +194,7 @@ impl<'a> StepRunner<'a> {
     fn batch(&mut self, steps: &[Step]) -> Result<(), InputError> {
         let presses = steps.iter().any(|step| matches!(step, Step::Button(..) | Step::Key(..)));
         self.is_pressing |= presses;
-        // Who works in the same application sees its menus open, which it does by grabbing her devices.
+        // Who works in the same application sees its menus open, which it does by grabbing the person's devices.
         let is_same_client = same_client(self.link, self.before.focus, self.target.window);
         if presses && !is_same_client && self.device_grab.is_none() {
             self.device_grab = Some(DeviceGrab::hold(self.link, self.person, self.before)?);
@@ -310,7 +310,7 @@ impl<'a> StepRunner<'a> {
         park(self.link)?;
         self.holes.close(self.link, self.own)?;
         // Before the application hears of it: what it opens then is older than what the person did.
-        if self.is_pressing { restore::is_later(self.link, self.target.window) } else { Ok(()) }
+        if self.is_pressing { restore::raise_user_time(self.link, self.target.window) } else { Ok(()) }
     }
 
     fn ungrab(&mut self) -> Result<(), InputError> {

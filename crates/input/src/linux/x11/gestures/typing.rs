@@ -39,7 +39,7 @@ impl KeyTyping<'_> {
         &self,
         press: &KeyPress,
         held: &[u8],
-        pauses: &dyn Fn(Duration) -> bool,
+        wait: &dyn Fn(Duration) -> bool,
     ) -> Result<Delivery, InputError> {
         let window = self.present(press.window_id)?;
         let refuse = || InputError::untypable(press.window_id, press.keysym);
@@ -54,7 +54,7 @@ impl KeyTyping<'_> {
         let mut messages = self.messages(window, &plan.layout, active)?;
         let mut is_halted = false;
         for _ in 0..press.count {
-            is_halted = is_halted || pauses(Duration::ZERO);
+            is_halted = is_halted || wait(Duration::ZERO);
             if !is_halted {
                 messages.run(&plan::press(stroke, held))?;
             }
@@ -65,7 +65,7 @@ impl KeyTyping<'_> {
             device_grab = None;
             settle::application(self.link, window, keyboard::PATIENCE, true)?;
         }
-        let focus_feigned = messages.pretends_focus();
+        let focus_pretended = messages.pretends_focus();
         let events = messages.finish()?;
         borrowed.give_back_when_read(window)?;
         if is_halted {
@@ -77,9 +77,9 @@ impl KeyTyping<'_> {
         }
         let delivery = restore::release(self.link, self.person, &before, window, events, device_grab)?;
         if !is_settled {
-            self.watcher.borrow().linger(window)?;
+            self.watcher.borrow().expect_late_windows(window)?;
         }
-        Ok(Delivery { focus_feigned, ..delivery })
+        Ok(Delivery { focus_pretended, ..delivery })
     }
 
     /// A dialog that a shortcut opens asks for the focus when it is shown, and again when the window is told that it has
@@ -88,8 +88,8 @@ impl KeyTyping<'_> {
         self.link.alone(|| DeviceGrab::hold(self.link, self.person, before))
     }
 
-    /// Types until `pauses` says, of the time after each character, that it is stopped.
-    pub fn text(&self, text: &Text, pauses: impl Fn(Duration) -> bool) -> Result<Delivery, InputError> {
+    /// Types until `wait` says, of the time after each character, that it is stopped.
+    pub fn text(&self, text: &Text, wait: impl Fn(Duration) -> bool) -> Result<Delivery, InputError> {
         let refuse = |characters| InputError::TextNotTypable { window_id: text.window_id, characters };
         let keysyms = plan::keysyms(&text.text).map_err(refuse)?;
         let window = self.present(text.window_id)?;
@@ -98,7 +98,7 @@ impl KeyTyping<'_> {
         let before = PersonState::look(self.link, self.person)?;
         let mut typed = 0;
         let events = self
-            .type_batches(window, &plan, (text.delay, pauses), &mut typed)
+            .type_batches(window, &plan, (text.delay, wait), &mut typed)
             .map_err(|error| error.after(typed, keysyms.len()))?;
         if typed < keysyms.len() {
             return Err(InputError::Cancelled { window_id: text.window_id, typed, count: keysyms.len() });
@@ -115,11 +115,11 @@ impl KeyTyping<'_> {
         &self,
         window: Window,
         plan: &Plan,
-        (delay, pauses): (Duration, impl Fn(Duration) -> bool),
+        (delay, wait): (Duration, impl Fn(Duration) -> bool),
         typed: &mut usize,
     ) -> Result<u32, InputError> {
         let mut events = 0;
-        let mut is_stopped = pauses(Duration::ZERO);
+        let mut is_stopped = wait(Duration::ZERO);
         for batch in &plan.batches {
             if is_stopped {
                 break;
@@ -134,7 +134,7 @@ impl KeyTyping<'_> {
                 key_messages::has_persons_focus(self.link, self.person, window)?;
                 messages.run(&plan::press(stroke, &[]))?;
                 *typed += 1;
-                is_stopped = pauses(delay);
+                is_stopped = wait(delay);
                 self.watcher.borrow().prolong(window, delay);
             }
             events += messages.finish()?;

@@ -186,21 +186,21 @@ impl<'a> NewWindows<'a> {
     pub fn rest(
         &mut self,
         listener: &Link,
-        act: Option<ElementAction>,
+        action: Option<ElementAction>,
         watched: &[Window],
     ) -> Result<Duration, InputError> {
         self.new.retain(|_, new_window| !new_window.is_shown || new_window.since.elapsed() <= GRACE_PERIOD);
-        if let Some(act) = act.filter(|act| self.may_open(act)) {
+        if let Some(action) = action.filter(|action| self.may_open(action)) {
             self.hold()?;
             self.let_through(watched)?;
-            if !self.is_over(&act)? {
+            if !self.is_over(&action)? {
                 return Ok(LET_THROUGH_EVERY);
             }
-            let has_answered = settle::by_toolkit(self.link, act.window, 2 * LET_THROUGH_EVERY)?;
+            let has_answered = settle::by_toolkit(self.link, action.window, 2 * LET_THROUGH_EVERY)?;
             // What it made before it answered is heard next.
             listener.sync()?;
-            if has_answered || act.done.unwrap_or(act.since).elapsed() > LONGEST {
-                self.idle = Some(act.since);
+            if has_answered || action.done.unwrap_or(action.since).elapsed() > LONGEST {
+                self.idle = Some(action.since);
             }
             return Ok(Duration::ZERO);
         }
@@ -223,13 +223,13 @@ impl<'a> NewWindows<'a> {
     }
 
     /// True until an action has opened a window, or has had the time for it.
-    fn may_open(&self, act: &ElementAction) -> bool {
-        self.idle != Some(act.since) && self.placed.is_none_or(|placed| placed < act.since)
+    fn may_open(&self, action: &ElementAction) -> bool {
+        self.idle != Some(action.since) && self.placed.is_none_or(|placed| placed < action.since)
     }
 
-    fn is_over(&self, act: &ElementAction) -> Result<bool, InputError> {
-        let Some(done) = act.done else { return Ok(act.since.elapsed() > LONGEST) };
-        Ok(done.elapsed() > CLICK || !toolkit::reads_messages(self.link, act.window)?)
+    fn is_over(&self, action: &ElementAction) -> Result<bool, InputError> {
+        let Some(done) = action.done else { return Ok(action.since.elapsed() > LONGEST) };
+        Ok(done.elapsed() > CLICK || !toolkit::reads_messages(self.link, action.window)?)
     }
 
     /// A window that does not want the focus when it is mapped: `_NET_WM_USER_TIME` 0 (EWMH). The person's keys wait
@@ -349,7 +349,7 @@ impl<'a> NewWindows<'a> {
         Ok(())
     }
 
-    /// Lets the person go on, as soon as her keys go where they went before.
+    /// Lets the person go on, as soon as their keys go where they went before.
     fn let_go(&mut self, watched: &[Window]) -> Result<(), InputError> {
         let Some(mut device_grab) = self.device_grab.take() else { return Ok(()) };
         let begun = Instant::now();
@@ -433,7 +433,7 @@ impl<'a> NewWindows<'a> {
         Ok(())
     }
 
-    /// True when the person, or somebody who acts for her, wanted the window to be the active one.
+    /// True when the person, or somebody who acts for them, wanted the window to be the active one.
     fn is_meant(&self, active: Window) -> Result<bool, InputError> {
         let link = self.link;
         if self.wanted.contains(&active) {
@@ -445,7 +445,7 @@ impl<'a> NewWindows<'a> {
         if last_input.is_key {
             return Ok(true);
         }
-        // A press in the window that she works in activates no other.
+        // A press in the window that the person works in activates no other.
         let under = xinput::xi_query_pointer(&link.conn, link.root, self.person.pointer)?.reply()?.child;
         Ok(self
             .before

@@ -52,7 +52,7 @@ struct Watch {
 struct State {
     watches: Vec<Watch>,
     /// The last action of an element, which may open something.
-    act: Option<ElementAction>,
+    element_action: Option<ElementAction>,
     /// Windows that were sent a FocusIn by us, and are to be sent the FocusOut.
     pretended: Vec<PretendedFocus>,
     is_closed: bool,
@@ -116,32 +116,32 @@ impl Watcher {
         self.shared.catch_up(meanwhile)
     }
 
-    /// Has the person's devices held until [`Watcher::end_act`], and until what an element of the watched window is made
-    /// to do has opened a window or had the time for it.
-    pub fn begin_act(&self, window: Window) -> Result<(), InputError> {
-        self.shared.expect(window, None);
+    /// Has the person's devices held until [`Watcher::end_element_action`], and until what an element of the watched
+    /// window is made to do has opened a window or had the time for it.
+    pub fn begin_element_action(&self, window: Window) -> Result<(), InputError> {
+        self.shared.set_element_action(window, None);
         self.shared.catch_up(|| Ok(()))
     }
 
     /// What the element was made to do was accepted or refused.
-    pub fn end_act(&self) -> Result<(), InputError> {
-        if let Some(act) = &mut self.shared.lock().act {
-            act.done = act.done.or(Some(Instant::now()));
+    pub fn end_element_action(&self) -> Result<(), InputError> {
+        if let Some(action) = &mut self.shared.lock().element_action {
+            action.done = action.done.or(Some(Instant::now()));
         }
         self.shared.ask().map(drop)
     }
 
     /// A gesture is over whose application has not answered yet: what it may still open is waited for as after an
     /// element's action.
-    pub fn linger(&self, window: Window) -> Result<(), InputError> {
-        self.shared.expect(window, Some(Instant::now()));
+    pub fn expect_late_windows(&self, window: Window) -> Result<(), InputError> {
+        self.shared.set_element_action(window, Some(Instant::now()));
         self.shared.ask().map(drop)
     }
 
     /// A gesture begins, which holds the devices itself.
     pub fn begin_gesture(&self) {
         let mut state = self.shared.lock();
-        (state.act, state.turned_to) = (None, None);
+        (state.element_action, state.turned_to) = (None, None);
     }
 
     /// Watches the application of a window for some time longer than after a gesture that ends now.
@@ -158,15 +158,15 @@ impl Watcher {
         turned_to.is_some_and(|chosen| same_client(&self.shared.requester, chosen, window))
     }
 
-    /// Windows that believe to have the focus are from now on told otherwise, as soon as their applications have settled
-    /// and show no menu.
-    pub fn take_over(&self, pretended: Vec<Window>) -> Result<(), InputError> {
-        pretended.into_iter().try_for_each(|window| self.shared.take_over(window))
+    /// Windows that were told that they have the focus are from now on told otherwise, as soon as their applications
+    /// have settled and show no menu.
+    pub fn add_pretended(&self, pretended: Vec<Window>) -> Result<(), InputError> {
+        pretended.into_iter().try_for_each(|window| self.shared.add_pretended(window))
     }
 
     /// The windows that are to be told so yet, which is not done here any more. What is under way goes on until
     /// [`Watcher::catch_up`] returns.
-    pub fn give_over(&self) -> Vec<Window> {
+    pub fn take_pretended(&self) -> Vec<Window> {
         std::mem::take(&mut self.shared.lock().pretended)
             .into_iter()
             .map(|pretended| pretended.window)
@@ -228,7 +228,7 @@ impl Shared {
         Ok(())
     }
 
-    fn take_over(&self, window: Window) -> Result<(), InputError> {
+    fn add_pretended(&self, window: Window) -> Result<(), InputError> {
         let is_watched = |state: &State| {
             state.watches.iter().any(|watch| same_client(&self.requester, watch.window, window))
         };
@@ -244,11 +244,11 @@ impl Shared {
         self.wake()
     }
 
-    fn expect(&self, window: Window, done: Option<Instant>) {
+    fn set_element_action(&self, window: Window, done: Option<Instant>) {
         let mut state = self.lock();
         // Where the person works in the same application, it is not watched.
         if state.watches.iter().any(|watch| same_client(&self.requester, watch.window, window)) {
-            state.act = Some(ElementAction { window, since: Instant::now(), done });
+            state.element_action = Some(ElementAction { window, since: Instant::now(), done });
         }
     }
 
@@ -318,7 +318,7 @@ impl Shared {
         let _end = End(self);
         loop {
             // A window may be gone when it is asked about: then it begins anew with how things are.
-            match self.attend() {
+            match self.watch_new_windows() {
                 Ok(()) if self.lock().is_closed => return,
                 Err(error) if error.code() == LOST => return,
                 Err(_) => {
@@ -332,7 +332,7 @@ impl Shared {
     }
 
     /// Waits until there is something to watch, and watches until nothing is left.
-    fn attend(&self) -> Result<(), InputError> {
+    fn watch_new_windows(&self) -> Result<(), InputError> {
         self.wait_for_watch()?;
         let mut new_windows = NewWindows::new(&self.requester, self.person)?;
         loop {
@@ -361,13 +361,13 @@ impl Shared {
                 self.end(|watch| self.is_orphan(watch))?;
             }
             self.end_pretence(&mut new_windows, &watches)?;
-            let act = self.lock().act;
-            let nap = new_windows.rest(&self.listener, act, &watches)?;
+            let action = self.lock().element_action;
+            let nap = new_windows.rest(&self.listener, action, &watches)?;
             self.answer(heard, new_windows.patience().is_some());
             self.end_due()?;
             let mut state = self.lock();
             if state.watches.is_empty() {
-                state.act = None;
+                state.element_action = None;
                 self.listen(false)?;
                 return Ok(());
             }

@@ -35,14 +35,14 @@ pub enum Event {
     HolderWaits,
     /// Anybody else on the connection does.
     OtherWaits,
-    /// It was read whether the person's keys would go where they belong.
+    /// It was read where the person's keys would go.
     FocusRead {
-        /// They would.
+        /// The person's keys would go where they belong.
         is_back: bool,
     },
-    /// Whoever grabbed the devices has no more use for that, and read it too.
+    /// Whoever grabbed the devices has no more use for that, and has read where the person's keys would go.
     Finished {
-        /// They would.
+        /// The person's keys would go where they belong.
         is_back: bool,
     },
 }

@@ -141,7 +141,7 @@ fn is_back(link: &Link, person: Pair, before: &PersonState, active: Window) -> R
 /// Says of the person's active window that it was used later than the gesture that just ended, so that a window manager
 /// which compares the times (`_NET_WM_USER_TIME`, EWMH) does not prefer what the gesture opens. Nothing is said of a
 /// window of the target's application, or of one without a time.
-pub fn is_later(link: &Link, target: Window) -> Result<(), InputError> {
+pub fn raise_user_time(link: &Link, target: Window) -> Result<(), InputError> {
     let atoms = &link.atoms;
     let Some(active) = link.number(link.root, atoms._NET_ACTIVE_WINDOW)? else { return Ok(()) };
     if active == 0 || same_client(link, active, target) {

@@ -60,7 +60,7 @@ impl PersonState {
             focus_kept: self.focus == after.focus,
             active_window_kept: self.active == after.active,
             stacking_kept: same_order(&self.stack, &after.stack),
-            focus_feigned: false,
+            focus_pretended: false,
         }
     }
 }
