@@ -23,11 +23,13 @@ const patienceOf = (guestMs: number): StopTimeouts => ({
   inAllMs: guestMs + 8_000,
 })
 
+const isSuspendedNext = 'It has no process; resume it, or run it with `discardMemory` to boot it anew.'
+
 export const stopVm: Handlers['stopVm'] = async ({ name, storage, graceSeconds }, host) => {
   const began = performance.now()
   const { vm } = await findAnyVm(host, name, storage)
   if (host.machines.status(vm) === 'stopped') throw notRunning(name)
-  host.machines.refuseSuspended(vm, 'It has no process; resume it, or run it with `discardMemory` to boot it anew.')
+  host.machines.refuseSuspended(vm, isSuspendedNext)
   await host.lockHome()
   refuseElsewhere(host, vm)
   const patience = patienceOf(graceSeconds === undefined ? host.stopGraceMs : graceSeconds * 1_000)
@@ -42,14 +44,17 @@ export const stopVm: Handlers['stopVm'] = async ({ name, storage, graceSeconds }
   return { message: `Virtual machine stopped: ${name}`, method }
 }
 
-/** Cancels a start of the VM, or a change of it while it runs, and waits for the outcome of a start; says whether there was one. */
-const interrupt = async ({ machines, operations }: Host, vm: VmPlace, deadline: number): Promise<boolean> => {
+/**
+ * Cancels a start of the VM, or a change of it while it runs, and waits for the outcome: a change that has saved its memory lets
+ * it go on before it ends. Says whether there was a start.
+ */
+const interrupt = async ({ machines, operations, turns }: Host, vm: VmPlace, deadline: number): Promise<boolean> => {
   const wasStarting = machines.isStarting(vm)
-  const ended = operations.interrupt(
-    vm.path,
-    wasStarting ? ['run', 'resume'] : machines.get(vm.path) ? ['set', 'suspend', 'snapshot', 'fork'] : [],
-  )
-  if (wasStarting) await within(ended, deadline - performance.now())
+  const started = wasStarting ? operations.interrupt(vm.path, ['run', 'resume']) : undefined
+  const changed = operations.interrupt(vm.path, ['set', 'suspend', 'snapshot', 'fork'])
+  // The forks of one that is free again are woken before their operation ends.
+  const isFree = turns.take(vm.path, async () => undefined)
+  await within(Promise.all([started, Promise.race([changed, isFree])]), deadline - performance.now())
   return wasStarting
 }
 
@@ -58,6 +63,7 @@ const stopUnknown = async (host: Host, vm: VmPlace, wasStarting: boolean): Promi
   const { machines } = host
   if (['stopped', 'suspended'].includes(machines.status(vm))) {
     if (wasStarting) return 'forced'
+    machines.refuseSuspended(vm, isSuspendedNext)
     // It shut down by itself in the meantime.
     throw notRunning(vm.name)
   }

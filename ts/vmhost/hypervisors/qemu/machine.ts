@@ -183,12 +183,15 @@ export class QemuMachine implements Machine {
       try {
         work.step('writing it to the drive')
         const saved = vmPath(path, 'nextMemory')
-        await settleAll([syncFile(saved), meanwhile?.(saved) ?? Promise.resolve()])
+        const isWritten = unlessAborted(syncFile(saved), work.signal)
+        await settleAll([isWritten, meanwhile?.(saved) ?? Promise.resolve()])
+        work.signal.throwIfAborted()
         const hasDisplay = run.vncPassword !== null
         const about = { hypervisor: 'qemu', version, machineType, accelerator, memoryBytes, hasDisplay } as const
         await keepSaved(path, { ...about, sharedDirectories })
       } catch (error) {
         await removeSavedMemory(path)
+        await rm(vmPath(path, 'nextMemory'), { force: true })
         await goOn(qmp)
         throw error
       }
