@@ -37,7 +37,9 @@ export const addGuestRoutes = (app: AnyElysia, prefix: string, host: Host): void
     app.get(prefix + routeOf(path), async ({ request, params }) => {
       const bytes = await read(host, await askedOf(request, params))
       const type = path === guestFolderPath ? 'application/x-tar' : 'application/octet-stream'
-      return new Response(streamOf(bytes), { headers: { 'Content-Type': type, 'X-Accel-Buffering': 'no' } })
+      return new Response(streamOf(bytes, request.signal), {
+        headers: { 'Content-Type': type, 'X-Accel-Buffering': 'no' },
+      })
     })
     for (const method of ['PUT', 'POST']) {
       app.route(method, prefix + routeOf(path), async ({ request, params }) =>
@@ -74,24 +76,39 @@ const askedOf = async (request: Request, params: Params): Promise<FileAsked> => 
   }
 }
 
+/**
+ * Ends what a generator has under way once the caller of a request is gone, and gives what does so earlier. A generator that nobody
+ * has asked for anything is asked first: `return` alone would run nothing of it.
+ */
+const endWhenGone = (output: AsyncGenerator<unknown, unknown>, asked: AbortSignal): (() => void) => {
+  const end = () => {
+    const begun = output.next().catch(() => undefined)
+    begun.then(() => output.return(undefined)).catch(() => undefined)
+  }
+  if (asked.aborted) end()
+  else asked.addEventListener('abort', end, { once: true })
+  return end
+}
+
 /** The bytes as they are taken; what fails then cuts them short. */
-const streamOf = (bytes: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
-  new ReadableStream<Uint8Array>({
+const streamOf = (bytes: AsyncGenerator<Uint8Array>, asked: AbortSignal): ReadableStream<Uint8Array> => {
+  const cancel = endWhenGone(bytes, asked)
+  return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await bytes.next()
       if (done) controller.close()
       else controller.enqueue(value)
     },
-    async cancel() {
-      await bytes.return(undefined)
-    },
+    cancel,
   })
+}
 
 /** The events of a command, which is ended when the caller goes away. */
 const streamed = async ({ guest, command, timeoutMs }: PreparedCommand, asked: AbortSignal): Promise<Response> => {
   const gone = new AbortController()
   const signal = AbortSignal.any([asked, gone.signal])
   const output = await guest.stream(command, { timeoutMs, signal })
+  const end = endWhenGone(output, asked)
   const encoder = new TextEncoder()
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -106,7 +123,7 @@ const streamed = async ({ guest, command, timeoutMs }: PreparedCommand, asked: A
     cancel() {
       gone.abort()
       // What waits for output hears it at its next look; what waits for its reader is ended by this.
-      void output.return(0).catch(() => undefined)
+      end()
     },
   })
   return new Response(stream, { headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' } })

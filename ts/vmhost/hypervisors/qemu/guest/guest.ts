@@ -27,6 +27,7 @@ export class QemuGuest implements Guest {
   }
 
   async execute(command: GuestCommand, timeoutMs: number, signal?: AbortSignal): Promise<GuestResult> {
+    if (signal?.aborted && command.input instanceof ReadableStream) await command.input.cancel(signal.reason)
     signal?.throwIfAborted()
     const limits = { timeoutMs, ...(signal !== undefined && { signal }) }
     if (command.input instanceof ReadableStream) return collected(await this.stream(command, limits))
