@@ -10,7 +10,9 @@ import type { Identity } from '../pools/pools.ts'
 import { atMost, settleAll } from '../side-by-side.ts'
 import { isSaved, readSaved, type SavedState } from '../snapshots/saved-state.ts'
 import { readSnapshot } from '../snapshots/snapshot-store.ts'
+import type { Storage } from '../storage/storage.ts'
 import { placeOf, type StoredVm, type VmPlace } from '../vms/vm-store.ts'
+import { collectBases } from './collect.ts'
 import { exclusively, findVm, refuseElsewhere, reread } from './find.ts'
 import { resumeAfterSnapshot } from './snapshot.ts'
 
@@ -27,29 +29,70 @@ export const forkVm: Handlers['forkVm'] = async (
   await host.lockHome()
   refuseElsewhere(host, parent)
   const { id, done } = host.operations.begin('fork', parent, async (work) => {
-    // What a pool has ready goes on from where the VM is.
-    const isNow = snapshot === undefined
-    const identity = isNow ? await takeReady(host, parent, { names, userDataOf }, work) : new Map<string, Identity>()
-    const missing = { names: names.filter((each) => !identity.has(each)), userDataOf }
-    if (missing.names.length > 0) {
-      const made = Promise.withResolvers<SuspendedForks>()
-      const make = () =>
-        isNow
-          ? fork(host, parent, missing, work, made.resolve)
-          : forkSnapshot(host, parent, snapshot, missing, work).then(made.resolve)
-      const parentIsBack = exclusively(host, parent, make, work.signal)
-      parentIsBack.catch(made.reject)
-      const { forks, image } = await made.promise
-      // Those that run have it mapped.
-      using _ = image
-      const limited = atMost(wokenAtOnce())
-      const go = async (place: VmPlace) => void identity.set(place.name, await wake(host, place, image, work, limited))
-      await settleAll([parentIsBack, ...forks.map(go)])
+    const owned: StoredVm[] = []
+    try {
+      const identity = await forkAll(host, parent, { names, userDataOf }, snapshot, work, owned)
+      return names.map((each) => identity.get(each) ?? 'shared')
+    } catch (error) {
+      await removeForks(host, parent.storage, owned)
+      throw error
     }
-    return names.map((each) => identity.get(each) ?? 'shared')
   })
   const identity = await done
   return { message: `Virtual machine forked: ${name} to ${names.join(', ')}`, names, identity, operationId: id }
+}
+
+/** Makes the forks, and says what the guest of each has; those that have their name are added to `owned`, whatever happens then. */
+const forkAll = async (
+  host: Host,
+  parent: StoredVm,
+  wanted: ForkOptions,
+  snapshot: string | undefined,
+  work: Task,
+  owned: StoredVm[],
+): Promise<Map<string, Identity>> => {
+  // What a pool has ready goes on from where the VM is.
+  const isNow = snapshot === undefined
+  const identity = isNow ? await takeReady(host, parent, wanted, work, owned) : new Map<string, Identity>()
+  const missing = { ...wanted, names: wanted.names.filter((each) => !identity.has(each)) }
+  if (missing.names.length === 0) return identity
+  const made = Promise.withResolvers<SuspendedForks>()
+  const make = () =>
+    isNow
+      ? fork(host, parent, missing, work, made.resolve)
+      : forkSnapshot(host, parent, snapshot, missing, work).then(made.resolve)
+  const parentIsBack = exclusively(host, parent, make, work.signal)
+  parentIsBack.catch(made.reject)
+  const { forks, image } = await made.promise
+  // Those that run have it mapped.
+  using _ = image
+  const limited = atMost(wokenAtOnce())
+  const go = (place: VmPlace) => {
+    const woken = wake(host, place, image, work, limited).then((given) => identity.set(place.name, given))
+    const known = host.store.reread(place).then((vm) => owned.push(vm))
+    return settleAll([woken, known])
+  }
+  await settleAll([parentIsBack, ...forks.map(go)])
+  return identity
+}
+
+/** Ends and removes forks; what others have put in the place of one stays, and so does one that others work on, which is logged. */
+const removeForks = async (host: Host, storage: Storage, forks: readonly StoredVm[]): Promise<void> => {
+  const remove = async (fork: StoredVm) => {
+    if ((await host.store.at(fork.path))?.settings.uuid !== fork.settings.uuid) return
+    const machine = host.machines.get(fork.path)
+    await machine?.kill()
+    await machine?.ended
+    await host.store.remove(fork)
+    host.events.emit({ type: 'vm', name: fork.name, location: storage.name, status: null })
+  }
+  for (const fork of forks) {
+    await exclusively(host, fork, () => remove(fork)).catch((error) => {
+      const { code, message } = Failure.from(error)
+      if (code !== 'vm_not_found') host.log.write('error', code, { vm: fork.name, message })
+    })
+  }
+  if (forks.length > 0) await collectBases(host, storage)
 }
 
 /**
@@ -78,12 +121,15 @@ const takeReady = async (
   parent: StoredVm,
   wanted: ForkOptions,
   work: Task,
+  owned: StoredVm[],
 ): Promise<Map<string, Identity>> => {
   const identity = new Map<string, Identity>()
   for (const name of wanted.names) {
     const userDataOf = (userData: string) => wanted.userDataOf?.(userData, name) ?? userData
     const taken = await host.pools.take(parent, { name, userDataOf }, work)
-    if (taken !== undefined) identity.set(name, taken)
+    if (taken === undefined) continue
+    identity.set(name, taken)
+    owned.push(await host.store.reread(placeOf(parent.storage, name)))
   }
   return identity
 }
