@@ -129,6 +129,23 @@ test('an emulator is created, used, suspended with its memory, resumed and delet
   expect(await Sandbox.list({ local: true })).toEqual([])
 }, 60_000)
 
+test('one that runs does not go back to what was saved, also where nobody waited for its continuation', async () => {
+  const { folder } = sandboxHome()
+  const phone = await Sandbox.create(Image.android('11'), { runtime, name: 'phone' })
+  try {
+    // What a resume leaves that was given up before the device was ready.
+    const mark = join(folder, 'data/emulators/phone/suspended')
+    await Bun.write(mark, '')
+    await until('the device to be found ready', async () => {
+      expect(await Sandbox.list({ local: true })).toMatchObject([{ name: 'phone', status: 'running' }])
+      return !existsSync(mark)
+    })
+    await phone.disconnect()
+  } finally {
+    await Sandbox.delete('phone')
+  }
+}, 60_000)
+
 test('two have ports of their own, and one whose emulator dies says why', async () => {
   sandboxHome()
   await using one = await Sandbox.ephemeral(Image.android('11'), { runtime })

@@ -39,6 +39,9 @@ export interface EmulatorOptions {
 /** Milliseconds between two looks at a device that boots. */
 const pollIntervalMs = 200
 
+/** Milliseconds that the computer server of one that runs has to say whether it is ready. */
+const answersWithinMs = 1_000
+
 /** Milliseconds that an emulator has to end after it was asked to. */
 const endingMs = 10_000
 
@@ -99,16 +102,11 @@ export class Emulators {
 
   async isReady(info: RuntimeInfo, options: CallOptions): Promise<boolean> {
     const folder = new DeviceFolder(info.name ?? '')
-    const headers = { 'X-API-Key': info.apiKey ?? '' }
     try {
       return await withDeadline(options, 'The boot of the emulator', async (signal) => {
         for (;;) {
           if (!(await folder.isRunning())) throw await ended(folder)
-          const answer = await fetch(`http://${info.host}:${info.apiPort}/status`, { headers, signal }).catch(
-            () => undefined,
-          )
-          if (((await answer?.json().catch(() => ({}))) as { phase?: unknown } | undefined)?.phase === 'ready')
-            return true
+          if (await isReadyNow(folder, info, signal)) return true
           await pause(pollIntervalMs, signal)
         }
       })
@@ -140,8 +138,7 @@ export class Emulators {
     const wasSuspended = folder.isSuspended()
     const words = wasSuspended ? ['-snapshot', suspendedSnapshot] : ['-no-snapshot-load']
     const info = await this.#run(sdk, folder, { ...options, words })
-    // What it does from now on is not in what was saved.
-    if (wasSuspended && (await this.isReady(info, { timeoutMs: bootMs, ...options }))) await folder.markSuspended(false)
+    if (wasSuspended) await this.isReady(info, { timeoutMs: bootMs, ...options })
     return info
   }
 
@@ -150,6 +147,9 @@ export class Emulators {
     return Promise.all(
       found.map(async (folder) => {
         const isRunning = await folder.isRunning()
+        // Whoever resumed it may have waited for less than it took.
+        if (isRunning && folder.isSuspended())
+          await isReadyNow(folder, await infoOf(folder, await folder.started()), AbortSignal.timeout(answersWithinMs))
         return {
           name: folder.name,
           status: isRunning ? 'running' : folder.isSuspended() ? 'suspended' : 'stopped',
@@ -285,6 +285,17 @@ const withPorts = async <T>(signal: AbortSignal, work: (taken: ReadonlySet<numbe
   } finally {
     await lock.release()
   }
+}
+
+/** Whether the device can be used; what it does from then on is not in what was saved of it. */
+const isReadyNow = async (folder: DeviceFolder, info: RuntimeInfo, signal: AbortSignal): Promise<boolean> => {
+  const headers = { 'X-API-Key': info.apiKey ?? '' }
+  const url = `http://${info.host}:${info.apiPort}/status`
+  const answer = await fetch(url, { headers, signal }).catch(() => undefined)
+  const status = (await answer?.json().catch(() => undefined)) as { phase?: unknown } | undefined
+  if (status?.phase !== 'ready') return false
+  if (folder.isSuspended()) await folder.markSuspended(false)
+  return true
 }
 
 const existing = async (name: string): Promise<DeviceFolder> => {
