@@ -96,3 +96,24 @@ test('what an agent forgot because it started anew it is asked once more', async
   const { path } = await fakeAgent(0, 1)
   expect(await askAgent(path, 'guest-exec', { path: 'one' })).toEqual({ path: 'one' })
 })
+
+test('a guest that writes without end is given up, whether in one line or in many', async () => {
+  for (const text of ['0'.repeat(1_024), `${'0'.repeat(1_023)}\n`]) {
+    const path = join(folder, crypto.randomUUID())
+    const part = Buffer.from(text.repeat(512))
+    server = createServer((socket) => {
+      const write = () => {
+        while (!socket.destroyed && socket.write(part));
+      }
+      socket.on('drain', write).on('error', () => undefined)
+      write()
+    })
+    await new Promise<void>((settle) => server?.listen(path, settle))
+    await expect(askAgent(path, 'guest-ping', {}, patience())).rejects.toMatchObject({
+      code: 'agent_unavailable',
+      message: expect.stringContaining('The guest agent writes more than 96 MiB.'),
+    })
+    expect(await sendToAgent(path, 'guest-shutdown', { mode: 'powerdown' })).toBe(false)
+    server.close()
+  }
+}, 60_000)

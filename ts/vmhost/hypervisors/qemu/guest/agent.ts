@@ -15,9 +15,15 @@ const askedListensWithinMs = 5_000
 /** Milliseconds for the answer of a command that does nothing long. */
 const answersWithinMs = 15_000
 
+/**
+ * Bytes that are read for one answer, with those before it that nobody waited for: a command's two outputs of 16 MiB each in
+ * base64 are less than half of it.
+ */
+const mostBytes = 96 * 2 ** 20
+
 /** Sends the agent a command that has no answer, such as `guest-shutdown`; says whether an agent was there to take it. */
 export const sendToAgent = async (path: string, command: string, parameters: object): Promise<boolean> => {
-  const socket = await listening(path, listensWithinMs)
+  const socket = await listening(path, listensWithinMs, command).catch(() => undefined)
   if (socket === undefined) return false
   try {
     await new Promise<void>((settle) => socket.write(request(command, parameters), () => settle()))
@@ -69,7 +75,7 @@ export const askAgentAll = async (
   patience?: AgentTimeouts,
 ): Promise<AgentAnswer[]> => {
   const [first = { execute: '' }] = commands
-  const look = () => listening(path, Math.max(askedListensWithinMs, (patience?.until ?? 0) - Date.now()))
+  const look = () => listening(path, Math.max(askedListensWithinMs, (patience?.until ?? 0) - Date.now()), first.execute)
   let socket = await look()
   while (socket === undefined && patience !== undefined && Date.now() < patience.until && !patience.isGone()) {
     await Bun.sleep(looksAgainMs)
@@ -77,10 +83,12 @@ export const askAgentAll = async (
   }
   if (socket === undefined) throw unavailable('No guest agent answers.', first.execute)
   try {
-    const lines = read(socket, answersWithinMs, (bytes) => firstLines(bytes, commands.length))
+    const texts: string[] = []
+    const hear = (line: Buffer) => texts.push(line.toString()) === commands.length || undefined
+    const answered = read(socket, answersWithinMs, hear, () => tooMuch(first.execute, { hasBegun: true }))
     socket.write(commands.map((each) => request(each.execute, each.arguments)).join(''))
-    const texts = await lines
-    if (texts === undefined) throw unavailable('The guest agent gave no answer.', first.execute, { hasBegun: true })
+    const isWhole = await answered
+    if (isWhole === undefined) throw unavailable('The guest agent gave no answer.', first.execute, { hasBegun: true })
     return texts.map(answerIn)
   } finally {
     socket.end()
@@ -92,12 +100,15 @@ const answerIn = (text: string): AgentAnswer => {
   return error === undefined ? { returned } : { refused: error.desc ?? 'it does not say why' }
 }
 
-const unavailable = (why: string, command: string, more: { readonly hasBegun?: true } = {}): Failure =>
+const unavailable = (why: string, command: string, more: { readonly hasBegun?: true } | undefined = {}): Failure =>
   new Failure(
     'agent_unavailable',
     `${why} Wait until the guest is up; if it has none, install qemu-guest-agent in it, or use ssh.`,
     { command, ...more },
   )
+
+const tooMuch = (command: string, more?: { readonly hasBegun: true }): Failure =>
+  unavailable(`The guest agent writes more than ${mostBytes / 2 ** 20} MiB.`, command, more)
 
 const request = (command: string, parameters: object): string =>
   `${JSON.stringify({ execute: command, arguments: parameters })}\n`
@@ -107,9 +118,10 @@ const asksAgain = { firstMs: 1_000, longestMs: 10_000, factor: 2 } as const
 
 /**
  * A connection to an agent that has just shown that it listens; undefined where none does. An agent answers what others
- * asked before and did not wait for, too: those answers come first, and are read over.
+ * asked before and did not wait for, too: those answers come first, and are read over. Throws `agent_unavailable`, for that
+ * command, where they do not come to an end.
  */
-const listening = async (path: string, withinMs: number): Promise<Socket | undefined> => {
+const listening = async (path: string, withinMs: number, command: string): Promise<Socket | undefined> => {
   const socket = await open(path)
   if (socket === undefined) return undefined
   const asked: number[] = []
@@ -124,31 +136,32 @@ const listening = async (path: string, withinMs: number): Promise<Socket | undef
     pauseMs = Math.min(asksAgain.longestMs, pauseMs * asksAgain.factor)
   }
   ask()
-  const isHeard = await read(socket, withinMs, (bytes) => {
-    const answered = synchronisedAnswers(bytes)
-    if (asked.some((id) => answered.includes(id))) clearTimeout(timer)
+  const hear = (line: Buffer) => {
+    const answered = synchronisedAnswer(line)
+    if (asked.some((id) => id === answered)) clearTimeout(timer)
     // Behind the answer to the last question nothing follows that was not asked for.
-    return answered.includes(asked.at(-1)) || undefined
-  })
-  clearTimeout(timer)
-  if (isHeard) return socket
-  socket.end()
-  return undefined
+    return answered === asked.at(-1) || undefined
+  }
+  let isHeard: boolean | undefined
+  try {
+    isHeard = await read(socket, withinMs, hear, () => tooMuch(command))
+  } finally {
+    clearTimeout(timer)
+    if (!isHeard) socket.end()
+  }
+  return isHeard ? socket : undefined
 }
 
-/** What the whole lines behind delimiters return. */
-const synchronisedAnswers = (bytes: Buffer): unknown[] =>
-  bytes
-    .toString('latin1')
-    .split(String.fromCharCode(delimiter))
-    .slice(1)
-    .map((text) => {
-      try {
-        return (JSON.parse(firstLine(text) ?? '') as { return?: unknown }).return
-      } catch {
-        return undefined
-      }
-    })
+/** What the answer behind the last delimiter of a line returns; undefined where there is none. */
+const synchronisedAnswer = (line: Buffer): unknown => {
+  const at = line.lastIndexOf(delimiter)
+  if (at < 0) return undefined
+  try {
+    return (JSON.parse(line.toString('latin1', at + 1)) as { return?: unknown }).return
+  } catch {
+    return undefined
+  }
+}
 
 const open = async (path: string): Promise<Socket | undefined> => {
   try {
@@ -169,24 +182,19 @@ const open = async (path: string): Promise<Socket | undefined> => {
  */
 export const releasePort = async (path: string): Promise<void> => void (await open(path))?.destroy()
 
-/** The first whole line; undefined where there is none yet. */
-const firstLine = (text: Buffer | string): string | undefined =>
-  text.includes('\n') ? text.toString().split('\n', 1)[0] : undefined
-
-/** The first so many whole lines; undefined where there are not as many yet. */
-const firstLines = (bytes: Buffer, count: number): string[] | undefined => {
-  const lines = bytes.toString().split('\n')
-  return lines.length > count ? lines.slice(0, count) : undefined
-}
-
-/** The first thing that `pick` finds in what comes over a connection; undefined where nothing does in that time. */
+/**
+ * The first thing that `pick` finds in the lines that come over a connection; undefined where nothing does in that time. Throws
+ * `tooMuch` where more comes than is read.
+ */
 const read = <Found>(
   socket: Socket,
   withinMs: number,
-  pick: (bytes: Buffer) => Found | undefined,
+  pick: (line: Buffer) => Found | undefined,
+  tooMuch: () => Failure,
 ): Promise<Found | undefined> =>
-  new Promise((settle) => {
-    const parts: Buffer[] = []
+  new Promise((settle, refuse) => {
+    let parts: Buffer[] = []
+    let length = 0
     const done = (found?: Found) => {
       clearTimeout(timer)
       socket.off('data', take).off('close', close)
@@ -194,11 +202,20 @@ const read = <Found>(
     }
     const close = () => done()
     const take = (part: Buffer) => {
-      parts.push(part)
-      // Answers end with their line; a long one comes in many parts.
-      if (!part.includes('\n')) return
-      const found = pick(Buffer.concat(parts))
-      if (found !== undefined) done(found)
+      length += part.length
+      if (length > mostBytes) {
+        refuse(tooMuch())
+        return done()
+      }
+      let start = 0
+      for (let end = part.indexOf('\n'); end >= 0; end = part.indexOf('\n', start)) {
+        const found = pick(Buffer.concat([...parts, part.subarray(start, end)]))
+        if (found !== undefined) return done(found)
+        parts = []
+        start = end + 1
+      }
+      // A long answer comes in many parts.
+      parts.push(part.subarray(start))
     }
     const timer = setTimeout(close, withinMs)
     socket.on('data', take).on('close', close)
