@@ -43,3 +43,26 @@ test('a folder of which a file was left out is not taken for whole, whichever ta
   ] as const)
     expect([status, said, isPacked(status, said)]).toEqual([status, said, isWhole])
 })
+
+test('of what tar says only the last is kept, and an error before that is not forgotten', async () => {
+  const place = { name: 'one', path: '/nowhere', settings: { guestOs: 'linux' } }
+  const hypervisor = { name: 'qemu', features: qemuFeatures }
+  const changes = Buffer.from('tar: ./log: file changed as we read it\n'.repeat(2_000))
+  const read = async (first: string, status: number) => {
+    const output = async function* () {
+      yield { stream: 'stderr', bytes: Buffer.from(first) }
+      for (let count = 0; count < 100; count++) yield { stream: 'stderr', bytes: changes }
+      return status
+    }
+    const guest = { execute: async () => ({ exitCode: 0 }), stream: async () => output() }
+    const machines = { hypervisor, knows: () => true, status: () => 'running', get: () => ({ place, guest }) }
+    const asked = { name: 'one', storage: undefined, path: '/a', mode: 0o644, makesParents: false }
+    const host = { store: { find: async () => place }, machines } as never
+    for await (const _ of await readFolder(host, { ...asked, signal: new AbortController().signal }));
+  }
+  await read('', 1)
+  await read('tar: exit status is what tells\n', 0)
+  const { message } = await read("tar: can't open 'b': I/O error\n", 1).catch((error) => error)
+  expect(message).toContain('"/a" in the guest cannot be read')
+  expect(message.length).toBeLessThan(4 * changes.length)
+})

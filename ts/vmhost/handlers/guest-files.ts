@@ -69,17 +69,40 @@ export const isPacked = (status: number, said: string): boolean =>
       .split('\n')
       .every((line) => changed.test(line)))
 
+/** Characters of what tar says that are kept. */
+const mostSaid = 64 * 1024
+
+/** What tar says: whether it failed by words that are not kept any more, and the last of them. */
+class TarWords {
+  last = ''
+  #isPacked = true
+
+  add(words: string): void {
+    this.last += words
+    if (this.last.length <= 2 * mostSaid) return
+    // A whole line more than is kept stays, if there is one.
+    const at = this.last.lastIndexOf('\n', this.last.length - mostSaid) + 1 || this.last.length - mostSaid
+    this.#isPacked &&= isPacked(1, this.last.slice(0, at))
+    this.last = this.last.slice(at)
+  }
+
+  isPacked(status: number): boolean {
+    return isPacked(status, this.last) && (status === 0 || this.#isPacked)
+  }
+}
+
 const packed = async function* (
   path: string,
   output: AsyncGenerator<GuestOutput, number>,
 ): AsyncGenerator<Uint8Array, void> {
-  let said = ''
+  const said = new TarWords()
   try {
     for (;;) {
       const { done, value } = await output.next()
       if (!done && value.stream === 'stdout') yield value.bytes
-      else if (!done) said += Buffer.from(value.bytes).toString()
-      else if (!isPacked(value, said)) throw folderFailed('read', path, said.trim() || `tar ended with status ${value}`)
+      else if (!done) said.add(Buffer.from(value.bytes).toString())
+      else if (!said.isPacked(value))
+        throw folderFailed('read', path, said.last.trim() || `tar ended with status ${value}`)
       else return
     }
   } finally {

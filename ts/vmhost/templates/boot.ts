@@ -23,6 +23,8 @@ const bootsWithinMs = 600_000
 /** Milliseconds between two looks at the computer server, and that one answer may take. */
 const looks = { everyMs: 100, answersWithinMs: 5_000 } as const
 const serverPort = 8_000
+/** Bytes that are read of what a computer server says about itself. */
+const mostStatusBytes = 64 * 1024
 
 /** Settles in the guest when what it does at its first boot only is done. */
 const firstBootDone = `if [ -s /run/seed/user-data ]; then
@@ -83,11 +85,23 @@ const answers = async (url: string, isOurs: boolean): Promise<boolean> => {
     const answer = await fetch(url, { signal: AbortSignal.timeout(looks.answersWithinMs) })
     // One that asks for a key answers nothing else.
     if (answer.status === 401) return true
-    const { phase, server } = (await answer.json()) as { phase?: unknown; server?: unknown }
+    const { phase, server } = JSON.parse(await statusIn(answer)) as { phase?: unknown; server?: unknown }
     return answer.ok && !(isOurs && server === 'none') && (phase === undefined || phase === 'ready')
   } catch {
     return false
   }
+}
+
+/** The text of an answer; throws where it is too long for a status. */
+const statusIn = async (answer: Response): Promise<string> => {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of answer.body ?? []) {
+    length += part.byteLength
+    if (length > mostStatusBytes) throw new Error('too long')
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
 }
 
 const notReady = (why: string): Failure =>

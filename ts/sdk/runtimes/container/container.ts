@@ -33,6 +33,9 @@ const pollIntervalMs = 100
 /** Where snapshots are kept in the engine. */
 const snapshots = 'backlot-snapshot'
 
+/** Bytes that are read of the archive with a container's key. */
+const mostKeyBytes = 64 * 1024
+
 const states: Readonly<Record<string, SandboxStatus>> = {
   created: 'provisioning',
   running: 'running',
@@ -242,7 +245,16 @@ const snapshotImage = async (engine: Engine, id: string): Promise<string> => {
 const keyOf = async (engine: Engine, id: string, signal: AbortSignal | undefined): Promise<string> => {
   const answer = await engine.open('GET', `/containers/${id}/archive`, { query: { path: `/${keyPath}` }, signal })
   const pieces: Buffer[] = []
-  for await (const piece of answer) pieces.push(piece as Buffer)
+  let length = 0
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    length += piece.length
+    // The user of the sandbox may write to the file.
+    if (length > mostKeyBytes) {
+      const text = `The file "/${keyPath}" of the container is longer than a key. Make the sandbox anew.`
+      throw new ConnectionError('unreachable', text, { data: { id } })
+    }
+    pieces.push(piece)
+  }
   const bytes = Buffer.concat(pieces)
   // One file: a header of 512 bytes, whose size stands in octal digits at 124, then its content.
   const size = Number.parseInt(bytes.toString('latin1', 124, 136), 8)
