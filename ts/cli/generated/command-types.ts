@@ -47,7 +47,9 @@ const fieldsOf = (properties: Readonly<Record<string, Schema>>, required: readon
     const text = `${field.description ?? ''}${usual}`.trim()
     return `${text === '' ? '' : `/** ${text} */\n`}${name}${required.includes(name) ? '' : '?'}: ${typeOf(field)}`
   })
-  return fields.length === 0 ? 'object' : `{\n${fields.join('\n')}\n}`
+  if (fields.length === 0) return 'object'
+  // Fields that need no word more than their names stand in one line, where that is wide enough.
+  return fields.some((field) => field.includes('/**')) ? `{\n${fields.join('\n')}\n}` : `{ ${fields.join('; ')} }`
 }
 
 /** The text of the SDK's module with the types, before it is formatted. */

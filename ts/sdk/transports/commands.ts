@@ -5,17 +5,12 @@ export interface Commands {
   /** Tell the versions of the protocol and of Backlot. */
   readonly version: {
     readonly params: object
-    readonly result: {
-      protocol: number
-      package: string
-    }
+    readonly result: { protocol: number; package: string }
   }
   /** Tell what kind of computer it is. */
   readonly get_environment: {
     readonly params: object
-    readonly result: {
-      environment: 'linux' | 'mac' | 'windows' | 'android'
-    }
+    readonly result: { environment: 'linux' | 'mac' | 'windows' | 'android' }
   }
   /** Tell which desktop environment runs. */
   readonly get_desktop_environment: {
@@ -88,12 +83,7 @@ export interface Commands {
   /** Tell how large the screen is. */
   readonly get_screen_size: {
     readonly params: object
-    readonly result: {
-      size: {
-        width: number
-        height: number
-      }
-    }
+    readonly result: { size: { width: number; height: number } }
   }
   /** Turn a place in a screenshot into one on the screen. */
   readonly to_screen_coordinates: {
@@ -103,9 +93,7 @@ export interface Commands {
       /** Down from the top, in screen pixels. */
       y: number
     }
-    readonly result: {
-      coordinates: number[]
-    }
+    readonly result: { coordinates: number[] }
   }
   /** Turn a place on the screen into one in a screenshot. */
   readonly to_screenshot_coordinates: {
@@ -115,19 +103,12 @@ export interface Commands {
       /** Down from the top, in screen pixels. */
       y: number
     }
-    readonly result: {
-      coordinates: number[]
-    }
+    readonly result: { coordinates: number[] }
   }
   /** Tell where the pointer is. */
   readonly get_cursor_position: {
     readonly params: object
-    readonly result: {
-      position: {
-        x: number
-        y: number
-      }
-    }
+    readonly result: { position: { x: number; y: number } }
   }
   /** Click, with the left button where no other is named. */
   readonly left_click: {
@@ -433,9 +414,7 @@ export interface Commands {
       /** Path of a file or folder; `~` is the home folder, a relative one counts from there. */
       path: string
     }
-    readonly result: {
-      exists: boolean
-    }
+    readonly result: { exists: boolean }
   }
   /** Tell whether a path names a folder. */
   readonly directory_exists: {
@@ -443,9 +422,7 @@ export interface Commands {
       /** Path of a file or folder; `~` is the home folder, a relative one counts from there. */
       path: string
     }
-    readonly result: {
-      exists: boolean
-    }
+    readonly result: { exists: boolean }
   }
   /** List what is in a folder. */
   readonly list_dir: {
@@ -599,9 +576,7 @@ export interface Commands {
   /** Tell which window is active. */
   readonly get_current_window_id: {
     readonly params: object
-    readonly result: {
-      window_id: number
-    }
+    readonly result: { window_id: number }
   }
   /** List the windows of an application. */
   readonly get_application_windows: {
@@ -626,12 +601,7 @@ export interface Commands {
         app_name: string
         /** Empty where it has none. */
         title: string
-        bounds: {
-          x: number
-          y: number
-          width: number
-          height: number
-        }
+        bounds: { x: number; y: number; width: number; height: number }
         /** True where it has the focus. */
         active: boolean
       }[]
@@ -643,9 +613,7 @@ export interface Commands {
       /** Id of a window; the active one when absent. */
       window_id?: number | string
     }
-    readonly result: {
-      name: string
-    }
+    readonly result: { name: string }
   }
   /** Tell how large a window is. */
   readonly get_window_size: {
@@ -653,14 +621,7 @@ export interface Commands {
       /** Id of a window; the active one when absent. */
       window_id?: number | string
     }
-    readonly result: {
-      width: number
-      height: number
-      size: {
-        width: number
-        height: number
-      }
-    }
+    readonly result: { width: number; height: number; size: { width: number; height: number } }
   }
   /** Tell where a window is. */
   readonly get_window_position: {
@@ -668,14 +629,7 @@ export interface Commands {
       /** Id of a window; the active one when absent. */
       window_id?: number | string
     }
-    readonly result: {
-      x: number
-      y: number
-      position: {
-        x: number
-        y: number
-      }
-    }
+    readonly result: { x: number; y: number; position: { x: number; y: number } }
   }
   /** Resize a window. */
   readonly set_window_size: {
@@ -760,14 +714,7 @@ export interface Commands {
   /** Tell where the active window is and how large. */
   readonly get_active_window_bounds: {
     readonly params: object
-    readonly result: {
-      bounds: {
-        x: number
-        y: number
-        width: number
-        height: number
-      }
-    }
+    readonly result: { bounds: { x: number; y: number; width: number; height: number } }
   }
   /** Read the accessibility tree of everything on the screen. */
   readonly get_accessibility_tree: {
@@ -780,20 +727,9 @@ export interface Commands {
         value: string | null
         enabled: boolean
         /** Screen pixels. */
-        position: {
-          x: number
-          y: number
-        }
-        size: {
-          width: number
-          height: number
-        }
-        bounds: {
-          x: number
-          y: number
-          width: number
-          height: number
-        }
+        position: { x: number; y: number }
+        size: { width: number; height: number }
+        bounds: { x: number; y: number; width: number; height: number }
         actions: string[]
         children: unknown[]
       }
@@ -803,11 +739,7 @@ export interface Commands {
   }
   /** Find an element by its role, title or value; texts match in part and in any case. */
   readonly find_element: {
-    readonly params: {
-      role?: string
-      title?: string
-      value?: string
-    }
+    readonly params: { role?: string; title?: string; value?: string }
     readonly result: {
       element: {
         role: string
@@ -816,20 +748,9 @@ export interface Commands {
         value: string | null
         enabled: boolean
         /** Screen pixels. */
-        position: {
-          x: number
-          y: number
-        }
-        size: {
-          width: number
-          height: number
-        }
-        bounds: {
-          x: number
-          y: number
-          width: number
-          height: number
-        }
+        position: { x: number; y: number }
+        size: { width: number; height: number }
+        bounds: { x: number; y: number; width: number; height: number }
         actions: string[]
         children: unknown[]
       }
@@ -897,10 +818,7 @@ export interface Commands {
   /** Move several fingers at the same time. */
   readonly multitouch_gesture: {
     readonly params: {
-      fingers: {
-        start: number[]
-        end: number[]
-      }[]
+      fingers: { start: number[]; end: number[] }[]
       screen_w?: number
       screen_h?: number
       duration_ms?: number
