@@ -16,7 +16,7 @@ mod platform;
 
 pub use error::CaptureError;
 pub use picture::{Encoded, Picture};
-pub use platform::{Capturer, ScreenSource};
+pub use platform::{Capturer, ScreenConnection, ScreenSource};
 pub use shot::Shot;
 pub use window_digest::WindowDigest;
 pub use zoom::Zoomed;

@@ -68,6 +68,18 @@ impl Capturer {
     }
 }
 
+/// The connection of a screen that cannot be watched here.
+pub struct ScreenConnection {
+    never: std::convert::Infallible,
+}
+
+impl ScreenConnection {
+    /// Ends it.
+    pub fn end(&self) {
+        match self.never {}
+    }
+}
+
 /// A screen that cannot be watched here.
 pub struct ScreenSource {
     never: std::convert::Infallible,
@@ -77,6 +89,11 @@ impl ScreenSource {
     /// Always fails with `unsupported_platform`.
     pub fn open(_session: &Session) -> Result<Self, CaptureError> {
         Err(DesktopError::UnsupportedPlatform { what: "image" }.into())
+    }
+
+    /// What ends the waits of this source.
+    pub fn connection(&self) -> ScreenConnection {
+        match self.never {}
     }
 
     /// The whole screen.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use capture::ScreenSource;
+use capture::{ScreenConnection, ScreenSource};
 use desktop::Session;
 
 use crate::VideoError;
@@ -14,6 +14,9 @@ use crate::mp4::Mp4Writer;
 use crate::pictures::encoder::Encoder;
 use crate::pictures::settings::Settings;
 use crate::pictures::tiles::tiles;
+
+/// How long a film that is to stop may wait for the server.
+const STOP_LIMIT: Duration = Duration::from_secs(10);
 
 /// How a film is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,13 +63,14 @@ pub struct FilmState {
 /// and of a larger one what lies outside is not filmed. Dropped, it is stopped.
 pub struct Film {
     shared: Arc<Shared>,
+    connection: ScreenConnection,
     worker: Mutex<Option<JoinHandle<()>>>,
 }
 
 struct Shared {
     state: Mutex<(FilmState, bool)>,
-    /// Notified when it is to stop.
-    stop: Condvar,
+    /// Notified when it is to stop, and when it has ended.
+    changed: Condvar,
 }
 
 impl Film {
@@ -75,7 +79,7 @@ impl Film {
     /// Fails with `display_unavailable`, `invalid_argument`, `film_not_written` and `unsupported_platform`.
     pub fn start(session: &Session, path: &Path, options: FilmOptions) -> Result<Self, VideoError> {
         let source = ScreenSource::open(session)?;
-        let screen = source.screen();
+        let (screen, connection) = (source.screen(), source.connection());
         let FilmOptions { fps, qp } = options;
         let settings = Settings { width: screen.width, height: screen.height, fps, qp };
         let encoder = Encoder::new(settings)?;
@@ -91,7 +95,7 @@ impl Film {
             is_running: true,
             error: None,
         };
-        let shared = Arc::new(Shared { state: Mutex::new((state, false)), stop: Condvar::new() });
+        let shared = Arc::new(Shared { state: Mutex::new((state, false)), changed: Condvar::new() });
         let (theirs, film) = (Arc::clone(&shared), path.display().to_string());
         let work = move || {
             let mut recorder = Recorder { source, encoder, begun: Instant::now(), pictures: 0 };
@@ -102,11 +106,12 @@ impl Film {
             let mut state = theirs.lock();
             state.0.is_running = false;
             state.0.error = made.err();
+            theirs.changed.notify_all();
         };
         let worker = std::thread::Builder::new().name("film".to_owned()).spawn(work).map_err(|error| {
             VideoError::Write { path: path.display().to_string(), reason: error.to_string() }
         })?;
-        Ok(Self { shared, worker: Mutex::new(Some(worker)) })
+        Ok(Self { shared, connection, worker: Mutex::new(Some(worker)) })
     }
 
     /// What is known of it now.
@@ -115,9 +120,17 @@ impl Film {
     }
 
     /// Ends the film, gives the file its index, and waits until the disk has it. Stopping twice is fine.
+    ///
+    /// One whose server stands still ends after ten seconds, with `display_lost`.
     pub fn stop(&self) -> FilmState {
-        self.shared.lock().1 = true;
-        self.shared.stop.notify_all();
+        let Shared { changed, .. } = &*self.shared;
+        let mut state = self.shared.lock();
+        state.1 = true;
+        changed.notify_all();
+        let ended = changed.wait_timeout_while(state, STOP_LIMIT, |state| state.0.is_running);
+        if ended.unwrap_or_else(PoisonError::into_inner).1.timed_out() {
+            self.connection.end();
+        }
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(worker) = worker {
             // It does not panic.
@@ -146,7 +159,7 @@ impl Shared {
             if state.1 || left.is_zero() {
                 return state.1;
             }
-            state = self.stop.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use capture::ScreenSource;
+use capture::{ScreenConnection, ScreenSource};
 use desktop::Session;
 
 use crate::VideoError;
@@ -45,6 +45,8 @@ pub struct Live {
     requests: Mutex<ViewerRequests>,
     /// Notified when it is closed.
     closed: Condvar,
+    /// That of the recorder's source.
+    connection: Mutex<ScreenConnection>,
     recorder: Mutex<Option<Recorder>>,
 }
 
@@ -89,6 +91,7 @@ impl Live {
     /// Fails with `display_unavailable`, `invalid_argument` and `unsupported_platform`.
     pub fn open(session: &Session, options: FilmOptions) -> Result<Self, VideoError> {
         let (source, encoder) = opened(session, options)?;
+        let connection = Mutex::new(source.connection());
         let recorder = Recorder {
             stream: Stream::of(Track::of(&encoder)),
             pace: Pace::new(options.fps),
@@ -106,6 +109,7 @@ impl Live {
             options,
             requests: Mutex::default(),
             closed: Condvar::new(),
+            connection,
             recorder: Mutex::new(Some(recorder)),
         })
     }
@@ -120,10 +124,14 @@ impl Live {
     /// Fails with `display_lost` and `capture_failed`, and is over then.
     pub fn next(&self) -> Result<Option<LivePart>, VideoError> {
         let mut recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
-        let part = match recorder.as_mut() {
+        let mut part = match recorder.as_mut() {
             Some(recorder) => self.film(recorder),
             None => Ok(None),
         };
+        if part.is_err() && self.lock().is_closed {
+            // Closing ended the connection in the middle of an answer.
+            part = Ok(None);
+        }
         if !matches!(part, Ok(Some(_))) {
             *recorder = None;
         }
@@ -134,7 +142,13 @@ impl Live {
     pub fn close(&self) {
         self.lock().is_closed = true;
         self.closed.notify_all();
+        // The server may stand still while the recorder waits for it.
+        self.connection().end();
         *self.recorder.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn connection(&self) -> MutexGuard<'_, ScreenConnection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, ViewerRequests> {
@@ -163,6 +177,7 @@ impl Live {
             look(&mut recorder.source, &mut recorder.encoder)?;
             if recorder.is_screen_of_other_size() {
                 (recorder.source, recorder.encoder) = opened(&self.session, self.options)?;
+                *self.connection() = recorder.source.connection();
                 recorder.stream.go_on_with(Track::of(&recorder.encoder));
                 recorder.has_begun = false;
                 recorder.is_after_sync = false;

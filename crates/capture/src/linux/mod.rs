@@ -3,4 +3,4 @@
 mod x11;
 
 pub use x11::capturer::Capturer;
-pub use x11::screen_source::ScreenSource;
+pub use x11::screen_source::{ScreenConnection, ScreenSource};

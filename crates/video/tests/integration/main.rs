@@ -7,6 +7,8 @@ mod file;
 #[cfg(target_os = "linux")]
 mod film;
 #[cfg(target_os = "linux")]
+mod hanging;
+#[cfg(target_os = "linux")]
 mod live;
 mod patterns;
 mod support;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 use std::slice::from_ref;
+use std::sync::Arc;
 
 use desktop::x11::{Session, XConnection};
 use desktop::{DesktopError, Rect};
@@ -63,7 +64,7 @@ impl From<ReplyError> for ReadError {
 
 /// One open connection and the memory it reads into.
 pub(crate) struct Link {
-    pub(crate) conn: XConnection,
+    pub(crate) conn: Arc<XConnection>,
     pub(crate) root: Window,
     /// True when covered windows have pixels of their own.
     pub(crate) has_composite: bool,
@@ -145,6 +146,7 @@ impl Link {
         let version = if has_shm { Some(conn.shm_query_version()?.reply()?) } else { None };
         // File descriptors can be handed over from 1.2 on.
         let has_shm = version.is_some_and(|version| (version.major_version, version.minor_version) >= (1, 2));
+        let conn = Arc::new(conn);
         Ok(Self { conn, root, has_composite, has_damage, has_shm, segment: None, copied: Vec::new() })
     }
 

@@ -1,5 +1,8 @@
 //! The screen as it changes, with the person's pointer on it, as a film needs it.
 
+use std::sync::{Arc, Weak};
+
+use desktop::x11::XConnection;
 use desktop::{Rect, Session, x11};
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
@@ -21,6 +24,18 @@ pub struct ScreenSource {
     is_pointer_new: bool,
     is_everything_new: bool,
     pixels: Vec<u8>,
+}
+
+/// The connection of a [`ScreenSource`], to end it while another thread waits for an answer of the server.
+pub struct ScreenConnection(Weak<XConnection>);
+
+impl ScreenConnection {
+    /// Ends it: whoever reads from it, now or later, fails with `display_lost`.
+    pub fn end(&self) {
+        if let Some(conn) = self.0.upgrade() {
+            conn.stream().end();
+        }
+    }
 }
 
 impl ScreenSource {
@@ -46,6 +61,11 @@ impl ScreenSource {
             is_everything_new: true,
             pixels: Vec::new(),
         })
+    }
+
+    /// What ends the waits of this source, which have no limit of their own.
+    pub fn connection(&self) -> ScreenConnection {
+        ScreenConnection(Arc::downgrade(&self.link.conn))
     }
 
     /// The whole screen.
