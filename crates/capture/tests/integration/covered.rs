@@ -7,6 +7,14 @@ use std::time::{Duration, Instant};
 use capture::{Capturer, Picture};
 use desktop::{Desktop, Rect, Window, WindowId};
 use test_support::{TestDisplay, wait_for};
+use x11rb::connection::Connection;
+use x11rb::protocol::Event;
+use x11rb::protocol::xproto::{
+    AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, EventMask, PropMode,
+    WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
 
 fn managed() -> (TestDisplay, Arc<Desktop>) {
     let display = TestDisplay::managed().unwrap();
@@ -183,6 +191,38 @@ fn a_window_that_cannot_draw_what_was_covered_is_stale() {
     assert!(capturer.window(window.window_id, 0).unwrap().stale);
     display.run("kill", &["-CONT", &pid.to_string()]).unwrap();
     wait_for(|| (!capturer.window(window.window_id, 0).unwrap().stale).then_some(())).unwrap();
+}
+
+#[test]
+fn what_another_window_draws_does_not_complete_a_covered_one() {
+    let display = TestDisplay::bare().unwrap();
+    let (program, screen) = RustConnection::connect(Some(display.name())).unwrap();
+    let root = program.setup().roots[screen].root;
+    let create = |x: i16, width: u16| {
+        let (window, class) = (program.generate_id().unwrap(), WindowClass::INPUT_OUTPUT);
+        let aux = CreateWindowAux::new().background_pixel(0x00ff_ffff);
+        program.create_window(0, window, root, x, 0, width, 100, 0, class, 0, &aux).unwrap();
+        let (kind, property) = (AtomEnum::STRING, AtomEnum::WM_NAME);
+        program.change_property8(PropMode::REPLACE, window, property, kind, b"window").unwrap();
+        program.map_window(window).unwrap().check().unwrap();
+        window
+    };
+    // The second, which never draws, lies below the third.
+    let (drawing, covered, _) = (create(400, 100), create(0, 100), create(50, 100));
+    let desktop = Desktop::open(Some(display.name())).unwrap();
+    let capturer = Capturer::open(Arc::clone(&desktop)).unwrap();
+    // From now on the capturer hears of what the first draws.
+    capturer.digest(WindowId::of_xid(drawing), None).unwrap();
+    let exposures = ChangeWindowAttributesAux::new().event_mask(EventMask::EXPOSURE);
+    program.change_window_attributes(covered, &exposures).unwrap().check().unwrap();
+    let picture = std::thread::scope(|scope| {
+        let picture = scope.spawn(|| capturer.window(WindowId::of_xid(covered), 0));
+        let asked = || program.poll_for_event().unwrap().filter(|event| matches!(event, Event::Expose(_)));
+        wait_for(asked).expect("the covered window is asked to draw");
+        program.clear_area(false, drawing, 0, 0, 100, 100).unwrap().check().unwrap();
+        picture.join().unwrap().unwrap()
+    });
+    assert!(picture.stale);
 }
 
 #[test]

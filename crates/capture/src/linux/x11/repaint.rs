@@ -9,7 +9,7 @@ use desktop::x11::{Frame, Placed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
-use x11rb::protocol::damage::{ConnectionExt as _, ReportLevel};
+use x11rb::protocol::damage::{ConnectionExt as _, Damage, ReportLevel};
 use x11rb::protocol::xproto::{ConnectionExt as _, Window as Xid};
 
 use super::link::{Link, ReadError};
@@ -49,7 +49,7 @@ impl Link {
         // What this round trip brings is the damage of the clearing itself.
         self.conn.get_input_focus()?.reply()?;
         while self.conn.poll_for_event()?.is_some() {}
-        let has_drawn = self.wait_until_drawn()?;
+        let has_drawn = self.wait_until_drawn(damage)?;
         self.conn.damage_destroy(damage)?;
         self.conn.flush()?;
         Ok(has_drawn)
@@ -89,12 +89,13 @@ impl Link {
         Ok(found)
     }
 
-    fn wait_until_drawn(&self) -> Result<bool, ReadError> {
+    /// Of other windows the watches tell on the same connection.
+    fn wait_until_drawn(&self, damage: Damage) -> Result<bool, ReadError> {
         let deadline = Instant::now() + LIMIT;
         let mut has_drawn = false;
         loop {
             while let Some(event) = self.conn.poll_for_event()? {
-                has_drawn |= matches!(event, Event::DamageNotify(_));
+                has_drawn |= matches!(event, Event::DamageNotify(event) if event.damage == damage);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             let wait = if has_drawn { left.min(QUIET) } else { left };
