@@ -6,10 +6,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cursor::{Color, Cursors, Icon, Motion, Pace, Style};
-use desktop::{Desktop, Point};
+use cursor::{Color, Cursors, Icon, Motion, Pace, PreviewPlace, Style};
+use desktop::{Desktop, Point, WindowId};
 use test_support::{TestDisplay, wait_for};
 use x11rb::connection::Connection;
+use x11rb::protocol::randr::{ConnectionExt as _, Rotation};
+use x11rb::protocol::res::ConnectionExt as _;
 use x11rb::protocol::shape::{ConnectionExt as _, SK};
 use x11rb::protocol::xproto::{
     ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, ImageFormat, MapState, StackMode, Window,
@@ -256,4 +258,33 @@ fn closing_takes_everything_away_and_a_lost_display_is_told() {
     others.set_style("a", &dot("red", 1.0)).unwrap();
     scene._display.end_server();
     assert_eq!(wait_for(|| others.state("a").err()).unwrap().code(), "display_lost");
+}
+
+#[test]
+fn a_live_picture_lies_on_the_screen_as_it_is_now_and_leaves_nothing_with_a_window_that_is_hidden() {
+    let scene = scene_on(TestDisplay::bare().unwrap());
+    let (witness, root) = (&scene.witness, scene.root);
+    // A screen can become smaller than an output only once that is off.
+    let resources = witness.randr_get_screen_resources(root).unwrap().reply().unwrap();
+    let off = witness.randr_set_crtc_config(resources.crtcs[0], 0, 0, 0, 0, 0, Rotation::ROTATE0, &[]);
+    off.unwrap().reply().unwrap();
+    witness.randr_set_screen_size(root, 640, 480, 160, 120).unwrap().check().unwrap();
+    let place = |window| {
+        let geometry = witness.get_geometry(window).unwrap().reply().unwrap();
+        (geometry.x, geometry.y, geometry.width, geometry.height)
+    };
+    let shown = PreviewPlace { width: 64, height: 48, position: None };
+    scene.cursors.preview(WindowId::of_xid(scene.below), shown).unwrap();
+    let preview = wait_for(|| scene.cursors.windows().unwrap().first().copied()).unwrap().xid();
+    assert_eq!(place(preview), (560, 416, 64, 48));
+    let damages = || {
+        let resources = witness.res_query_client_resources(preview).unwrap().reply().unwrap();
+        let is_damage =
+            |kind: u32| witness.get_atom_name(kind).unwrap().reply().unwrap().name == b"DamageExt";
+        resources.types.iter().find(|kind| is_damage(kind.resource_type)).map_or(0, |kind| kind.count)
+    };
+    assert_eq!(damages(), 1);
+    witness.unmap_window(scene.below).unwrap().check().unwrap();
+    wait_for(|| scene.cursors.windows().unwrap().is_empty().then_some(())).unwrap();
+    wait_for(|| (damages() == 0).then_some(())).unwrap();
 }

@@ -35,8 +35,6 @@ x11rb::atom_manager! {
 pub(crate) struct Link {
     pub(crate) conn: XConnection,
     pub(crate) root: Window,
-    /// Width and height of the screen.
-    pub(crate) size: (u16, u16),
     /// The depth of windows with an alpha channel, or of the root where there are none.
     pub(crate) depth: u8,
     pub(crate) has_alpha: bool,
@@ -81,7 +79,7 @@ impl Link {
         let visuals = depths.flat_map(|depth| &depth.visuals);
         let formats = visuals.map(|visual| (visual.visual, visual.format)).collect();
         let screen = &conn.setup().roots[number];
-        let (root, size) = (screen.root, (screen.width_in_pixels, screen.height_in_pixels));
+        let root = screen.root;
         let translucent = screen.allowed_depths.iter().find(|depth| depth.depth == 32);
         let visual = translucent.and_then(|depth| depth.visuals.first()).map(|visual| visual.visual_id);
         let has_alpha = visual.is_some();
@@ -92,7 +90,7 @@ impl Link {
             | SelectionEventMask::SELECTION_WINDOW_DESTROY
             | SelectionEventMask::SELECTION_CLIENT_CLOSE;
         conn.xfixes_select_selection_input(root, compositor, events)?;
-        Ok(Self { conn, root, size, depth, has_alpha, atoms, visual, colormap, compositor, formats, desktop })
+        Ok(Self { conn, root, depth, has_alpha, atoms, visual, colormap, compositor, formats, desktop })
     }
 
     /// What RENDER calls the pixels of a visual.
@@ -171,7 +169,14 @@ impl Link {
     }
 
     /// The middle of the screen, where a cursor comes from that has been nowhere.
-    pub(crate) fn middle(&self) -> Point {
-        Point { x: i32::from(self.size.0) / 2, y: i32::from(self.size.1) / 2 }
+    pub(crate) fn middle(&self) -> Result<Point, ReplyError> {
+        let (width, height) = self.size()?;
+        Ok(Point { x: i32::from(width) / 2, y: i32::from(height) / 2 })
+    }
+
+    /// Width and height of the screen now.
+    pub(crate) fn size(&self) -> Result<(u16, u16), ReplyError> {
+        let screen = self.conn.get_geometry(self.root)?.reply()?;
+        Ok((screen.width, screen.height))
     }
 }

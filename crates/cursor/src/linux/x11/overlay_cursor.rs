@@ -113,7 +113,7 @@ impl OverlayCursor {
             let _ = arrival.try_send(false);
             return Ok(());
         }
-        let from = self.position.unwrap_or_else(|| link.middle());
+        let from = self.position.map_or_else(|| link.middle(), Ok)?;
         self.stand(link, from)?;
         self.appear(link, now)?;
         let start = now.max(self.dwell_until);

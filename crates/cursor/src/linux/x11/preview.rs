@@ -44,13 +44,14 @@ pub(crate) struct Preview {
 
 impl Preview {
     pub(crate) fn open(link: &Link, place: &PreviewPlace) -> Result<Self, ReplyOrIdError> {
-        let size = (place.width.clamp(1, link.size.0), place.height.clamp(1, link.size.1));
+        let screen = link.size()?;
+        let size = (place.width.clamp(1, screen.0), place.height.clamp(1, screen.1));
         // What is shown has pixels of its own, whatever becomes of a compositor.
         link.conn.composite_redirect_subwindows(link.root, Redirect::AUTOMATIC)?;
         let window = link.create_overlay("Backlot preview", size)?;
         let (x, y) = place.position.unwrap_or((
-            i32::from(link.size.0) - i32::from(size.0) - MARGIN,
-            i32::from(link.size.1) - i32::from(size.1) - MARGIN,
+            i32::from(screen.0) - i32::from(size.0) - MARGIN,
+            i32::from(screen.1) - i32::from(size.1) - MARGIN,
         ));
         link.conn.configure_window(window, &ConfigureWindowAux::new().x(x).y(y))?;
         let canvas = link.conn.generate_id()?;
@@ -85,15 +86,15 @@ impl Preview {
         self.is_dirty |= self.previewed.as_ref().is_some_and(|previewed| previewed.damage == damage);
     }
 
-    /// A window has gone.
+    /// A window has gone, or is not shown any more.
     pub(crate) fn note_gone(&mut self, link: &Link, window: Window) -> Result<(), ReplyOrIdError> {
         if self
             .previewed
             .as_ref()
             .is_some_and(|previewed| previewed.frame == window || previewed.client == window)
         {
-            // Its damage went with it.
-            self.previewed = None;
+            // That of a destroyed window went with it; the error that says so is passed over like other events.
+            self.forget(link)?;
             self.hide(link)?;
         }
         Ok(())
