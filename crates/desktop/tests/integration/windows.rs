@@ -5,6 +5,10 @@ use std::sync::Arc;
 use desktop::x11::Placed;
 use desktop::{Desktop, Window, WindowId, WindowKind};
 use test_support::{TestDisplay, wait_for};
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, CreateWindowAux, PropMode, WindowClass};
+use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
 
 fn managed() -> (TestDisplay, Arc<Desktop>) {
     let display = TestDisplay::managed().unwrap();
@@ -102,6 +106,31 @@ fn a_menu_is_a_popup_of_its_window() {
         })
     });
     assert_eq!(popup.unwrap().owner_window_id, Some(main.window_id));
+}
+
+#[test]
+fn a_window_that_is_shown_again_has_the_title_that_it_got_meanwhile() {
+    let display = TestDisplay::bare().unwrap();
+    let desktop = Desktop::open(Some(display.name())).unwrap();
+    let (program, screen) = RustConnection::connect(Some(display.name())).unwrap();
+    let root = program.setup().roots[screen].root;
+    let (window, class) = (program.generate_id().unwrap(), WindowClass::INPUT_OUTPUT);
+    program.create_window(0, window, root, 0, 0, 100, 100, 0, class, 0, &CreateWindowAux::new()).unwrap();
+    let rename = |title: &[u8]| {
+        let (kind, property) = (AtomEnum::STRING, AtomEnum::WM_NAME);
+        let sent = program.change_property8(PropMode::REPLACE, window, property, kind, title);
+        sent.unwrap().check().unwrap();
+    };
+    let title = || desktop.window(WindowId::of_xid(window)).unwrap().map(|window| window.title);
+    rename(b"first");
+    program.map_window(window).unwrap().check().unwrap();
+    assert_eq!(title().as_deref(), Some("first"));
+    program.unmap_window(window).unwrap().check().unwrap();
+    assert_eq!(title(), None);
+    rename(b"second");
+    assert_eq!(title(), None);
+    program.map_window(window).unwrap().check().unwrap();
+    assert_eq!(title().as_deref(), Some("second"));
 }
 
 #[test]

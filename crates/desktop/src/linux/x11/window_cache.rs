@@ -86,14 +86,17 @@ impl WindowCache {
         if self.manager.is_none() {
             self.clients.clear();
         }
-        let renamed = |window: Window| changes.windows.get(&window).is_some_and(|changed| changed.properties);
-        let wanted: Vec<Window> = self
-            .candidates()
-            .into_iter()
-            .filter(|window| {
-                renamed(*window) || self.nodes.get(window).is_some_and(|node| node.properties.is_none())
-            })
-            .collect();
+        // Those of a window that is hidden are read once it is shown again.
+        for (window, changed) in &changes.windows {
+            if changed.properties
+                && let Some(node) = self.nodes.get_mut(window)
+            {
+                node.properties = None;
+            }
+        }
+        let is_unread =
+            |window: &Window| self.nodes.get(window).is_some_and(|node| node.properties.is_none());
+        let wanted: Vec<Window> = self.candidates().into_iter().filter(is_unread).collect();
         self.read_properties(link, &wanted)?;
         if self.manager.is_none() {
             self.clients = self.unmanaged_clients();
