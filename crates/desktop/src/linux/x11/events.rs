@@ -8,11 +8,13 @@ use std::time::Instant;
 use x11rb::connection::Connection;
 use x11rb::errors::ReplyError;
 use x11rb::protocol::Event;
-use x11rb::protocol::xproto::{AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask};
+use x11rb::protocol::xproto::{
+    AtomEnum, ClientMessageEvent, ConnectionExt as _, CreateNotifyEvent, EventMask,
+};
 
 use super::connection::{ANSWER_LIMIT, silence};
 use super::link::{Link, lock};
-use super::unfocused_launch::UnfocusedLaunch;
+use super::unfocused_launch::{UnfocusedLaunch, maker};
 use crate::{DesktopError, WindowId};
 
 /// What changed on one window since it was last read.
@@ -165,29 +167,37 @@ impl EventInbox {
 
     /// Reads events until the display or the desktop is closed.
     pub(crate) fn follow(self: Arc<Self>, link: &Link) {
-        loop {
-            let event = link.conn.wait_for_event();
-            let mut state = lock(&self.state);
-            let mut next = event;
-            loop {
-                match next {
-                    Ok(event) => state.note(link, &event),
-                    Err(error) => {
-                        state.ended.get_or_insert_with(|| error.to_string());
-                    }
+        let mut is_ended = false;
+        while !is_ended {
+            let mut next = link.conn.wait_for_event().map(Some);
+            while let Ok(Some(event)) = next {
+                if let Event::CreateNotify(event) = &event {
+                    self.mark(link, event);
                 }
-                if state.ended.is_some() {
-                    self.news.notify_all();
-                    return;
-                }
-                match link.conn.poll_for_event() {
-                    Ok(Some(event)) => next = Ok(event),
-                    Ok(None) => break,
-                    Err(error) => next = Err(error),
-                }
+                lock(&self.state).note(link, &event);
+                next = link.conn.poll_for_event();
             }
+            let mut state = lock(&self.state);
+            if let Err(error) = next {
+                state.ended.get_or_insert_with(|| error.to_string());
+            }
+            is_ended = state.ended.is_some();
             drop(state);
             self.news.notify_all();
+        }
+    }
+
+    /// Marks a new window of a launch that goes on.
+    ///
+    /// Nothing is locked while the server is asked who made it: one that hangs may never answer.
+    fn mark(&self, link: &Link, event: &CreateNotifyEvent) {
+        let is_candidate = event.parent == link.root && !event.override_redirect;
+        if !is_candidate || lock(&self.state).launches.is_empty() {
+            return;
+        }
+        let maker = maker(link, event.window);
+        for (_, unfocused) in &mut lock(&self.state).launches {
+            unfocused.mark(link, event.window, maker);
         }
     }
 }
@@ -203,12 +213,7 @@ impl InboxState {
                 }
                 return;
             }
-            Event::CreateNotify(event) => {
-                for (_, unfocused) in &mut self.launches {
-                    unfocused.mark(link, event);
-                }
-                (event.window, shape())
-            }
+            Event::CreateNotify(event) => (event.window, shape()),
             Event::DestroyNotify(event) => (event.window, Changed { gone: true, ..shape() }),
             Event::MapNotify(event) => (event.window, shape()),
             Event::UnmapNotify(event) => (event.window, shape()),

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use x11rb::connection::Connection;
 use x11rb::errors::ReplyError;
 use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, CreateNotifyEvent, PropMode};
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode};
 use x11rb::wrapper::ConnectionExt as _;
 
 use super::link::Link;
@@ -49,26 +49,26 @@ impl UnfocusedLaunch {
         self.pid = Some(pid);
     }
 
-    /// Marks a new window of the launch; failing to is no harm, the focus is given back anyway.
-    pub(crate) fn mark(&mut self, link: &Link, event: &CreateNotifyEvent) {
-        let is_candidate = event.parent == link.root && !event.override_redirect;
-        let client = link.client_of(event.window);
-        if !is_candidate || self.known.contains(&client) || !self.is_launched(link, client, event.window) {
+    /// Marks a new window if it is one of the launch; failing to is no harm, the focus is given back anyway.
+    ///
+    /// `maker` is the process that made it, where the server told.
+    pub(crate) fn mark(&mut self, link: &Link, window: u32, maker: Option<u32>) {
+        let client = link.client_of(window);
+        if self.known.contains(&client) || !self.is_launched(client, maker) {
             return;
         }
         let (property, kind) = (link.atoms._NET_WM_USER_TIME, AtomEnum::CARDINAL);
-        let _ = link.conn.change_property32(PropMode::REPLACE, event.window, property, kind, &[0]);
+        let _ = link.conn.change_property32(PropMode::REPLACE, window, property, kind, &[0]);
         let _ = link.conn.flush();
-        self.marked.push(event.window);
+        self.marked.push(window);
     }
 
-    fn is_launched(&mut self, link: &Link, client: u32, window: u32) -> bool {
+    fn is_launched(&mut self, client: u32, maker: Option<u32>) -> bool {
         if let Some(known) = self.launched.get(&client) {
             return *known;
         }
-        let maker = maker(link, window).filter(|pid| process::exists(*pid));
         // A process that is not seen from here may be any.
-        let is_launched = maker.is_none_or(|pid| {
+        let is_launched = maker.filter(|pid| process::exists(*pid)).is_none_or(|pid| {
             self.pid.is_some_and(|started| pid == started || process::session(pid) == Some(started))
                 || process::variable(pid, STARTUP_ID).as_ref() == Some(&self.startup_id)
         });
@@ -92,8 +92,8 @@ impl UnfocusedLaunch {
     }
 }
 
-/// The process that made a window.
-fn maker(link: &Link, window: u32) -> Option<u32> {
+/// The process that made a window, where the server tells.
+pub(crate) fn maker(link: &Link, window: u32) -> Option<u32> {
     let spec = ClientIdSpec { client: window, mask: ClientIdMask::LOCAL_CLIENT_PID };
     let ids = link.conn.res_query_client_ids(&[spec]).ok()?.reply().ok()?.ids;
     ids.first()?.value.first().copied()
