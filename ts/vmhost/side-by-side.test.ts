@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { atMost, settleAll } from './side-by-side.ts'
+import { settleAll } from '@backlot/contract/work/settle-all'
+import { atMost } from './side-by-side.ts'
 
 test('so many go on at a time, in order, and one that fails makes room', async () => {
   const limited = atMost(2)

@@ -1,5 +1,4 @@
 /** Work that goes on side by side. */
-export { settleAll } from '@backlot/contract/work/settle-all'
 
 /** Lets so much work go on at a time; what came first begins first, and what failed makes room like any other. */
 export const atMost = (count: number): (<T>(work: () => Promise<T>) => Promise<T>) => {

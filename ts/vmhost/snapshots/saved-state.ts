@@ -4,10 +4,10 @@ import { rename, rm, stat, utimes } from 'node:fs/promises'
 import { Failure } from '@backlot/contract/failure'
 import { choice } from '@backlot/contract/fields/choice'
 import { SharedDirectory } from '@backlot/contract/vmhost/vm'
+import { settleAll } from '@backlot/contract/work/settle-all'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { readIfThere, replaceFile, syncFile, syncFolder } from '../files/durable.ts'
-import { settleAll } from '../side-by-side.ts'
 import { vmPath } from '../vms/vm-directory.ts'
 
 /** What a memory was saved from: only the same machine on the same disk can go on with it. */

@@ -1,8 +1,8 @@
 /** What cloud-init reads in a guest: a small disk labelled CIDATA (NoCloud), which QEMU makes of a folder. */
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { settleAll } from '@backlot/contract/work/settle-all'
 import { syncFolder, writeSynced } from '../files/durable.ts'
-import { settleAll } from '../side-by-side.ts'
 import { seedFolder } from './vm-directory.ts'
 
 /** What a guest is told about itself. */
