@@ -2,11 +2,5 @@
 import { join } from 'node:path'
 import { bundlePage } from '@backlot/serve/bundle'
 
-const folder = join(import.meta.dir, 'page')
-
 /** The text of each file by its name. The build of the executable puts the outcome in the place of this module. */
-export const bundle = (): Promise<Readonly<Record<string, string>>> =>
-  bundlePage(
-    join(folder, 'main.tsx'),
-    ['index.html', 'style.css'].map((name) => join(folder, name)),
-  )
+export const bundle = (): Promise<Readonly<Record<string, string>>> => bundlePage(join(import.meta.dir, 'page'))
