@@ -3,10 +3,9 @@ import { vmHost } from '@backlot/contract/vmhost'
 import { vmAnchor } from '@backlot/contract/vmhost/console'
 import { useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
+import { Field, LocationField, MachineFields } from './fields.tsx'
 import type { Storage } from './host-state.ts'
-import { LocationField, MachineFields } from './machine-fields.tsx'
 import { service } from './reach.ts'
-import { useWorking } from './working.ts'
 
 const usual = vmHost.createVm.command.defaults
 const { name: nameSchema } = vmHost.createVm.body.properties
@@ -51,27 +50,23 @@ const inputOf = (form: FormData, field: Origin['field']): Input => {
 export const CreateDialog = (props: { readonly storage: Storage; readonly close: () => void }) => {
   const { storage, close } = props
   const [origin, setOrigin] = useState('image')
-  const working = useWorking()
   const act = async (form: FormData) => {
     const input = inputOf(form, origins[origin]?.field)
-    if (!(await working.run('Making it…', () => service.createVm(input)))) return
-    close()
+    await service.createVm(input)
     location.hash = vmAnchor({ name: input.name, locationName: String(form.get('storage')) })
   }
   const { label, field, usual: text } = origins[origin] ?? {}
   return (
-    <Dialog title="New VM" verb="Create" working={working} act={act} close={close}>
-      <label>
-        Name
-        <input
-          name="name"
-          required
-          maxLength={nameSchema.maxLength}
-          pattern={fieldPattern(nameSchema.pattern)}
-          autofocus
-          autocomplete="off"
-        />
-      </label>
+    <Dialog title="New VM" verb="Create" doing="Making it…" act={act} close={close}>
+      <Field
+        label="Name"
+        name="name"
+        required
+        maxLength={nameSchema.maxLength}
+        pattern={fieldPattern(nameSchema.pattern)}
+        autofocus
+        autocomplete="off"
+      />
       <label>
         Its disk begins with
         <select value={origin} onChange={(event) => setOrigin(event.currentTarget.value)}>

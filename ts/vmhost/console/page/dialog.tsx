@@ -2,22 +2,25 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Fault } from './facts.tsx'
-import type { Working } from './working.ts'
+import { useWorking } from './working.ts'
 
 interface DialogProps {
   readonly title: string
   /** The word on the button that does it. */
   readonly verb: string
   readonly dangerous?: boolean
-  readonly working: Working
-  readonly act: (form: FormData) => void
+  /** The word in its place meanwhile. */
+  readonly doing: string
+  /** Does it; the dialog closes when that is done, and says what went wrong otherwise. */
+  readonly act: (form: FormData) => Promise<unknown>
   readonly close: () => void
   readonly children: ComponentChildren
 }
 
 /** The dialog; Escape and `Cancel` close it, Enter does what it asks. */
-export const Dialog = ({ title, verb, dangerous, working, act, close, children }: DialogProps) => {
+export const Dialog = ({ title, verb, doing, dangerous, act, close, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
+  const working = useWorking()
   useEffect(() => {
     const { current } = dialog
     current?.showModal()
@@ -26,9 +29,10 @@ export const Dialog = ({ title, verb, dangerous, working, act, close, children }
   }, [])
   // What the browser says of a dialog that was removed comes late, when the next one may be open already.
   const closed = (event: Event) => (event.currentTarget as HTMLDialogElement).isConnected && close()
-  const submit = (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    act(new FormData(event.target as HTMLFormElement))
+    const form = new FormData(event.target as HTMLFormElement)
+    if (await working.run(doing, () => act(form))) close()
   }
   return (
     <dialog ref={dialog} aria-labelledby="dialog-title" onCancel={close} onClose={closed}>

@@ -5,6 +5,7 @@ import type { Vm } from '@backlot/contract/vmhost/vm'
 import { useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
 import { type Fact, Facts, Fault } from './facts.tsx'
+import { Field } from './fields.tsx'
 import { bytes, moment } from './format.ts'
 import type { Storage } from './host-state.ts'
 import { LiveScreen } from './live-screen.tsx'
@@ -134,34 +135,32 @@ interface AskProps {
 }
 
 const CloneDialog = ({ vm, close }: AskProps) => {
-  const working = useWorking()
   const act = async (form: FormData) => {
     const newName = String(form.get('newName')).trim()
-    const input = { name: vm.name, newName, sourceLocation: vm.locationName, destLocation: vm.locationName }
-    if (!(await working.run('Cloning…', () => service.cloneVm(input)))) return
-    close()
+    await service.cloneVm({ name: vm.name, newName, sourceLocation: vm.locationName, destLocation: vm.locationName })
     location.hash = vmAnchor({ name: newName, locationName: vm.locationName })
   }
   return (
-    <Dialog title={`Clone ${vm.name}`} verb="Clone" working={working} act={act} close={close}>
-      <label>
-        Name of the copy
-        <input name="newName" required autofocus defaultValue={`${vm.name}-copy`} autocomplete="off" />
-      </label>
+    <Dialog title={`Clone ${vm.name}`} verb="Clone" doing="Cloning…" act={act} close={close}>
+      <Field
+        label="Name of the copy"
+        name="newName"
+        required
+        autofocus
+        defaultValue={`${vm.name}-copy`}
+        autocomplete="off"
+      />
     </Dialog>
   )
 }
 
 const DeleteDialog = ({ vm, close }: AskProps) => {
-  const working = useWorking()
   const act = async () => {
-    const done = await working.run('Deleting…', () => service.deleteVm({ name: vm.name, storage: vm.locationName }))
-    if (!done) return
-    close()
+    await service.deleteVm({ name: vm.name, storage: vm.locationName })
     location.hash = '#/'
   }
   return (
-    <Dialog title={`Delete ${vm.name}?`} verb="Delete" dangerous working={working} act={act} close={close}>
+    <Dialog title={`Delete ${vm.name}?`} verb="Delete" doing="Deleting…" dangerous act={act} close={close}>
       <p>Its disk with {bytes(vm.diskSize.allocated)} goes with it. This cannot be undone.</p>
     </Dialog>
   )

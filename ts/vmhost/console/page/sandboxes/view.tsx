@@ -95,16 +95,12 @@ const facts = (sandbox: HostSandbox): readonly Fact[] => [
 
 const DeleteDialog = (props: SandboxProps & { readonly close: () => void }) => {
   const { sandbox, state, close } = props
-  const working = useWorking()
   const act = async () => {
-    const { name } = sandbox
-    const work = () => sandboxService.deleteSandbox({ name }).finally(() => state.read())
-    if (!(await working.run('Deleting…', work))) return
-    close()
+    await sandboxService.deleteSandbox({ name: sandbox.name }).finally(() => state.read())
     location.hash = '#/'
   }
   return (
-    <Dialog title={`Delete ${sandbox.name}?`} verb="Delete" dangerous working={working} act={act} close={close}>
+    <Dialog title={`Delete ${sandbox.name}?`} verb="Delete" doing="Deleting…" dangerous act={act} close={close}>
       <p>Its files go with it, and what runs in it ends. This cannot be undone.</p>
     </Dialog>
   )

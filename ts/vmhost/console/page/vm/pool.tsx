@@ -4,6 +4,7 @@ import type { vmHost } from '@backlot/contract/vmhost'
 import { mostReady } from '@backlot/contract/vmhost/fork'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { useEffect, useState } from 'preact/hooks'
+import { Field } from '../fields.tsx'
 import { service } from '../reach.ts'
 import { useWorking } from '../working.ts'
 
@@ -51,17 +52,15 @@ export const Pool = ({ vm }: { readonly vm: Vm }) => {
       {working.fault !== undefined && <p class="fault">{working.fault}</p>}
       <p data-ready={state.ready}>{words(state, isSuspended)}</p>
       <form onSubmit={keep}>
-        <label>
-          Forks to keep ready
-          <input
-            name="size"
-            type="number"
-            min="0"
-            max={isSuspended ? mostReady : 0}
-            required
-            defaultValue={`${state.size}`}
-          />
-        </label>
+        <Field
+          label="Forks to keep ready"
+          name="size"
+          type="number"
+          min="0"
+          max={isSuspended ? mostReady : 0}
+          required
+          defaultValue={`${state.size}`}
+        />
         <button type="submit" disabled={working.what !== undefined}>
           Keep ready
         </button>

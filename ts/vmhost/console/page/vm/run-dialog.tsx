@@ -3,11 +3,9 @@ import type { Vm } from '@backlot/contract/vmhost/vm'
 import { useState } from 'preact/hooks'
 import { Dialog } from '../dialog.tsx'
 import { service } from '../reach.ts'
-import { useWorking } from '../working.ts'
 
 /** The dialog; it closes when the start is under way. */
 export const RunDialog = ({ vm, close }: { readonly vm: Vm; readonly close: () => void }) => {
-  const working = useWorking()
   /** Numbers of the rows that are there; a row keeps its own when another goes. */
   const [rows, setRows] = useState<readonly number[]>([0])
   const act = async (form: FormData) => {
@@ -17,13 +15,12 @@ export const RunDialog = ({ vm, close }: { readonly vm: Vm; readonly close: () =
       const tag = text('tag')
       return [{ hostPath: text('path'), readOnly: text('readOnly') !== '', ...(tag !== '' && { tag }) }]
     })
-    const options = { noDisplay: form.get('display') === null, sharedDirectories }
-    const at = { name: vm.name, storage: vm.locationName }
-    if (await working.run('Starting…', () => service.runVm({ ...at, ...options }))) close()
+    const noDisplay = form.get('display') === null
+    await service.runVm({ name: vm.name, storage: vm.locationName, noDisplay, sharedDirectories })
   }
   const add = () => setRows((before) => [...before, Math.max(-1, ...before) + 1])
   return (
-    <Dialog title={`Start ${vm.name}`} verb="Start" working={working} act={act} close={close}>
+    <Dialog title={`Start ${vm.name}`} verb="Start" doing="Starting…" act={act} close={close}>
       <label class="check">
         <input type="checkbox" name="display" defaultChecked />
         With its display

@@ -3,17 +3,15 @@ import { sizeOf } from '@backlot/contract/fields/size'
 import { vmAnchor } from '@backlot/contract/vmhost/console'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { Dialog } from '../dialog.tsx'
+import { LocationField, MachineFields } from '../fields.tsx'
 import type { Storage } from '../host-state.ts'
-import { LocationField, MachineFields } from '../machine-fields.tsx'
 import { service } from '../reach.ts'
-import { useWorking } from '../working.ts'
 
 type Change = Parameters<typeof service.updateVm>[0]
 
 /** The dialog; a VM that moves is shown where it went. */
 export const SetDialog = (props: { readonly vm: Vm; readonly storage: Storage; readonly close: () => void }) => {
   const { vm, storage, close } = props
-  const working = useWorking()
   const present = {
     cpu: String(vm.cpuCount),
     memory: sizeOf(vm.memorySize),
@@ -27,14 +25,13 @@ export const SetDialog = (props: { readonly vm: Vm; readonly storage: Storage; r
       return text === before ? [] : [[field, field === 'cpu' ? Number(text) : text] as const]
     })
     const change: Change = { name: vm.name, sourceLocation: vm.locationName, ...Object.fromEntries(wanted) }
-    if (wanted.length > 0 && !(await working.run('Changing…', () => service.updateVm(change)))) return
-    close()
+    if (wanted.length > 0) await service.updateVm(change)
     if (change.storage !== undefined) location.hash = vmAnchor({ name: vm.name, locationName: change.storage })
   }
   const isRunning = vm.status === 'running'
   const locations = [...new Set([vm.locationName, ...storage.names])]
   return (
-    <Dialog title={`Change ${vm.name}`} verb="Change" working={working} act={act} close={close}>
+    <Dialog title={`Change ${vm.name}`} verb="Change" doing="Changing…" act={act} close={close}>
       {isRunning && (
         <p class="hint">While it runs its disk can grow and its memory shrink; stop it first to change the rest.</p>
       )}

@@ -5,6 +5,7 @@ import { inTree, type Snapshot } from '@backlot/contract/vmhost/snapshot'
 import type { Vm } from '@backlot/contract/vmhost/vm'
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from '../dialog.tsx'
+import { Field } from '../fields.tsx'
 import { bytes, moment } from '../format.ts'
 import { service } from '../reach.ts'
 import { useWorking } from '../working.ts'
@@ -94,18 +95,13 @@ const SnapshotItem = ({ vm, snapshot, depth, isBusy, act, fork }: SnapshotItemPr
 }
 
 const SnapshotDialog = ({ vm, close }: { readonly vm: Vm; readonly close: () => void }) => {
-  const working = useWorking()
-  const act = async (form: FormData) => {
+  const act = (form: FormData) => {
     const snapshot = String(form.get('snapshot')).trim()
-    const input = { name: vm.name, storage: vm.locationName, snapshot }
-    if (await working.run('Keeping…', () => service.takeSnapshot(input))) close()
+    return service.takeSnapshot({ name: vm.name, storage: vm.locationName, snapshot })
   }
   return (
-    <Dialog title={`Keep ${vm.name} as it is`} verb="Keep" working={working} act={act} close={close}>
-      <label>
-        Name of the snapshot
-        <input name="snapshot" required autofocus autocomplete="off" />
-      </label>
+    <Dialog title={`Keep ${vm.name} as it is`} verb="Keep" doing="Keeping…" act={act} close={close}>
+      <Field label="Name of the snapshot" name="snapshot" required autofocus autocomplete="off" />
     </Dialog>
   )
 }

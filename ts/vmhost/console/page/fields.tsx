@@ -1,5 +1,14 @@
-/** Fields of a dialog that say what a VM is made of. */
+/** Fields of forms. */
 import { vmHost } from '@backlot/contract/vmhost'
+import type { InputHTMLAttributes } from 'preact'
+
+/** An input under its label. */
+export const Field = ({ label, ...input }: InputHTMLAttributes & { readonly label: string }) => (
+  <label>
+    {label}
+    <input {...input} />
+  </label>
+)
 
 const { cpu, display } = vmHost.updateVm.body.properties
 
@@ -14,33 +23,22 @@ interface MachineFieldsProps {
   readonly focus?: 'cpu' | 'memory'
 }
 
-/** Processors, memory, disk and display. */
+/** Processors, memory, disk and display of a VM. */
 export const MachineFields = ({ values, focus }: MachineFieldsProps) => (
   <div class="row">
-    <label>
-      CPUs
-      <input
-        name="cpu"
-        type="number"
-        min={cpu.minimum}
-        max={cpu.maximum}
-        required
-        defaultValue={values.cpu}
-        autofocus={focus === 'cpu'}
-      />
-    </label>
-    <label>
-      Memory
-      <input name="memory" required defaultValue={values.memory} autofocus={focus === 'memory'} />
-    </label>
-    <label>
-      Disk
-      <input name="diskSize" required defaultValue={values.diskSize} />
-    </label>
-    <label>
-      Display
-      <input name="display" required pattern={display.pattern} defaultValue={values.display} />
-    </label>
+    <Field
+      label="CPUs"
+      name="cpu"
+      type="number"
+      min={cpu.minimum}
+      max={cpu.maximum}
+      required
+      defaultValue={values.cpu}
+      autofocus={focus === 'cpu'}
+    />
+    <Field label="Memory" name="memory" required defaultValue={values.memory} autofocus={focus === 'memory'} />
+    <Field label="Disk" name="diskSize" required defaultValue={values.diskSize} />
+    <Field label="Display" name="display" required pattern={display.pattern} defaultValue={values.display} />
   </div>
 )
 
