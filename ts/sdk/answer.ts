@@ -15,26 +15,25 @@ import {
 
 type Make = (message: string, data: Fields) => BacklotError
 
-const invalid: Make = (message, data) => new InvalidArgumentError('invalid_argument', message, { data })
-const unknownKey: Make = (message, data) => new InvalidArgumentError('unknown_key', message, { data })
+/** What makes the errors of a class, by code. */
+const makerOf =
+  <Code>(
+    Kind: new (code: Code, message: string, details: { data: Fields; retryable: boolean }) => BacklotError,
+    retryable = false,
+  ) =>
+  (code: Code): Make =>
+  (message, data) =>
+    new Kind(code, message, { data, retryable })
+const argument = makerOf(InvalidArgumentError)
+const notFound = makerOf(NotFoundError)
+const conflict = makerOf(ConflictError)
+const action = makerOf(ActionError)
+const resource = makerOf(ResourceError, true)
+const invalid = argument('invalid_argument')
+const unknownKey = argument('unknown_key')
 const unsupported: Make = (message, data) => new UnsupportedError(message, { data })
-const notFound =
-  (code: ConstructorParameters<typeof NotFoundError>[0]): Make =>
-  (message, data) =>
-    new NotFoundError(code, message, { data })
-const conflict =
-  (code: ConstructorParameters<typeof ConflictError>[0]): Make =>
-  (message, data) =>
-    new ConflictError(code, message, { data })
-const action =
-  (code: ConstructorParameters<typeof ActionError>[0]): Make =>
-  (message, data) =>
-    new ActionError(code, message, { data })
-const resource =
-  (code: ConstructorParameters<typeof ResourceError>[0]): Make =>
-  (message, data) =>
-    new ResourceError(code, message, { data, retryable: true })
-const unauthorized: Make = (message, data) => new AuthenticationError('unauthorized', message, { data })
+const unauthorized = makerOf(AuthenticationError)('unauthorized')
+const unavailable = makerOf(UnavailableError)('runtime_unavailable')
 const incompatible: Make = (message, data) =>
   new UnavailableError('server_incompatible', `${message} The server is older than this package, or not Backlot's.`, {
     data,
@@ -82,8 +81,8 @@ const errorOfCode: Readonly<Record<string, Make>> = {
   sandbox_not_running: conflict('sandbox_not_running'),
   sandbox_busy: conflict('sandbox_busy'),
   sandbox_not_started: (message, data) => new TimeoutError('not_ready', message, { data }),
-  root_not_built: (message, data) => new UnavailableError('runtime_unavailable', message, { data }),
-  runtime_unavailable: (message, data) => new UnavailableError('runtime_unavailable', message, { data }),
+  root_not_built: unavailable,
+  runtime_unavailable: unavailable,
   command_timed_out: (message, data) => new TimeoutError('command_timeout', message, { data, output: outputOf(data) }),
   disk_full: (message, data) => new ResourceError('disk_full', message, { data }),
   host_memory: (message, data) => new ResourceError('host_memory', message, { data }),

@@ -3,7 +3,8 @@ import { proving } from '../../../tests/support/proves.ts'
 import { BacklotError } from '../errors.ts'
 import type { ImageDict } from './dict.ts'
 import { Image } from './image.ts'
-import { stepKinds } from './layers.ts'
+import type { BuildStep } from './layer.ts'
+import { methodOf, stepKinds } from './layers.ts'
 
 const refusal = (act: () => unknown): [string, string] => {
   try {
@@ -123,8 +124,8 @@ test(
   }),
 )
 
-test('each kind of step has the method that its row names', () => {
-  const methods = Object.values(stepKinds).map(({ method }) => method)
+test('each kind of step has the method that its name says', () => {
+  const methods = (Object.keys(stepKinds) as BuildStep['type'][]).map(methodOf)
   expect(methods.filter((method) => typeof Image.prototype[method as keyof Image] !== 'function')).toEqual([])
 })
 

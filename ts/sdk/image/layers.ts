@@ -15,8 +15,6 @@ type StepOf<Kind extends BuildStep['type']> = Kind extends `${Installer}_install
   : Extract<BuildStep, { readonly type: Kind }>
 
 interface StepKind<Kind extends BuildStep['type']> {
-  /** The method of `Image` that adds one. */
-  readonly method: string
   /** Where it can be; everywhere when absent. */
   readonly os?: readonly OsType[]
   readonly fields: Readonly<Record<string, FieldKind>>
@@ -45,32 +43,27 @@ const text = { ...aText, optional: true } as const
 /** The table. A kind without a script for a system is carried out by the runtime that starts such a system. */
 export const stepKinds: { readonly [Kind in BuildStep['type']]: StepKind<Kind> } = {
   apt_install: {
-    method: 'aptInstall',
     os: ['linux'],
     fields: { packages },
     script: { linux: (step) => shell.aptInstall(step.packages) },
   },
   brew_install: {
-    method: 'brewInstall',
     os: ['macos'],
     fields: { packages },
     script: { macos: (step) => macos.brewInstall(step.packages) },
   },
   choco_install: {
-    method: 'chocoInstall',
     os: ['windows'],
     fields: { packages },
     script: { windows: (step) => powershell.chocoInstall(step.packages) },
   },
   winget_install: {
-    method: 'wingetInstall',
     os: ['windows'],
     fields: { packages },
     script: { windows: (step) => powershell.wingetInstall(step.packages) },
   },
-  apk_install: { method: 'apkInstall', os: ['android'], fields: { packages }, script: {} },
+  apk_install: { os: ['android'], fields: { packages }, script: {} },
   pwa_install: {
-    method: 'pwaInstall',
     os: ['android'],
     fields: {
       manifest_url: {
@@ -87,7 +80,6 @@ export const stepKinds: { readonly [Kind in BuildStep['type']]: StepKind<Kind> }
     script: {},
   },
   uv_install: {
-    method: 'uvInstall',
     fields: { packages },
     script: {
       linux: (step) => shell.uvInstall(step.packages, shell.keepPythonOnPath),
@@ -96,7 +88,6 @@ export const stepKinds: { readonly [Kind in BuildStep['type']]: StepKind<Kind> }
     },
   },
   pip_install: {
-    method: 'pipInstall',
     fields: { packages },
     script: {
       linux: (step) => shell.pipInstall(step.packages),
@@ -105,7 +96,6 @@ export const stepKinds: { readonly [Kind in BuildStep['type']]: StepKind<Kind> }
     },
   },
   run: {
-    method: 'run',
     fields: { command: aText },
     script: {
       linux: (step) => shell.run(step.command),
@@ -114,7 +104,6 @@ export const stepKinds: { readonly [Kind in BuildStep['type']]: StepKind<Kind> }
     },
   },
   env: {
-    method: 'env',
     fields: { variables },
     fault: (step, osType) => {
       const [name] = Object.entries(step.variables).find(([, value]) => value === '') ?? []
@@ -129,7 +118,6 @@ export const stepKinds: { readonly [Kind in BuildStep['type']]: StepKind<Kind> }
     },
   },
   copy: {
-    method: 'copy',
     fields: { src: aText, dst: aText },
     fault: ({ dst }, osType) =>
       (osType === 'windows' ? /^(?:[A-Za-z]:)?[\\/]/ : /^\//).test(dst)
@@ -166,15 +154,19 @@ export const checkedStep = (value: unknown, where: string, osType: OsType): Buil
   }
   const kind = rowOf(type)
   const fault = fieldsFault(fields, kind.fields, where) ?? kind.fault?.(value as BuildStep, osType)
-  if (fault !== undefined) throw wrong(`${kind.method}: ${fault}`)
+  if (fault !== undefined) throw wrong(`${methodOf(type)}: ${fault}`)
   return structuredClone({ type, ...fields }) as BuildStep
 }
+
+/** The method of `Image` that adds a step of a kind. */
+export const methodOf = (type: BuildStep['type']): string =>
+  type.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
 /** What does a step on a system; undefined where its runtime does it. */
 export const scriptOf = (step: BuildStep, os: BuiltOs): string | undefined => rowOf(step.type).script[os]?.(step)
 
 /** A row as it is for any step: who looks it up by the step's own kind gives it that step. */
-interface AnyKind extends Pick<StepKind<'run'>, 'method' | 'fields'> {
+interface AnyKind extends Pick<StepKind<'run'>, 'fields'> {
   readonly fault?: (step: BuildStep, osType: OsType) => string | undefined
   readonly script: { readonly [Os in BuiltOs]?: (step: BuildStep) => string }
 }
