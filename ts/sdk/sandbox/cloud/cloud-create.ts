@@ -15,7 +15,7 @@ import { withLock } from '../names/lock.ts'
 import { newName } from '../names/name.ts'
 import type { SandboxOptions, Source } from '../options.ts'
 import { limitsOf } from '../refusals.ts'
-import { cloudRecord, cloudRecords, endCloudIfDue, sweepCloud } from './cloud-records.ts'
+import { cloudRecord, cloudRecords, endCloudIfDue, isSameVm, sweepCloud } from './cloud-records.ts'
 
 /** A VM that was asked for. */
 export interface CreatedVm {
@@ -108,23 +108,14 @@ const intend = async (
   await endCloudIfDue(records, client, { name })
   return withLock(records, name, limits, async () => {
     const before = await records.read(name)
-    if (before?.status === 'provisioning' || (isChosen && (await isThere(client, name, limits)))) throw exists(name)
+    if (before?.status === 'provisioning' || (isChosen && (await isSameVm(client, name, undefined, limits))))
+      throw exists(name)
     const record = { ...(await cloudRecord(name, what)), status: 'provisioning' as const, owner: await thisProgram() }
     // What is left of one that had the name before means another VM.
     await records.remove(name)
     await records.reserve(record)
     return record
   })
-}
-
-const isThere = async (client: CloudClient, name: string, limits: CallOptions): Promise<boolean> => {
-  try {
-    await client.getVm({ name }, limits)
-    return true
-  } catch (error) {
-    if (BacklotError.is(error) && error.code === 'sandbox_not_found') return false
-    throw error
-  }
 }
 
 const isDeleted = (client: CloudClient, name: string): Promise<boolean> =>
