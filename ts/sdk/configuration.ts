@@ -1,5 +1,5 @@
 /** What calls of this program use where they say nothing. */
-import { InvalidArgumentError } from './errors.ts'
+import { invalidArgument } from './errors.ts'
 import { chosenRuntime } from './runtimes/known.ts'
 import type { RuntimeChoice } from './sandbox/where.ts'
 
@@ -19,9 +19,7 @@ let current: Configuration = {}
 export const configure = (options: { [Key in keyof Configuration]: Configuration[Key] | undefined }): void => {
   const known = ['apiKey', 'baseUrl', 'runtime']
   for (const name of Object.keys(options).filter((each) => !known.includes(each))) {
-    throw new InvalidArgumentError('invalid_argument', `"configure" has no "${name}"; it takes ${known.join(', ')}.`, {
-      data: { argument: name },
-    })
+    throw invalidArgument(name, `"configure" has no "${name}"; it takes ${known.join(', ')}.`)
   }
   if (options.baseUrl !== undefined) checkBaseUrl(options.baseUrl)
   if (options.apiKey !== undefined) checkKey(options.apiKey)
@@ -40,20 +38,18 @@ export const checkBaseUrl = (baseUrl: string): string => {
   const isPlain =
     url !== undefined && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
   if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
-  throw new InvalidArgumentError(
-    'invalid_argument',
-    // What is wrong with it may be that it holds a key.
+  // What is wrong with it may be that it holds a key.
+  throw invalidArgument(
+    'baseUrl',
     '"baseUrl" is no address of a cloud; give one such as https://cloud.example, without name, password and query.',
-    { data: { argument: 'baseUrl' } },
   )
 }
 
 /** A key that can stand in a header; throws `invalid_argument` without repeating it. */
 export const checkKey = (apiKey: string): string => {
   if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey
-  throw new InvalidArgumentError(
-    'invalid_argument',
+  throw invalidArgument(
+    'apiKey',
     '"apiKey" is empty or holds spaces or characters that no key has; give the key as it was issued.',
-    { data: { argument: 'apiKey' } },
   )
 }

@@ -1,6 +1,6 @@
 /** How long a call may take, and how it is cancelled. */
 import { type CallOptions, usualTimeoutMs } from './basics.ts'
-import { InvalidArgumentError, TimeoutError } from './errors.ts'
+import { invalidArgument, TimeoutError } from './errors.ts'
 
 /** Milliseconds of the longest timer that JavaScript has; a longer limit is none. */
 const longestTimerMs = 2_147_483_647
@@ -9,11 +9,7 @@ const longestTimerMs = 2_147_483_647
 export const timeoutOf = (options: CallOptions | undefined, usualMs: number = usualTimeoutMs): number => {
   const timeoutMs = options?.timeoutMs ?? usualMs
   if (typeof timeoutMs === 'number' && timeoutMs >= 0) return timeoutMs
-  throw new InvalidArgumentError(
-    'invalid_argument',
-    `"timeoutMs" is ${timeoutMs}; it takes milliseconds, 0 or more, or Infinity.`,
-    { data: { argument: 'timeoutMs' } },
-  )
+  throw invalidArgument('timeoutMs', `"timeoutMs" is ${timeoutMs}; it takes milliseconds, 0 or more, or Infinity.`)
 }
 
 /** A timer, or none for a limit that no timer has. */

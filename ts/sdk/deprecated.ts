@@ -1,6 +1,6 @@
 /** What was there before the class methods, with its notices. */
 import type { CallOptions } from './basics.ts'
-import { InvalidArgumentError } from './errors.ts'
+import { invalidArgument } from './errors.ts'
 import type { Image } from './image/image.ts'
 import { Localhost } from './localhost.ts'
 import { addressIn } from './sandbox/address.ts'
@@ -33,7 +33,7 @@ export const sandbox = (
   if (image === undefined || addressIn(rest) !== undefined) {
     if (ephemeral) {
       const text = 'An ephemeral sandbox needs an image to start from. Give "image", or call `Sandbox.connect()`.'
-      return Promise.reject(new InvalidArgumentError('invalid_argument', text, { data: { argument: 'image' } }))
+      return Promise.reject(invalidArgument('image', text))
     }
     return Sandbox.connect(name ?? 'sandbox', rest as ConnectOptions)
   }

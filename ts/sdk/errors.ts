@@ -37,6 +37,10 @@ export abstract class BacklotError<Code extends string = string> extends Error {
 /** An argument is wrong, and nothing was sent. */
 export class InvalidArgumentError extends BacklotError<'invalid_argument' | 'unknown_key' | 'layer_not_for_os'> {}
 
+/** The error of an argument that its caller gave, by name; `more` goes into `data` beside the name. */
+export const invalidArgument = (argument: string, text: string, more: Fields = {}): InvalidArgumentError =>
+  new InvalidArgumentError('invalid_argument', text, { data: { argument, ...more } })
+
 /** The runtime, transport or platform cannot do it, for a reason. */
 export class UnsupportedError extends BacklotError<'unsupported'> {
   readonly reason: string

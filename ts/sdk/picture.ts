@@ -1,6 +1,6 @@
 /** Pictures of the screen: how they are asked for, and where they are written. */
 import type { Bytes, CallOptions } from './basics.ts'
-import { InvalidArgumentError } from './errors.ts'
+import { invalidArgument } from './errors.ts'
 import { node } from './node.ts'
 
 /** PNG, or JPEG of a `quality` from 1 to 95 (95); `path` also writes a file of the caller's. */
@@ -24,9 +24,7 @@ export const pictureParams = (options: ScreenshotOptions = {}): { format: 'png' 
   if (options.format !== 'jpeg') return { format: 'png' }
   const { quality = 95 } = options
   if (Number.isInteger(quality) && quality >= 1 && quality <= 95) return { format: 'jpeg', quality }
-  throw new InvalidArgumentError('invalid_argument', `"quality" is ${quality}; it takes a whole number from 1 to 95.`, {
-    data: { argument: 'quality' },
-  })
+  throw invalidArgument('quality', `"quality" is ${quality}; it takes a whole number from 1 to 95.`)
 }
 
 /** Writes the picture where the caller wants it too. */

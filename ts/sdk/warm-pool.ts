@@ -1,6 +1,6 @@
 /** Started sandboxes that wait. */
 import type { CallOptions, Listing } from './basics.ts'
-import { InvalidArgumentError, NotFoundError } from './errors.ts'
+import { invalidArgument, NotFoundError } from './errors.ts'
 import type { Runtime } from './runtimes/runtime.ts'
 import { listing } from './sandbox/listing.ts'
 import { checkName } from './sandbox/names/name.ts'
@@ -28,7 +28,7 @@ export class WarmPool {
     checkName(name)
     if (!Number.isInteger(size) || size < 0) {
       const text = `"size" is ${size}; it is a whole number, 0 (which ends the pool) or more.`
-      throw new InvalidArgumentError('invalid_argument', text, { data: { argument: 'size' } })
+      throw invalidArgument('size', text)
     }
     const [runtime] = await runtimesFor(options, 'pool')
     await runtime.applyPool(source, options)

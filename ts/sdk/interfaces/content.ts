@@ -1,6 +1,6 @@
 /** What callers give to be written or read. */
 import type { Bytes, Content } from '../basics.ts'
-import { InvalidArgumentError } from '../errors.ts'
+import { invalidArgument } from '../errors.ts'
 
 /** Whether it comes bit by bit. */
 export const isStream = (content: Content): content is ReadableStream<Uint8Array> =>
@@ -11,10 +11,9 @@ export const bodyOf = (content: Content): Bytes | Blob | ReadableStream<Uint8Arr
   if (typeof content === 'string') return new TextEncoder().encode(content)
   if (content instanceof Uint8Array) return content as Bytes
   if (content instanceof Blob || isStream(content)) return content
-  throw new InvalidArgumentError(
-    'invalid_argument',
+  throw invalidArgument(
+    'content',
     'The content is of no kind that can be written; give a string, bytes, a Blob or a ReadableStream.',
-    { data: { argument: 'content' } },
   )
 }
 

@@ -1,7 +1,7 @@
 /** The computer's files. */
 import type { Bytes, CallOptions, Content } from '../basics.ts'
 import { withDeadline } from '../deadline.ts'
-import { BacklotError, InvalidArgumentError } from '../errors.ts'
+import { BacklotError, invalidArgument } from '../errors.ts'
 import { node } from '../node.ts'
 import type { Transport } from '../transports/transport.ts'
 import { bodyOf } from './content.ts'
@@ -131,9 +131,7 @@ const copyingOf = (transport: Transport): Pick<Files, 'upload' | 'download'> => 
 
 const octal = (mode: number): string => {
   if (Number.isInteger(mode) && mode >= 0 && mode <= 0o7777) return mode.toString(8).padStart(3, '0')
-  throw new InvalidArgumentError('invalid_argument', `"mode" is ${mode}; it takes permission bits, such as 0o644.`, {
-    data: { argument: 'mode' },
-  })
+  throw invalidArgument('mode', `"mode" is ${mode}; it takes permission bits, such as 0o644.`)
 }
 
 /** What a server tells of a path. */

@@ -1,7 +1,7 @@
 /** Films of the screen. */
 import type { Bytes, CallOptions } from '../basics.ts'
 import { pause, withDeadline } from '../deadline.ts'
-import { InvalidArgumentError, NotFoundError } from '../errors.ts'
+import { invalidArgument, NotFoundError } from '../errors.ts'
 import { node } from '../node.ts'
 import { requestError } from '../transports/loss.ts'
 import { retrying } from '../transports/retry.ts'
@@ -43,9 +43,7 @@ export const filmsOf = (transport: Transport): Films => ({
   async start(options = {}) {
     const { framesPerSecond: fps = 30 } = options
     if (!Number.isInteger(fps) || fps < 1 || fps > 60) {
-      throw new InvalidArgumentError('invalid_argument', `"framesPerSecond" is ${fps}; it takes 1 to 60.`, {
-        data: { argument: 'framesPerSecond' },
-      })
+      throw invalidArgument('framesPerSecond', `"framesPerSecond" is ${fps}; it takes 1 to 60.`)
     }
     const routes = routesFor(transport, 'A film')
     const { id } = await withDeadline(options, 'Beginning a film', async (signal) =>

@@ -1,5 +1,5 @@
 /** What fingers do, checked and worked out: nothing here reaches a device. */
-import { InvalidArgumentError } from '../errors.ts'
+import { invalidArgument } from '../errors.ts'
 
 /** Where a finger is put down, and where it is lifted, in pixels. */
 export interface Finger {
@@ -15,15 +15,15 @@ export const fingersOf = (points: readonly unknown[]): Finger[] => {
   const count = points.length
   if (count % 2 === 1) {
     const text = `"fingerPaths" holds ${count} points; each finger takes two, where it starts and where it ends.`
-    throw invalid('fingerPaths', text)
+    throw invalidArgument('fingerPaths', text)
   }
   if (count === 0 || count > 2 * mostFingers) {
     const text = `"fingerPaths" holds the points of ${count / 2} fingers; give two points for each of 1 to ${mostFingers}.`
-    throw invalid('fingerPaths', text)
+    throw invalidArgument('fingerPaths', text)
   }
   const ends = points.map((point, at): [number, number] => {
     if (!Array.isArray(point) || point.length !== 2) {
-      throw invalid('fingerPaths', `"fingerPaths[${at}]" is ${shown(point)}; a point is [x, y], in pixels.`)
+      throw invalidArgument('fingerPaths', `"fingerPaths[${at}]" is ${shown(point)}; a point is [x, y], in pixels.`)
     }
     return [pixel(`fingerPaths[${at}][0]`, point[0]), pixel(`fingerPaths[${at}][1]`, point[1])]
   })
@@ -55,20 +55,17 @@ export const pinched = (way: 'in' | 'out', cx: number, cy: number, spread = 300)
 /** A number of pixels. Throws `invalid_argument`. */
 export const pixel = (name: string, given: unknown): number => {
   if (typeof given === 'number' && Math.abs(given) <= 32_767) return given
-  throw invalid(name, `"${name}" is ${shown(given)}; it takes pixels of the screen, a number.`)
+  throw invalidArgument(name, `"${name}" is ${shown(given)}; it takes pixels of the screen, a number.`)
 }
 
 /** A whole number, 0 or more. Throws `invalid_argument`. */
 export const wholeNumber = (name: string, given: unknown, most: number): number => {
   if (typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= most) return given
-  throw invalid(name, `"${name}" is ${shown(given)}; it takes a whole number from 0 to ${most}.`)
+  throw invalidArgument(name, `"${name}" is ${shown(given)}; it takes a whole number from 0 to ${most}.`)
 }
 
 /** Milliseconds that a touch may take. Throws `invalid_argument`. */
 export const milliseconds = (name: string, given: unknown): number => wholeNumber(name, given, 60_000)
-
-const invalid = (argument: string, text: string): InvalidArgumentError =>
-  new InvalidArgumentError('invalid_argument', text, { data: { argument } })
 
 const shown = (given: unknown): string =>
   typeof given === 'number' ? String(given) : (JSON.stringify(given) ?? 'absent')

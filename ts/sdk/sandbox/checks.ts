@@ -1,5 +1,5 @@
 /** What a caller asks of a sandbox, checked: first for sense, then against what its runtime can do. */
-import { InvalidArgumentError, UnsupportedError } from '../errors.ts'
+import { invalidArgument, UnsupportedError } from '../errors.ts'
 import type { Image } from '../image/image.ts'
 import { type Resources, type RuntimeFeatures, reasonAgainst } from '../runtimes/features.ts'
 import { checkName } from './names/name.ts'
@@ -7,9 +7,6 @@ import type { SandboxOptions, SavedSandbox, Source } from './options.ts'
 
 /** Names of the sizes. */
 export const sizes = ['cpu', 'memoryMb', 'diskGb'] as const satisfies readonly (keyof Resources)[]
-
-const invalid = (argument: string, text: string): InvalidArgumentError =>
-  new InvalidArgumentError('invalid_argument', text, { data: { argument } })
 
 /** Whether a source is an image. */
 export const isImage = (source: Source): source is Image =>
@@ -19,19 +16,22 @@ export const isImage = (source: Source): source is Image =>
 export const checkOptions = (source: unknown, options: SandboxOptions): void => {
   const given = source as Partial<Record<'toDict' | 'id', unknown>> | null | undefined
   if (typeof given?.toDict !== 'function' && typeof given?.id !== 'string') {
-    throw invalid('source', 'A sandbox starts from an `Image` or a `Snapshot`; give one, such as `Image.desktop()`.')
+    throw invalidArgument(
+      'source',
+      'A sandbox starts from an `Image` or a `Snapshot`; give one, such as `Image.desktop()`.',
+    )
   }
   if (options.name !== undefined) checkName(options.name)
   for (const size of sizes) {
     const value = options[size]
     if (value !== undefined && !(typeof value === 'number' && value > 0 && Number.isFinite(value))) {
-      throw invalid(size, `"${size}" is ${JSON.stringify(value)}; it is a number greater than 0.`)
+      throw invalidArgument(size, `"${size}" is ${JSON.stringify(value)}; it is a number greater than 0.`)
     }
   }
   checkTtl(options.ttlMs)
   for (const [key, value] of Object.entries(options.labels ?? {})) {
     if (typeof value !== 'string')
-      throw invalid('labels', `The label "${key}" is ${JSON.stringify(value)}; labels are strings.`)
+      throw invalidArgument('labels', `The label "${key}" is ${JSON.stringify(value)}; labels are strings.`)
   }
   const { network } = options
   const isNetwork =
@@ -39,7 +39,10 @@ export const checkOptions = (source: unknown, options: SandboxOptions): void => 
     ['none', 'loopback', 'internet'].includes(network as string) ||
     (typeof network === 'object' && Array.isArray(network?.allow))
   if (!isNetwork) {
-    throw invalid('network', `"network" is ${JSON.stringify(network)}; it is none, loopback, internet or { allow }.`)
+    throw invalidArgument(
+      'network',
+      `"network" is ${JSON.stringify(network)}; it is none, loopback, internet or { allow }.`,
+    )
   }
 }
 
@@ -47,7 +50,7 @@ export const checkOptions = (source: unknown, options: SandboxOptions): void => 
 export const checkTtl = (ttlMs: number | null | undefined): void => {
   if (ttlMs === undefined || ttlMs === null) return
   if (typeof ttlMs === 'number' && ttlMs > 0 && Number.isFinite(ttlMs) && ttlMs < 1e15) return
-  throw invalid('ttlMs', `"ttlMs" is ${ttlMs}; it is a number of milliseconds greater than 0.`)
+  throw invalidArgument('ttlMs', `"ttlMs" is ${ttlMs}; it is a number of milliseconds greater than 0.`)
 }
 
 /** Throws `unsupported` for what a runtime cannot do. */

@@ -1,7 +1,7 @@
 /** Why a sandbox of this machine cannot be used as asked. */
 import type { SandboxRecord } from '@backlot/contract/sandbox'
 import type { CallOptions } from '../basics.ts'
-import { ConflictError, InvalidArgumentError, NotFoundError, UnavailableError, UnsupportedError } from '../errors.ts'
+import { ConflictError, invalidArgument, NotFoundError, UnavailableError, UnsupportedError } from '../errors.ts'
 import { type Ability, type Resources, reasonAgainst } from '../runtimes/features.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
 import { sizes } from './checks.ts'
@@ -56,7 +56,7 @@ export const compareSizes = (record: SandboxRecord, options: Resources): void =>
     if (asked === undefined || asked === has[size]) continue
     const is = has[size] === undefined ? "is its runtime's own" : `is ${has[size]}`
     const text = `"${size}" of the sandbox "${record.name}" ${is}, not ${asked}: connecting changes no size. Leave it out.`
-    throw new InvalidArgumentError('invalid_argument', text, { data: { argument: size } })
+    throw invalidArgument(size, text)
   }
 }
 

@@ -1,7 +1,7 @@
 /** A computer of its own. */
 import type { CallOptions, Listing } from '../basics.ts'
 import { Computer } from '../computer.ts'
-import { InvalidArgumentError } from '../errors.ts'
+import { InvalidArgumentError, invalidArgument } from '../errors.ts'
 import { androidOnly } from '../interfaces/android-only.ts'
 import { type Mobile, mobileOf } from '../interfaces/mobile.ts'
 import { type Tunnels, tunnelsOf } from '../interfaces/tunnel.ts'
@@ -143,7 +143,7 @@ export class Sandbox extends Computer {
   async fork(count: number, options: CopyOptions = {}): Promise<readonly Sandbox[] & AsyncDisposable> {
     if (!Number.isInteger(count) || count < 1 || count > 1_000) {
       const text = `"count" is ${count}; it is a whole number from 1 to 1000.`
-      throw new InvalidArgumentError('invalid_argument', text, { data: { argument: 'count' } })
+      throw invalidArgument('count', text)
     }
     const forks = (await this.#held.provider.fork(this.#held, count, options)).map((held) => new Sandbox(held))
     const end = async () => {

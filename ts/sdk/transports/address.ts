@@ -1,5 +1,5 @@
 /** Addresses of computer servers, and what requests to them carry. */
-import { InvalidArgumentError } from '../errors.ts'
+import { type InvalidArgumentError, invalidArgument } from '../errors.ts'
 
 /** Who calls. */
 export interface Credentials {
@@ -31,10 +31,9 @@ export const rootOf = (address: string): string => {
 }
 
 const wrong = (address: string): InvalidArgumentError =>
-  new InvalidArgumentError(
-    'invalid_argument',
+  invalidArgument(
+    'url',
     `"${address}" is no address of a computer server; give one such as "http://127.0.0.1:8000" or "ws://127.0.0.1:8000/ws".`,
-    { data: { argument: 'url' } },
   )
 
 /** The address for WebSockets of a root. */

@@ -1,7 +1,7 @@
 /** Tunnels through a computer server. */
 import type { CallOptions } from '../basics.ts'
 import { pause, timeoutOf, withDeadline } from '../deadline.ts'
-import { BacklotError, InvalidArgumentError, TimeoutError } from '../errors.ts'
+import { BacklotError, invalidArgument, TimeoutError } from '../errors.ts'
 import type { LocalTunnel } from '../local/tunnel.ts'
 import { node } from '../node.ts'
 import type { Routes } from './routes.ts'
@@ -70,13 +70,7 @@ export class TunnelSet {
     }
     const opened = await openLocalTunnel(this.routes, wanted, port).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error
-      throw new InvalidArgumentError(
-        'invalid_argument',
-        `Port ${port} is not free here (${error.code}); leave it out.`,
-        {
-          data: { argument: 'port' },
-        },
-      )
+      throw invalidArgument('port', `Port ${port} is not free here (${error.code}); leave it out.`)
     })
     const info = { host: '127.0.0.1', port: opened.port, sandboxPort: wanted, url: `http://127.0.0.1:${opened.port}` }
     this.#open.set(info, opened)
@@ -110,18 +104,10 @@ export class TunnelSet {
 const socketOf = (name: string): string => {
   const bytes = new TextEncoder().encode(name).byteLength
   if (bytes >= 1 && bytes <= 107 && !name.includes('\0')) return name
-  throw new InvalidArgumentError('invalid_argument', `"${name}" is no name of a socket: it has 1 to 107 bytes.`, {
-    data: { argument: 'sandboxPort' },
-  })
+  throw invalidArgument('sandboxPort', `"${name}" is no name of a socket: it has 1 to 107 bytes.`)
 }
 
 const portOf = (port: number, argument: string, least: number): number => {
   if (Number.isInteger(port) && port >= least && port <= 65_535) return port
-  throw new InvalidArgumentError(
-    'invalid_argument',
-    `"${argument}" is ${port}; it takes a port from ${least} to 65535.`,
-    {
-      data: { argument },
-    },
-  )
+  throw invalidArgument(argument, `"${argument}" is ${port}; it takes a port from ${least} to 65535.`)
 }

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { access, chmod, link, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { InvalidArgumentError } from '../../errors.ts'
+import { InvalidArgumentError, invalidArgument } from '../../errors.ts'
 import { localFailure } from '../../local/failure.ts'
 import { finish, lastLines } from '../../runtimes/emulator/programs.ts'
 import { isSystemError, makePrivateFolder } from '../../state/durable.ts'
@@ -45,9 +45,7 @@ export const keepKeystore = async (
     const words = [...key, '-alias', alias, '-keystore', made, '-storetype', 'PKCS12']
     const { status, output } = await runKeytool(keytool, words, password, signal)
     if (status !== 0) {
-      throw new InvalidArgumentError('invalid_argument', `No keystore is made: ${lastLines(output)}.`, {
-        data: { argument: 'keystore_password' },
-      })
+      throw invalidArgument('keystore_password', `No keystore is made: ${lastLines(output)}.`)
     }
     await chmod(made, 0o600)
     // Without it no update of what it signed is ever taken.

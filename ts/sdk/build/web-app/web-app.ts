@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { CallOptions, CommandResult } from '../../basics.ts'
 import { withDeadline } from '../../deadline.ts'
-import { CommandError, InvalidArgumentError, UnavailableError } from '../../errors.ts'
+import { CommandError, invalidArgument, UnavailableError } from '../../errors.ts'
 import type { Layer } from '../../image/layer.ts'
 import { finish, lastLines } from '../../runtimes/emulator/programs.ts'
 import { type AppTools, findAppTools } from './app-tools.ts'
@@ -50,10 +50,9 @@ const make = async (layer: WebAppLayer, tools: AppTools, folder: string, signal:
   const app = await readWebApp(layer.manifest_url, signal)
   const packageName = layer.package_name ?? packageNameOf(app.startUrl)
   if (!isPackageName(packageName)) {
-    throw new InvalidArgumentError(
-      'invalid_argument',
+    throw invalidArgument(
+      'package_name',
       `"package_name" is "${packageName}"; it takes two or more parts with points between, each of letters, digits and _, beginning with a letter.`,
-      { data: { argument: 'package_name' } },
     )
   }
   const key: SigningKey = {

@@ -6,7 +6,7 @@ import type { CloudAccess } from '../../cloud/access.ts'
 import { type CloudClient, cloudClient } from '../../cloud/client.ts'
 import { infoOfVm, statusOf } from '../../cloud/vm.ts'
 import { deleteVm, stopVm } from '../../cloud/vms.ts'
-import { InvalidArgumentError, NotFoundError, UnsupportedError } from '../../errors.ts'
+import { invalidArgument, NotFoundError, UnsupportedError } from '../../errors.ts'
 import { isNode } from '../../node.ts'
 import type { Resources } from '../../runtimes/features.ts'
 import type { Records } from '../../state/records.ts'
@@ -53,7 +53,7 @@ export class CloudSandboxes implements Provider {
     const size = sizes.find((each) => options[each] !== undefined)
     if (size !== undefined) {
       const text = `The cloud does not tell the "${size}" of "${name}", and connecting changes no size. Leave it out.`
-      throw new InvalidArgumentError('invalid_argument', text, { data: { argument: size } })
+      throw invalidArgument(size, text)
     }
     const vm = await this.client.getVm({ name }, limitsOf(options))
     const transport = this.#transport(name)

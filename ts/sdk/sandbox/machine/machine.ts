@@ -1,7 +1,7 @@
 /** The sandboxes of this machine: a state file each, and a runtime that holds them. */
 import type { SandboxRecord } from '@backlot/contract/sandbox'
 import type { CallOptions } from '../../basics.ts'
-import { InvalidArgumentError, UnsupportedError } from '../../errors.ts'
+import { invalidArgument, UnsupportedError } from '../../errors.ts'
 import { displayUrlOf } from '../../interfaces/display.ts'
 import { unavailable } from '../../runtimes/absent.ts'
 import type { Resources } from '../../runtimes/features.ts'
@@ -161,7 +161,7 @@ export class Machine implements Provider {
       const { record, runtime } = await this.#lookup.find(named, true)
       if (snapshot.source !== record.runtime || snapshot.sandbox !== record.name) {
         const text = `The snapshot "${snapshot.id}" is of "${snapshot.sandbox}", not of "${record.name}". Create a sandbox from it.`
-        throw new InvalidArgumentError('invalid_argument', text, { data: { argument: 'snapshot' } })
+        throw invalidArgument('snapshot', text)
       }
       const info = await runtime.restore(record.name, snapshot, limitsOf(options))
       const running = { ...(await keepConnection(this.records, record, info)), status: 'running' as const }

@@ -1,15 +1,15 @@
 /** Names of sandboxes. */
-import { InvalidArgumentError } from '../../errors.ts'
+import { invalidArgument } from '../../errors.ts'
 
 const form = /^[a-z0-9-]{1,63}$/
 
 /** The name, checked; throws `invalid_argument`. A name that passes is safe in a path and in an address. */
 export const checkName = (name: unknown, what = 'name'): string => {
   if (typeof name === 'string' && form.test(name)) return name
-  throw new InvalidArgumentError(
-    'invalid_argument',
+  throw invalidArgument(
+    what,
     `"${what}" is ${JSON.stringify(name)}; give 1 to 63 of the characters a-z, 0-9 and "-".`,
-    { data: { argument: what, value: name ?? null } },
+    { value: name ?? null },
   )
 }
 
