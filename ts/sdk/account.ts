@@ -2,7 +2,7 @@
 import { cloud } from '@backlot/contract/limits'
 import type { CallOptions, Fields } from './basics.ts'
 import { checkBaseUrl } from './configuration.ts'
-import { timeoutOf, withDeadline } from './deadline.ts'
+import { endingOf, timeoutOf, withDeadline } from './deadline.ts'
 import { TimeoutError } from './errors.ts'
 import { node } from './node.ts'
 
@@ -32,10 +32,7 @@ export const login = (options: LoginOptions = {}): Promise<void> =>
       { data: { baseUrl, timeoutMs } },
     )
     await withDeadline({ ...options, timeoutMs: Number.POSITIVE_INFINITY }, 'Signing in', async (signal) => {
-      const ending = new AbortController()
-      const cancel = () => ending.abort(signal.reason)
-      signal.addEventListener('abort', cancel, { once: true })
-      const timer = timeoutMs > 2 ** 31 - 1 ? undefined : setTimeout(() => ending.abort(late), timeoutMs)
+      const { ending, over } = endingOf(signal, timeoutMs, () => late)
       try {
         await signIn(baseUrl, ending.signal, {
           open: options.open ?? openBrowser,
@@ -43,7 +40,7 @@ export const login = (options: LoginOptions = {}): Promise<void> =>
           store: (apiKey) => storeKey(baseUrl, apiKey),
         })
       } finally {
-        clearTimeout(timer)
+        over()
       }
     })
   })

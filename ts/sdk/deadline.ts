@@ -41,16 +41,22 @@ export const withDeadline = async <T>(
   }
 }
 
-/** What ends work: its caller's signal, or its limit with the error of that; `over` lets go of both. */
-export const endingOf = (caller: AbortSignal | undefined, limitMs: number, tooLate: () => Error) => {
+/** What ends work with its caller's signal; `over` lets go of that. Throws the reason of one that has been aborted. */
+export const followerOf = (caller: AbortSignal | undefined) => {
   caller?.throwIfAborted()
   const ending = new AbortController()
   const cancel = () => ending.abort(caller?.reason)
   caller?.addEventListener('abort', cancel, { once: true })
+  return { ending, over: () => caller?.removeEventListener('abort', cancel) }
+}
+
+/** What ends work: its caller's signal, or its limit with the error of that; `over` lets go of both. */
+export const endingOf = (caller: AbortSignal | undefined, limitMs: number, tooLate: () => Error) => {
+  const { ending, over: letGo } = followerOf(caller)
   const timer = timerFor(limitMs, () => ending.abort(tooLate()))
   const over = () => {
     clearTimeout(timer)
-    caller?.removeEventListener('abort', cancel)
+    letGo()
   }
   return { ending, over }
 }

@@ -1,6 +1,6 @@
 /** The bytes of an answer as they arrive. */
 import type { Bytes } from '../basics.ts'
-import { requestError } from '../transports/loss.ts'
+import { readFrom } from '../transports/loss.ts'
 
 /** The body of an answer, whose losses are errors of ours; who leaves it early ends the request. */
 export const bytesOf = (
@@ -10,27 +10,39 @@ export const bytesOf = (
   ended: () => void,
 ): ReadableStream<Bytes> => {
   const reader = (response.body ?? new Blob([]).stream()).getReader()
-  return new ReadableStream<Bytes>(
+  return streamOf(
+    () => readFrom(where, signal, reader.read()),
+    (reason) => reader.cancel(reason).catch(() => undefined),
+    ended,
+  )
+}
+
+/** A stream whose pieces are read one by one as they are asked for; `leave` is for who leaves it early, `ended` for every end. */
+export const streamOf = (
+  read: () => Promise<{ readonly done?: boolean; readonly value?: Bytes | undefined }>,
+  leave: (reason: unknown) => unknown,
+  ended: () => void,
+): ReadableStream<Bytes> =>
+  new ReadableStream<Bytes>(
     {
       async pull(controller) {
         try {
-          const { done, value } = await reader.read()
-          if (!done) return controller.enqueue(value as Bytes)
+          const { done, value } = await read()
+          if (!done) return controller.enqueue(value)
           ended()
           controller.close()
         } catch (error) {
           ended()
-          controller.error(requestError(error, where, signal))
+          controller.error(error)
         }
       },
       async cancel(reason) {
         ended()
-        await reader.cancel(reason).catch(() => undefined)
+        await leave(reason)
       },
     },
     { highWaterMark: 0 },
   )
-}
 
 /** All bytes of a stream. */
 export const allBytesOf = async (stream: ReadableStream<Bytes>): Promise<Bytes> => {

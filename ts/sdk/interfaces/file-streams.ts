@@ -1,8 +1,8 @@
 /** Files as they are sent and arrive, by the server's routes for them. */
 import type { Bytes, CallOptions } from '../basics.ts'
-import { withDeadline } from '../deadline.ts'
+import { followerOf, withDeadline } from '../deadline.ts'
 import { eventsOf } from '../transports/events.ts'
-import { requestError } from '../transports/loss.ts'
+import { readFrom, requestError } from '../transports/loss.ts'
 import { retrying } from '../transports/retry.ts'
 import type { RouteRequest, Routes } from '../transports/routes.ts'
 import { allBytesOf, bytesOf } from './byte-stream.ts'
@@ -48,11 +48,7 @@ export class FileStreams {
 
   /** The answer of a route as it arrives; the limit is for its beginning, the signal for all of it. */
   async open(route: string, path: string, options: CallOptions = {}): Promise<ReadableStream<Bytes>> {
-    const { signal: caller } = options
-    const ending = new AbortController()
-    const cancel = () => ending.abort(caller?.reason)
-    caller?.addEventListener('abort', cancel, { once: true })
-    const over = () => caller?.removeEventListener('abort', cancel)
+    const { ending, over } = followerOf(options.signal)
     try {
       const response = await withDeadline(options, `Reading "${path}"`, (limit) => {
         limit.addEventListener('abort', () => ending.abort(limit.reason), { once: true })
@@ -75,9 +71,7 @@ export class FileStreams {
   ): Promise<void> {
     await withDeadline(options, `Writing "${path}"`, async (signal) => {
       const response = await this.routes.fetch(route, { method: 'POST', query: { path, ...query }, body, signal })
-      await response.text().catch((error: unknown) => {
-        throw requestError(error, this.routes.name, signal)
-      })
+      await readFrom(this.routes.name, signal, response.text())
     })
   }
 }
@@ -91,10 +85,7 @@ export async function* watchPath(
   path: string,
   { signal: caller, recursive = false }: { signal?: AbortSignal; recursive?: boolean } = {},
 ): AsyncGenerator<FileEvent> {
-  caller?.throwIfAborted()
-  const ending = new AbortController()
-  const cancel = () => ending.abort(caller?.reason)
-  caller?.addEventListener('abort', cancel, { once: true })
+  const { ending, over } = followerOf(caller)
   const { signal } = ending
   try {
     const response = await retrying(true, signal, () =>
@@ -107,7 +98,7 @@ export async function* watchPath(
     }
     throw requestError({ message: 'the events ended' }, routes.name, signal)
   } finally {
-    caller?.removeEventListener('abort', cancel)
+    over()
     ending.abort(new Error('nobody watches any more'))
   }
 }

@@ -1,13 +1,13 @@
 /** Films of the screen. */
 import type { Bytes, CallOptions } from '../basics.ts'
-import { pause, withDeadline } from '../deadline.ts'
+import { followerOf, pause, withDeadline } from '../deadline.ts'
 import { invalidArgument, NotFoundError } from '../errors.ts'
 import { node } from '../node.ts'
-import { requestError } from '../transports/loss.ts'
+import { readFrom } from '../transports/loss.ts'
 import { retrying } from '../transports/retry.ts'
 import type { Routes } from '../transports/routes.ts'
 import type { Transport } from '../transports/transport.ts'
-import { allBytesOf, bytesOf } from './byte-stream.ts'
+import { allBytesOf, bytesOf, streamOf } from './byte-stream.ts'
 import { routesFor } from './need-routes.ts'
 
 /** Films of the screen. */
@@ -53,10 +53,8 @@ export const filmsOf = (transport: Transport): Films => ({
   },
 })
 
-const recordOf = async (response: Response, routes: Routes, signal: AbortSignal): Promise<FilmRecord> =>
-  (await response.json().catch((error: unknown) => {
-    throw requestError(error, routes.name, signal)
-  })) as FilmRecord
+const recordOf = (response: Response, routes: Routes, signal: AbortSignal): Promise<FilmRecord> =>
+  readFrom(routes.name, signal, response.json() as Promise<FilmRecord>)
 
 class RunningFilm implements Film {
   readonly #path: string
@@ -81,31 +79,10 @@ class RunningFilm implements Film {
   async stream(options?: CallOptions): Promise<ReadableStream<Bytes>> {
     // What is wrong is said now, not by the stream.
     await withDeadline(options, `Film "${this.id}"`, (signal) => this.#state(signal))
-    const ending = new AbortController()
-    const cancel = () => ending.abort(options?.signal?.reason)
-    options?.signal?.addEventListener('abort', cancel, { once: true })
-    const over = () => options?.signal?.removeEventListener('abort', cancel)
+    const { ending, over } = followerOf(options?.signal)
     const pieces = this.#grow(ending.signal)
-    return new ReadableStream<Bytes>(
-      {
-        async pull(controller) {
-          try {
-            const { done, value } = await pieces.next()
-            if (!done) return controller.enqueue(value)
-            over()
-            controller.close()
-          } catch (error) {
-            over()
-            controller.error(error)
-          }
-        },
-        cancel(reason) {
-          over()
-          ending.abort(reason ?? new Error('the stream was left'))
-        },
-      },
-      { highWaterMark: 0 },
-    )
+    const leave = (reason: unknown) => ending.abort(reason ?? new Error('the stream was left'))
+    return streamOf(() => pieces.next(), leave, over)
   }
 
   async saveAs(path: string, options?: CallOptions): Promise<void> {
@@ -127,9 +104,8 @@ class RunningFilm implements Film {
 
   async #state(signal: AbortSignal): Promise<FilmRecord> {
     const response = await retrying(true, signal, () => this.routes.fetch('/film', { signal }))
-    const { films } = (await response.json().catch((error: unknown) => {
-      throw requestError(error, this.routes.name, signal)
-    })) as { films: FilmRecord[] }
+    const read = response.json() as Promise<{ films: FilmRecord[] }>
+    const { films } = await readFrom(this.routes.name, signal, read)
     const found = films.find(({ id }) => id === this.id)
     if (found !== undefined) return found
     throw new NotFoundError('file_not_found', `Film "${this.id}" is not on the computer any more.`, {

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../basics.ts'
 import { orAborted, withDeadline } from '../deadline.ts'
 import { BacklotError, NotFoundError } from '../errors.ts'
-import { requestError } from '../transports/loss.ts'
+import { readFrom } from '../transports/loss.ts'
 import { retrying } from '../transports/retry.ts'
 import type { Transport } from '../transports/transport.ts'
 import { routesFor } from './need-routes.ts'
@@ -79,9 +79,7 @@ export const terminalsOf = (transport: Transport): Terminals => {
         const server = routesFor(transport, 'Coming back to a terminal')
         return retrying(true, signal, async () => {
           const response = await server.fetch(`/pty/${pid}`, { signal })
-          return response.json().catch((error: unknown) => {
-            throw requestError(error, server.name, signal)
-          })
+          return readFrom(server.name, signal, response.json())
         })
       })
       const { cols, rows } = found as { cols: number; rows: number }

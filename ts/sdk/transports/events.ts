@@ -1,5 +1,5 @@
 /** Server-sent events (HTML standard, 9.2). */
-import { connectionLost, requestError } from './loss.ts'
+import { connectionLost, readFrom } from './loss.ts'
 
 /** One event. */
 export interface ServerEvent {
@@ -17,9 +17,7 @@ export async function* eventsOf(response: Response, where: string, signal: Abort
   let before = ''
   try {
     for (;;) {
-      const { done, value } = await reader.read().catch((error: unknown) => {
-        throw requestError(error, where, signal)
-      })
+      const { done, value } = await readFrom(where, signal, reader.read())
       if (signal.aborted) throw signal.reason
       if (done) return
       const piece = decoder.decode(value, { stream: true })

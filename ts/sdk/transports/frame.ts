@@ -1,7 +1,7 @@
 /** One command by `POST /cmd`, whose answer is one frame of text that carries JSON. */
 import type { Fields } from '../basics.ts'
 import { UnavailableError } from '../errors.ts'
-import { invalidResponse, requestError } from './loss.ts'
+import { invalidResponse, readFrom } from './loss.ts'
 import type { Routes } from './routes.ts'
 
 /** Sends a command and gives what the server answered. */
@@ -13,13 +13,7 @@ export const postCommand = async (
   signal: AbortSignal,
 ): Promise<Fields> => {
   const response = await to.fetch('/cmd', { method: 'POST', json: { command: action, params }, signal })
-  let text: string
-  try {
-    text = await response.text()
-  } catch (error) {
-    throw requestError(error, where, signal)
-  }
-  return answerIn(text, where)
+  return answerIn(await readFrom(where, signal, response.text()), where)
 }
 
 /** What the last frame of an answer holds; those before it tell of progress. */

@@ -61,3 +61,9 @@ export const requestError = (error: unknown, where: string, signal: AbortSignal)
     ? unreachable(where, why, error)
     : connectionLost(where, why ?? String(message ?? error), error)
 }
+
+/** What is read of an answer; throws what its loss is to the caller. */
+export const readFrom = <T>(where: string, signal: AbortSignal, read: Promise<T>): Promise<T> =>
+  read.catch((error: unknown) => {
+    throw requestError(error, where, signal)
+  })

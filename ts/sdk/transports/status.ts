@@ -1,7 +1,7 @@
 /** Whether a computer server answers. */
 import type { Fields } from '../basics.ts'
 import { BacklotError, UnavailableError } from '../errors.ts'
-import { requestError } from './loss.ts'
+import { readFrom } from './loss.ts'
 import { retrying } from './retry.ts'
 import type { Routes } from './routes.ts'
 
@@ -9,7 +9,7 @@ import type { Routes } from './routes.ts'
 export const checkStatus = (to: Routes, where: string, signal: AbortSignal): Promise<Fields> =>
   retrying(true, signal, async () => {
     const response = await to.fetch('/status', { signal })
-    const status = parsed(await textOf(response, where, signal))
+    const status = parsed(await readFrom(where, signal, response.text()))
     if (status?.status === 'ok') return status
     throw new UnavailableError(
       'server_incompatible',
@@ -26,18 +26,13 @@ export const checkStatus = (to: Routes, where: string, signal: AbortSignal): Pro
 export const checkAccess = async (to: Routes, where: string, signal: AbortSignal): Promise<void> => {
   const list = await retrying(true, signal, async () => {
     const response = await to.fetch('/commands', { signal })
-    return textOf(response, where, signal)
+    return readFrom(where, signal, response.text())
   }).catch((error: unknown) => {
     if (BacklotError.is(error) && error.code === 'server_incompatible') return ''
     throw error
   })
   if (typeof parsed(list)?.commands !== 'object') await checkStatus(to, where, signal)
 }
-
-const textOf = (response: Response, where: string, signal: AbortSignal): Promise<string> =>
-  response.text().catch((error: unknown) => {
-    throw requestError(error, where, signal)
-  })
 
 const parsed = (text: string): Fields | undefined => {
   try {
