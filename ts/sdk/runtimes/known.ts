@@ -1,6 +1,6 @@
 /** The runtimes that this program knows: those of the table, and those that it was given. */
 import type { Fields } from '../basics.ts'
-import { InvalidArgumentError } from '../errors.ts'
+import { invalidArgument } from '../errors.ts'
 import { bounded } from './bounded.ts'
 import type { Runtime } from './runtime.ts'
 import { ofThisMachine, type RuntimeName, runtimes } from './table.ts'
@@ -23,17 +23,13 @@ const names = Object.keys(runtimes) as RuntimeName[]
 export const chosenRuntime = (choice: unknown): Runtime => {
   if (typeof choice === 'string' && Object.hasOwn(runtimes, choice)) return ofTable(choice as RuntimeName)
   if (!isRuntime(choice)) {
-    throw new InvalidArgumentError(
-      'invalid_argument',
-      `There is no runtime ${JSON.stringify(choice) ?? String(choice)}; "runtime" is one of ${names.join(', ')}, cloud, or a \`Runtime\`.`,
-      { data: { argument: 'runtime', known: [...names, 'cloud'] } },
-    )
+    const text = `There is no runtime ${JSON.stringify(choice) ?? String(choice)}; "runtime" is one of ${names.join(', ')}, cloud, or a \`Runtime\`.`
+    throw invalidArgument('runtime', text, { known: [...names, 'cloud'] })
   }
   if (typeof choice.name !== 'string' || choice.name === '' || choice.name === 'cloud') {
-    throw new InvalidArgumentError(
-      'invalid_argument',
+    throw invalidArgument(
+      'runtime',
       `A runtime cannot be named ${JSON.stringify(choice.name)}; give it a name of its own.`,
-      { data: { argument: 'runtime' } },
     )
   }
   const runtime = bounded(choice)
@@ -69,11 +65,8 @@ export const settingsOf = (runtime: Runtime): Fields => {
     // The next line tells about it.
   }
   if (text?.startsWith('{')) return JSON.parse(text)
-  throw new InvalidArgumentError(
-    'invalid_argument',
-    `The settings of the runtime "${runtime.name}" cannot be stored: \`settings()\` gives an object that JSON can hold.`,
-    { data: { argument: 'runtime', runtime: runtime.name } },
-  )
+  const why = `The settings of the runtime "${runtime.name}" cannot be stored: \`settings()\` gives an object that JSON can hold.`
+  throw invalidArgument('runtime', why, { runtime: runtime.name })
 }
 
 /** One text for a runtime's key with its settings, in whatever order they stand. */

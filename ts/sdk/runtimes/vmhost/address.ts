@@ -1,6 +1,6 @@
 /** Where a VM host is. */
 import { environment, vmHostPort } from '@backlot/contract/limits'
-import { InvalidArgumentError } from '../../errors.ts'
+import { invalidArgument } from '../../errors.ts'
 import { unixFetch } from '../../local/unix-fetch.ts'
 import type { HostAddress } from './host.ts'
 
@@ -12,11 +12,7 @@ export const addressOf = (given: { readonly url?: string; readonly token?: strin
   if (URL.canParse(shown) && /^https?:$/.test(new URL(shown).protocol)) {
     return { url: shown.replace(/\/+$/, ''), shown, token, fetch: (url, init) => fetch(url, init) }
   }
-  throw new InvalidArgumentError(
-    'invalid_argument',
-    `"${shown}" is no address of a VM host; give http://HOST:PORT or unix:PATH.`,
-    { data: { argument: 'url' } },
-  )
+  throw invalidArgument('url', `"${shown}" is no address of a VM host; give http://HOST:PORT or unix:PATH.`)
 }
 
 /** The host on a Unix socket. */

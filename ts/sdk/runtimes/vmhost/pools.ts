@@ -1,5 +1,5 @@
 /** Pools of sandboxes that are VMs: the host keeps forks of a template running, and each claim takes one. */
-import { BacklotError, InvalidArgumentError, NotFoundError, UnsupportedError } from '../../errors.ts'
+import { BacklotError, invalidArgument, NotFoundError, UnsupportedError } from '../../errors.ts'
 import type { Image } from '../../image/image.ts'
 import { isImage } from '../../sandbox/checks.ts'
 import type { Source, WarmPoolInfo, WarmPoolOptions } from '../../sandbox/options.ts'
@@ -31,7 +31,7 @@ export class VmPools {
     const other = (await keptPools()).find((each) => each.template === template && each.name !== name)
     if (other !== undefined) {
       const text = `The pool "${other.name}" is of the same sandboxes; change its size, or end it first.`
-      throw new InvalidArgumentError('invalid_argument', text, { data: { argument: 'name' } })
+      throw invalidArgument('name', text)
     }
     if (before !== undefined && before.template !== template) await this.#end(name, before, signal)
     await keepPool({ name, runtime: this.runtime, template })

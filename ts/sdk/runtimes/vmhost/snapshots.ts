@@ -1,7 +1,7 @@
 /** Snapshots of VMs as the SDK names them, and sandboxes that start from one. */
 import { bytesOf } from '@backlot/contract/fields/size'
 import type { Vm } from '@backlot/contract/vmhost/vm'
-import { BacklotError, InvalidArgumentError, NotFoundError, UnsupportedError } from '../../errors.ts'
+import { BacklotError, invalidArgument, NotFoundError, UnsupportedError } from '../../errors.ts'
 import type { SandboxOptions, SavedSandbox } from '../../sandbox/options.ts'
 import { folders } from '../../state/folders.ts'
 import { Records } from '../../state/records.ts'
@@ -63,6 +63,6 @@ const refuseOthers = ({ cpuCount, memorySize, diskSize }: Vm, { cpu, memoryMb, d
   for (const [argument, wanted, is] of sizes) {
     if (wanted === undefined || wanted === is) continue
     const text = `A sandbox goes on from a snapshot as large as it was then (${is}), not with another "${argument}". Leave it out.`
-    throw new InvalidArgumentError('invalid_argument', text, { data: { argument } })
+    throw invalidArgument(argument, text)
   }
 }
